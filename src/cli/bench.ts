@@ -1,6 +1,6 @@
 /** The command `bench` and its options. */
-import type { BenchFlags } from './bench-options.ts'
-import { gather, type DefineCommand } from './command.ts'
+import type { BenchFlags } from './run-bench.ts'
+import { gather, PLUGS, type DefineCommand } from './command.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
 
 /** `reflexarc bench RULE`: measures a rule over a recording. */
@@ -37,22 +37,12 @@ export const defineBench: DefineCommand = (program, start) => {
     .option('--markdown', 'print the table as Markdown')
     .option('--svg <file>', 'write a plot of how late messages are')
     .option('--profile', 'write a CPU profile of each line into this folder')
-    .option(
-      '--plugs <path>',
-      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
-      gather,
-      [],
-    )
+    .option(...PLUGS)
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc bench fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv',
     )
-    .action((rule: string, flags: BenchFlags) => {
-      return start(async (terminal) => {
-        const { readBenchOptions } = await import('./bench-options.ts')
-        const options = readBenchOptions(rule, flags)
-        const { runBench } = await import('./run-bench.ts')
-        return await runBench(rule, options, terminal)
-      })
-    })
+    .action((rule: string, flags: BenchFlags) =>
+      start(async (terminal) => (await import('./run-bench.ts')).runBench(rule, flags, terminal)),
+    )
 }

@@ -1,5 +1,5 @@
 /** The command `check` and its options. */
-import { gather, type DefineCommand } from './command.ts'
+import { PLUGS, type DefineCommand } from './command.ts'
 import type { CheckOptions } from './run-check.ts'
 
 /** `reflexarc check RULE...`: every problem of rule or template files at once; exit code 1 when there is an ERROR. */
@@ -11,20 +11,11 @@ export const defineCheck: DefineCommand = (program, start) => {
       'Checks rule or template files and prints every problem at once: where, what is wrong, what would be right.',
     )
     .argument('<rule...>', 'JSON files; - is standard input')
-    .option(
-      '--plugs <path>',
-      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
-      gather,
-      [],
-    )
+    .option(...PLUGS)
     .option('--strict', 'a property that its plug does not declare is an error')
     .option('--json', 'print [{ file, issues }]')
     .addHelpText('after', '\nExample:\n  reflexarc check fixtures/rules/overheating.json')
-    .action((files: readonly string[], options: CheckOptions) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { runCheck } = await import('./run-check.ts')
-        return await runCheck(files, options, terminal)
-      })
-    })
+    .action((files: readonly string[], options: CheckOptions) =>
+      start(async (terminal) => (await import('./run-check.ts')).runCheck(files, options, terminal)),
+    )
 }

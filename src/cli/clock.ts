@@ -14,11 +14,7 @@ export const defineClock: DefineCommand = (program, start) => {
     )
     .requiredOption('--follow', 'take the time of the machine')
     .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')
-    .action((flags: ClockFlags) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { runClock } = await import('./run-clock.ts')
-        return runClock(flags, process.env, terminal)
-      })
-    })
+    .action((flags: ClockFlags) =>
+      start(async (terminal) => (await import('./run-clock.ts')).runClock(flags, process.env, terminal)),
+    )
 }

@@ -10,11 +10,7 @@ export const defineCluster: DefineCommand = (program, start) => {
       .option('--store <address>', 'the PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE)')
       .option('--json', 'print JSON')
   const run = (flags: ClusterFlags, order?: ClusterOrder) =>
-    start(async (terminal) => {
-      // Only when it is asked for, so that help comes at once.
-      const { runCluster } = await import('./run-cluster.ts')
-      return runCluster(order, flags, process.env, terminal)
-    })
+    start(async (terminal) => (await import('./run-cluster.ts')).runCluster(order, flags, process.env, terminal))
   const cluster = withOptions(program.command('cluster'))
     .option('--tenant <name>', 'show the partitions of this tenant alone')
     .summary('show the hosts of a cluster, drain one, or spread a tenant')

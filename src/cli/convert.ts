@@ -20,11 +20,7 @@ export const defineConvert: DefineCommand = (program, start) => {
       'after',
       '\nExample:\n  reflexarc convert fixtures/converters/senml-pack.vm --payload fixtures/converters/senml-pack.payload.json',
     )
-    .action((template: string, flags: ConvertFlags) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { runConvert } = await import('./run-convert.ts')
-        return runConvert(template, flags, terminal)
-      })
-    })
+    .action((template: string, flags: ConvertFlags) =>
+      start(async (terminal) => (await import('./run-convert.ts')).runConvert(template, flags, terminal)),
+    )
 }

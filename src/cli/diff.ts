@@ -1,8 +1,8 @@
 /** The command `diff` and its options. */
-import { gather, type DefineCommand } from './command.ts'
+import { gather, PLUGS, type DefineCommand } from './command.ts'
 import { ORDER_HELP } from './recording/play-order.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
-import type { DiffFlags } from './diff-options.ts'
+import type { DiffFlags } from './run-diff.ts'
 
 /** `reflexarc diff OLD NEW`: what two rules, or a rule and its earlier firings, do differently over one recording, and why. */
 export const defineDiff: DefineCommand = (program, start) => {
@@ -30,23 +30,12 @@ export const defineDiff: DefineCommand = (program, start) => {
     .option('--order <order>', ORDER_HELP, 'time')
     .option('--all', 'print every difference, not only the first fifty')
     .option('--json', 'print one JSON object')
-    .option(
-      '--plugs <path>',
-      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
-      gather,
-      [],
-    )
+    .option(...PLUGS)
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc diff fixtures/rules/overheating.json my-rule.json --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
-    .action((old: string, fresh: string | undefined, flags: DiffFlags) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { readDiffOptions } = await import('./diff-options.ts')
-        const options = readDiffOptions(old, fresh, flags)
-        const { runDiff } = await import('./run-diff.ts')
-        return await runDiff(fresh === undefined ? [old] : [old, fresh], options, terminal)
-      })
-    })
+    .action((old: string, fresh: string | undefined, flags: DiffFlags) =>
+      start(async (terminal) => (await import('./run-diff.ts')).runDiff(old, fresh, flags, terminal)),
+    )
 }

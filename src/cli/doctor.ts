@@ -18,11 +18,7 @@ export const defineDoctor: DefineCommand = (program, start) => {
     .option('--repair', 'set what is damaged aside, and list what is lost')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  reflexarc doctor --data ./data')
-    .action((flags: DoctorFlags) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { runDoctor } = await import('./run-doctor.ts')
-        return runDoctor(flags, process.env, terminal, Date.now)
-      })
-    })
+    .action((flags: DoctorFlags) =>
+      start(async (terminal) => (await import('./run-doctor.ts')).runDoctor(flags, process.env, terminal, Date.now)),
+    )
 }

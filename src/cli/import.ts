@@ -17,7 +17,6 @@ export const defineImport: DefineCommand = (program, start) => {
     .option('--again', 'also when the same content was imported before')
     .option('--as <path>', 'its path under upload/; default: the name of the file')
     .action((file: string, flags: ImportFlags) =>
-      // Only when it is asked for, so that help comes at once.
       start(async (terminal) => (await import('./run-import.ts')).runImport(file, flags, terminal, process.env)),
     )
 }

@@ -24,11 +24,9 @@ export const defineKeys: DefineCommand = (program, start) => {
       .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')
       .option('--json', 'print JSON')
     const run = (flags: KeysFlags, key?: string) =>
-      start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { runKeys } = await import('./run-keys.ts')
-        return runKeys(action(flags, key), flags, process.env, terminal, Date.now)
-      })
+      start(async (terminal) =>
+        (await import('./run-keys.ts')).runKeys(action(flags, key), flags, process.env, terminal, Date.now),
+      )
     if (name === 'remove') {
       return command.argument('<key>', 'as list shows it').action((key: string, flags: KeysFlags) => run(flags, key))
     }

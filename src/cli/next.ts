@@ -29,11 +29,9 @@ export const defineNext: DefineCommand = (program, start) => {
     .option('--changes', 'with --json: add a line { changes } for the days on which the clocks change')
     .option('--json', 'print one run a line: { at, scheduledAt, note? }; with --down a last line { downtime }')
     .addHelpText('after', '\nExample:\n  reflexarc next "0 30 2 * * ?" --zone Europe/Brussels --from 2026-03-28 -n 3')
-    .action((expression: readonly string[], flags: NextFlags) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { runNext } = await import('./run-next.ts')
-        return runNext(expression.join(' '), flags, terminal, Date.now())
-      })
-    })
+    .action((expression: readonly string[], flags: NextFlags) =>
+      start(async (terminal) =>
+        (await import('./run-next.ts')).runNext(expression.join(' '), flags, terminal, Date.now()),
+      ),
+    )
 }

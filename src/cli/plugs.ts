@@ -1,5 +1,5 @@
 /** The command `plugs` and its options. */
-import { gather, type DefineCommand } from './command.ts'
+import { PLUGS, type DefineCommand } from './command.ts'
 import type { PlugsOptions } from './run-plugs.ts'
 
 /** `reflexarc plugs [NAME]`: what plugs there are, or all about one. */
@@ -12,19 +12,10 @@ export const definePlugs: DefineCommand = (program, start) => {
         'types, defaults and examples, its states, what it gives, and a node to copy.',
     )
     .argument('[name]', 'name of a plug; a sensor and an actuator may share one')
-    .option(
-      '--plugs <path>',
-      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
-      gather,
-      [],
-    )
+    .option(...PLUGS)
     .option('--json', 'print [{ name, version, kind, states, input, output, ... }]')
     .addHelpText('after', '\nExample:\n  reflexarc plugs holdsFor')
-    .action((name: string | undefined, options: PlugsOptions) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { runPlugs } = await import('./run-plugs.ts')
-        return await runPlugs(name, options, terminal)
-      })
-    })
+    .action((name: string | undefined, options: PlugsOptions) =>
+      start(async (terminal) => (await import('./run-plugs.ts')).runPlugs(name, options, terminal)),
+    )
 }

@@ -8,18 +8,25 @@ import {
   type PlaybackOptions,
   simulate,
 } from '#library'
-import type { DiffOptions } from './diff-options.ts'
+import { AppError, durationMs } from '#kernel'
 import { openPlayback, playbackOf, withHint } from './open-playback.ts'
 import { readFirings } from './recording/read-firings.ts'
 import { differenceLines, partingLines, verdictLines } from './report/diff-text.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import type { Terminal } from './terminal.ts'
+import { readOptions, type SimulateFlags, type SimulateOptions } from './simulate-options.ts'
 
 /** Checks everything, runs the rules over the recording, and prints what they, or a rule and its earlier firings, do differently. */
-export async function runDiff(paths: readonly string[], options: DiffOptions, terminal: Terminal): Promise<0 | 1 | 2> {
+export async function runDiff(
+  first: string,
+  second: string | undefined,
+  flags: DiffFlags,
+  terminal: Terminal,
+): Promise<0 | 1 | 2> {
+  const options = readDiffOptions(first, second, flags)
   const { firings, tolerance } = options
   const earlier = firings === undefined ? undefined : await readFirings(firings)
-  const opened = await openPlayback(paths, options, terminal)
+  const opened = await openPlayback(second === undefined ? [first] : [first, second], options, terminal)
   const [old, fresh] = opened?.rules ?? []
   if (opened === undefined || old === undefined) return 1
   const { playback, clear } = playbackOf(opened, options, terminal)
@@ -57,4 +64,42 @@ async function withFirings(
   const run = await simulate(rule, { ...playback, keep: ['fired'] })
   const events = firings.filter(({ time }) => time >= run.from && time <= run.until)
   return diffRuns({ ...run, events }, run, { ...(tolerance !== undefined && { tolerance }) })
+}
+
+/** Reads the options of `diff`. */
+export interface DiffFlags extends Omit<SimulateFlags, 'why'> {
+  tolerance: string
+  firings?: string
+  exitCode?: boolean
+}
+
+interface DiffOptions extends SimulateOptions {
+  /** ms */
+  tolerance: number
+  /** file with the firings of an earlier run */
+  firings: string | undefined
+  exitCode: boolean
+}
+
+/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
+function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlags): DiffOptions {
+  const { firings } = flags
+  const problems: string[] = []
+  if ((fresh === undefined) === (firings === undefined)) {
+    problems.push('what to compare with: give another rule, or --firings FILE with those of an earlier run')
+  }
+  const inputs = [old, fresh, firings, flags.messages].filter((path) => path === '-')
+  // What readOptions sees itself is not said twice.
+  if (inputs.length > 1 && !(old === '-' && flags.messages === '-'))
+    problems.push('only one of the rules, --firings and --messages can be standard input')
+  let tolerance = 0
+  try {
+    tolerance = durationMs(flags.tolerance)
+    if (tolerance < 0) problems.push(`--tolerance: "${flags.tolerance}" lies below 0; write 10m or PT10M`)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    problems.push(`--tolerance: ${error.message}`)
+  }
+  const options = readOptions(old, flags, problems)
+  return { ...options, tolerance, firings, exitCode: flags.exitCode ?? false }
 }

@@ -3,7 +3,7 @@ import { simulate } from '#library'
 import type { EngineEvent, Rule, Template } from '#core'
 import { openPlayback, playbackOf, withHint, type Opened } from './open-playback.ts'
 import { RunReport } from './report/run-report.ts'
-import type { SimulateOptions } from './simulate-options.ts'
+import { readOptions, type SimulateFlags, type SimulateOptions } from './simulate-options.ts'
 import type { Terminal } from './terminal.ts'
 
 /** Output is written in pieces of about this many characters. */
@@ -20,7 +20,8 @@ interface RanJob {
 }
 
 /** Checks the rule and the whole recording, then runs the one over the other. */
-export async function runSimulation(path: string, options: SimulateOptions, terminal: Terminal): Promise<0 | 1> {
+export async function runSimulation(path: string, flags: SimulateFlags, terminal: Terminal): Promise<0 | 1> {
+  const options = readOptions(path, flags)
   const opened = await openPlayback([path], options, terminal)
   const [rule] = opened?.rules ?? []
   if (opened === undefined || rule === undefined) return 1

@@ -1,14 +1,16 @@
 /** What `sweep` does. */
 import { sweep, type Sweep } from '#library'
-import { AppError, describeIssue } from '#kernel'
-import { openPlayback, playbackOf, withHint, type Opened } from './open-playback.ts'
+import { AppError, describeIssue, FORBIDDEN_KEYS } from '#kernel'
+import { sweepValues } from '#core/spi'
+import { type Opened, openPlayback, playbackOf, withHint } from './open-playback.ts'
 import { recordingText, spanText } from './report/recording-text.ts'
 import { sweepLines } from './report/sweep-table.ts'
-import type { SweepOptions } from './sweep-options.ts'
 import type { Terminal } from './terminal.ts'
+import { readOptions, type SimulateFlags, type SimulateOptions } from './simulate-options.ts'
 
 /** Checks everything, runs the rule with every value over the recording, and prints what fired. */
-export async function runSweep(path: string, options: SweepOptions, terminal: Terminal): Promise<0 | 1> {
+export async function runSweep(path: string, flags: SweepFlags, terminal: Terminal): Promise<0 | 1> {
+  const options = readSweepOptions(path, flags)
   const opened = await openPlayback([path], options, terminal)
   const [rule] = opened?.rules ?? []
   if (opened === undefined || rule === undefined) return 1
@@ -49,4 +51,39 @@ function aboutFlags(error: unknown): unknown {
     return `--set ${issue.path.slice('/set/'.length)}: ${issue.message}${hint}`
   })
   return new AppError('USAGE', lines.join('\nerror: '), { issues: error.issues, cause: error })
+}
+
+/** As `simulate`, but `--set` names what changes from run to run. */
+export type SweepFlags = Omit<SimulateFlags, 'why' | 'all'>
+
+interface SweepOptions extends SimulateOptions {
+  /** values by path */
+  grid: Readonly<Record<string, readonly unknown[]>>
+}
+
+/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
+function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
+  const problems: string[] = []
+  const grid = new Map<string, readonly unknown[]>()
+  for (const text of flags.set) {
+    const equals = text.indexOf('=')
+    const path = text.slice(0, equals).trim()
+    if (equals < 1 || path === '') {
+      problems.push(`--set: "${text}" sets nothing; write node.property=70..90/5, or name=70,75,90 for a variable`)
+    } else if (FORBIDDEN_KEYS.has(path)) {
+      problems.push(`--set: nothing can be named "${path}"; write node.property=70..90/5`)
+    } else if (grid.has(path)) {
+      problems.push(`--set: ${path} is given twice; write its values as one list such as ${path}=70,75,90`)
+    } else {
+      try {
+        grid.set(path, sweepValues(text.slice(equals + 1)))
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        problems.push(`--set ${path}: ${error.message}`)
+      }
+    }
+  }
+  if (flags.set.length === 0) problems.push('there is nothing to sweep: give --set node.property=70..90/5')
+  const options = readOptions(rule, { ...flags, set: [] }, problems)
+  return { ...options, grid: Object.fromEntries(grid) }
 }

@@ -24,7 +24,6 @@ export const defineServe: DefineCommand = (program, start) => {
   command.addHelpText('after', '\nExample:\n  reflexarc serve --port 8080 --data ./data').action((given: Given) => {
     return start(async (terminal) => {
       requirePackages(given, process.env)
-      // Only when it is asked for, so that help comes at once.
       const { runServe } = await import('./run-serve.ts')
       return runServe(given, terminal)
     })

@@ -1,5 +1,5 @@
 /** The command `simulate` and its options. */
-import { gather, type DefineCommand } from './command.ts'
+import { gather, PLUGS, type DefineCommand } from './command.ts'
 import { ORDER_HELP } from './recording/play-order.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
 import type { SimulateFlags } from './simulate-options.ts'
@@ -35,12 +35,7 @@ export const defineSimulate: DefineCommand = (program, start) => {
     .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')
     .option('--all', 'print every firing, not only the first and last hundred')
     .option('--json', 'print one event a line, with the reasons of each firing')
-    .option(
-      '--plugs <path>',
-      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
-      gather,
-      [],
-    )
+    .option(...PLUGS)
     .option(
       '--model <name=file>',
       'booster of XGBoost that predict and classify ask by that name (repeatable)',
@@ -51,13 +46,7 @@ export const defineSimulate: DefineCommand = (program, start) => {
       'after',
       '\nExample:\n  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why',
     )
-    .action((rule: string, flags: SimulateFlags) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { readOptions } = await import('./simulate-options.ts')
-        const options = readOptions(rule, flags)
-        const { runSimulation } = await import('./run-simulation.ts')
-        return await runSimulation(rule, options, terminal)
-      })
-    })
+    .action((rule: string, flags: SimulateFlags) =>
+      start(async (terminal) => (await import('./run-simulation.ts')).runSimulation(rule, flags, terminal)),
+    )
 }

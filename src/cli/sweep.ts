@@ -1,8 +1,8 @@
 /** The command `sweep` and its options. */
-import { gather, type DefineCommand } from './command.ts'
+import { gather, PLUGS, type DefineCommand } from './command.ts'
 import { ORDER_HELP } from './recording/play-order.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
-import type { SweepFlags } from './sweep-options.ts'
+import type { SweepFlags } from './run-sweep.ts'
 
 /** `reflexarc sweep RULE --set node.property=70..90/5`: how often a rule fires with each of several values. */
 export const defineSweep: DefineCommand = (program, start) => {
@@ -24,23 +24,12 @@ export const defineSweep: DefineCommand = (program, start) => {
     .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
     .option('--order <order>', ORDER_HELP, 'time')
     .option('--json', 'print one JSON object')
-    .option(
-      '--plugs <path>',
-      'ES module that exports plugs made by definePlug, or a folder of such (repeatable)',
-      gather,
-      [],
-    )
+    .option(...PLUGS)
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc sweep fixtures/rules/overheating.json --set temperature.threshold=85..100/5 --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
-    .action((rule: string, flags: SweepFlags) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { readSweepOptions } = await import('./sweep-options.ts')
-        const options = readSweepOptions(rule, flags)
-        const { runSweep } = await import('./run-sweep.ts')
-        return await runSweep(rule, options, terminal)
-      })
-    })
+    .action((rule: string, flags: SweepFlags) =>
+      start(async (terminal) => (await import('./run-sweep.ts')).runSweep(rule, flags, terminal)),
+    )
 }

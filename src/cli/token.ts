@@ -18,11 +18,7 @@ export const defineToken: DefineCommand = (program, start) => {
       'after',
       '\nExample:\n  curl -H "authorization: Bearer $(reflexarc token)" http://127.0.0.1:8080/api/tasks',
     )
-    .action((flags: TokenFlags) => {
-      return start(async (terminal) => {
-        // Only when it is asked for, so that help comes at once.
-        const { runToken } = await import('./run-token.ts')
-        return runToken(flags, process.env, terminal, Date.now)
-      })
-    })
+    .action((flags: TokenFlags) =>
+      start(async (terminal) => (await import('./run-token.ts')).runToken(flags, process.env, terminal, Date.now)),
+    )
 }

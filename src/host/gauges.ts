@@ -23,8 +23,8 @@ export interface Gauges {
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
 }
 
-/** Older than one that was taken; taken before; older than the time of its task; with a timestamp that cannot be right. */
-export type ReadingReason = 'late' | 'duplicate' | 'skewed' | 'badTime'
+/** Older than one that was taken; taken before; older than the time of its task; not known any more; with a timestamp that cannot be right. */
+export type ReadingReason = 'late' | 'duplicate' | 'skewed' | 'forgotten' | 'badTime'
 
 /** How a host's time stands to the clock of its machine, in ms. */
 export interface ClockFigures {

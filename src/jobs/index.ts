@@ -1,5 +1,4 @@
 /** Durable jobs: stored first, carried out by the host that takes them. */
-export { adoptOld, type OldHead, oldHeads, type OldPart } from './adopt-old.ts'
 export {
   type ItemOutcome,
   type Job,

@@ -11,7 +11,7 @@
  * object is found by a document only.
  */
 import { WrappedCollection } from './wrapped-collection.ts'
-import { AppError } from '#kernel'
+import { AppError, retryOnConflict } from '#kernel'
 import type {
   Collection,
   CollectionSpec,
@@ -46,24 +46,17 @@ export interface FenceHolder {
   readonly term: number
 }
 
-/** Takings of others that may come in between */
-const MAX_RACES = 20
-
 /**
  * Takes the fence for a term, whoever has it; of the same term it may be taken again. `holder` tells people who it was.
  * `FENCED` when it was taken for a later term.
  */
 export async function takeFence(store: Store, name: string, { holder, term }: FenceHolder): Promise<HeldFence> {
   const fences = store.collection(FENCES)
-  for (let races = 0; ; races += 1) {
+  return retryOnConflict(async () => {
     const known = await fences.get(name)
     if (known !== undefined && known.value.term > term) throw fenced(name, term, known.value)
-    try {
-      return { name, term, version: await fences.put(name, { holder, term }, known?.version ?? 'absent') }
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT' || races >= MAX_RACES) throw error
-    }
-  }
+    return { name, term, version: await fences.put(name, { holder, term }, known?.version ?? 'absent') }
+  })
 }
 
 function fenced(name: string, term: number, now: FenceHolder | undefined): AppError {

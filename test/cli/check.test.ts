@@ -44,21 +44,6 @@ describe('check', () => {
     expect(lines.at(-1)).toMatch(/^bad\.json: 2 errors, \d warnings?$/)
   })
 
-  it('prints the same as JSON', async () => {
-    using space = new Workspace({ 'good.json': good, 'bad.json': bad })
-    const { code, stdout } = await space.cli(['check', '--json', 'good.json', 'bad.json'])
-    expect(code).toBe(1)
-    expect(JSON.parse(stdout)).toMatchObject([
-      { file: 'good.json', issues: [] },
-      {
-        file: 'bad.json',
-        issues: expect.arrayContaining([
-          expect.objectContaining({ path: '/sensors/0/name', severity: 'ERROR' }),
-        ]) as unknown,
-      },
-    ])
-  })
-
   it('ends with 0 when there are only warnings', async () => {
     using space = new Workspace({ 'rule.json': { ...good, comment: 1 } })
     const { code, stdout } = await space.cli(['check', 'rule.json'])

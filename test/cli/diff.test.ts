@@ -45,18 +45,6 @@ all_clear    2    2      2      -         -         -
     expect({ code, stderr }).toEqual({ code: 2, stderr: '' })
   })
 
-  it('prints one JSON object, and nothing else', async () => {
-    const { stdout, stderr } = await cli(['diff', old, later, ...playing, '--json', '--tolerance', '0s'])
-    const { differences, ...rest } = JSON.parse(stdout) as { differences: { kind: string }[] }
-    expect(stderr).toBe('')
-    expect(differences.map(({ kind }) => kind).toSorted()).toEqual([
-      ...Array<string>(3).fill('onlyNew'),
-      ...Array<string>(1).fill('onlyNew'),
-      ...Array<string>(3).fill('onlyOld'),
-    ])
-    expect(rest).toMatchObject({ equal: false, more: 0, messages: 1440, parted: { node: 'temperature' } })
-  })
-
   it('compares the firings that an earlier run printed', async () => {
     using space = new Workspace({ 'bad.ndjson': '{"type":"state"}\n{"type":"fired","time":1}\n' })
     const printed = (await cli(['simulate', later, ...playing, '--json'])).stdout

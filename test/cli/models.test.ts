@@ -2,21 +2,17 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { root } from '../support/repository.ts'
 import { TestServer } from '../services/models/remote/test-server.ts'
 import { Workspace } from './run-cli.ts'
+import { listeningHost, type ListeningHost } from '../host/listening-host.ts'
 
-let host: RunningHost
+let host: ListeningHost
 let server: TestServer
 const place = new Workspace({ 'broken.bst': 'no booster', 'model.bin': 'x' })
 beforeAll(async () => {
-  const allowUrl = ['127.0.0.1']
-  const given = { store: 'memory:', port: 0, key: 'k', secret: 'a-secret', empty: true, logLevel: 'silent', allowUrl }
   server = await TestServer.start()
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  host = await listeningHost({ allowUrl: ['127.0.0.1'] })
 })
 afterAll(async () => {
   place[Symbol.dispose]()

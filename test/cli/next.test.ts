@@ -58,25 +58,6 @@ Down from 2026-03-28T00:00:00 to 2026-03-31T00:00:00 (2 d 23 h)
     expect((await cli(['next', '0 0 0 1 1 ? 2020'])).stdout).toContain('\nIt does not run any more.\n')
   })
 
-  it('prints one run a line with --json, and nothing else', async () => {
-    const { code, stdout, stderr } = await cli([...nightly, '-n', '2', '--json'])
-    expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
-    expect(stdout).toBe(
-      '{"at":"2026-03-28T01:30:00Z","scheduledAt":"2026-03-28T02:30:00+01:00"}\n' +
-        '{"at":"2026-03-29T01:30:00Z","scheduledAt":"2026-03-29T03:30:00+02:00","note":"gap-shifted"}\n',
-    )
-  })
-
-  it('adds a line for what else was asked for', async () => {
-    const more = ['-n', '1', '--json', '--changes', '--down', '2026-03-28..2026-03-31']
-    const lines = (await cli([...nightly, ...more])).stdout.trimEnd().split('\n')
-    expect(lines.map((line) => Object.keys(JSON.parse(line) as object))).toEqual([
-      ['at', 'scheduledAt'],
-      ['changes', 'untouched'],
-      ['downtime'],
-    ])
-  })
-
   it('takes an expression that was not quoted', async () => {
     const { stdout } = await cli(['next', '0', '30', '2', '?', '*', 'MON', '--from', '2026-03-28', '--json', '-n', '1'])
     expect(stdout).toBe('{"at":"2026-03-30T02:30:00Z","scheduledAt":"2026-03-30T02:30:00+00:00"}\n')

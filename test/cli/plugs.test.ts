@@ -1,12 +1,9 @@
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
 import { exampleNode } from '../../src/core/plug/plug-page.ts'
 import { createRegistry } from '../../src/core/plug/registry.ts'
 import { validateRule } from '../../src/core/rule/validate.ts'
-import { root } from '../support/repository.ts'
-import { cli, Workspace } from './run-cli.ts'
+import { cli } from './run-cli.ts'
 
 describe('plugs', () => {
   it('lists every plug with its kind, states and what it does', async () => {
@@ -33,27 +30,6 @@ describe('plugs', () => {
   it('tells about a sensor and an actuator of the same name', async () => {
     const { stdout } = await cli(['plugs', 'debugDialog'])
     expect(stdout.match(/^# debugDialog$/gm)).toHaveLength(2)
-  })
-
-  it('says the same as JSON, with plugs of a module', async () => {
-    using space = new Workspace({
-      'mine.mjs': `import { definePlug } from ${JSON.stringify(pathToFileURL(join(root, 'src/index.ts')).href)}
-        export const mine = definePlug({ name: 'mine', version: '2.0.0', kind: 'sensor', states: ['A'], input: { n: { type: 'integer', mandatory: true, example: 4 } }, execute: () => 'A' })`,
-    })
-    const { stdout } = await space.cli(['plugs', 'mine', '--plugs', 'mine.mjs', '--json'])
-    expect(JSON.parse(stdout)).toEqual([
-      {
-        name: 'mine',
-        version: '2.0.0',
-        kind: 'sensor',
-        states: ['A'],
-        input: { n: { type: 'integer', mandatory: true, example: 4 } },
-        output: {},
-        openOutput: false,
-        example: { label: 'mine_1', name: 'mine', resource: '$', properties: { n: 4 } },
-      },
-    ])
-    expect(JSON.parse((await cli(['plugs', '--json'])).stdout)).toHaveLength(builtins.length)
   })
 
   it.each([

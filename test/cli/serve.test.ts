@@ -1,7 +1,5 @@
 /** The host as a process of its own: what it prints, how it ends, and what it says when it cannot start. */
-import { once } from 'node:events'
-import { existsSync, readdirSync } from 'node:fs'
-import { createServer, type AddressInfo } from 'node:net'
+import { readdirSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -133,29 +131,6 @@ describe('reflexarc serve', () => {
 
 describe('reflexarc serve that cannot start', () => {
   const serve = (place: Workspace, args: readonly string[]) => place.cli(['serve', ...args])
-
-  it('because the port is taken says so in one line, and writes nothing', async () => {
-    using place = new Workspace({})
-    const taken = createServer().listen(0, '127.0.0.1')
-    await once(taken, 'listening')
-    const port = String((taken.address() as AddressInfo).port)
-    expect(await serve(place, ['--port', port])).toEqual({
-      code: 1,
-      stdout: '',
-      stderr: `error: Cannot listen on 127.0.0.1:${port}: something listens there already; choose another --port, or 0 for any\n`,
-    })
-    expect(existsSync(join(place.path, 'data'))).toBe(false)
-    taken.close()
-  })
-
-  it('because the data folder is a file says so in one line', async () => {
-    using place = new Workspace({ data: 'text' })
-    const { code, stdout, stderr } = await serve(place, ['--port', '0'])
-    expect([code, stdout]).toEqual([1, ''])
-    expect(stderr).toMatch(
-      /^error: The data folder \S+ cannot be used: a file has that name; name another one with --data\n$/,
-    )
-  })
 
   it('because of its options says all that is wrong with them', async () => {
     using place = new Workspace({})

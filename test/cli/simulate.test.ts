@@ -1,6 +1,4 @@
 import { spawn } from 'node:child_process'
-import { join } from 'node:path'
-import { pathToFileURL } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
 import { simulate, type Rule } from '../../src/index.ts'
@@ -168,23 +166,6 @@ call_somebody           log              1        -      1       -
     expect(one?.stdout.split('\n').length).toBeGreaterThan(100)
     expect(same?.stdout).toBe(one?.stdout)
     expect(other?.stdout).not.toBe(one?.stdout)
-  })
-
-  it('runs plugs of --plugs', async () => {
-    using space = new Workspace({
-      'own.mjs': `import { definePlug } from '${pathToFileURL(join(root, 'src/plug.ts')).href}'
-export const shout = definePlug({ name: 'shout', version: '1.0.0', kind: 'actuator', execute: () => ({ message: 'HELLO' }) })`,
-      'rule.json': {
-        sensors: [{ label: 's', name: 'stream', resource: '$' }],
-        actuators: [{ label: 'a', name: 'shout' }],
-        triggers: [{ sourceLabel: 's', destinationLabel: 'a' }],
-        task: { resource: 'r' },
-      },
-    })
-    const args = ['simulate', 'rule.json', '--messages', '-', '--plugs', 'own.mjs']
-    expect((await space.cli(args, { input: '{"timestamp":0}' })).stdout).toContain(
-      '1970-01-01T00:00:00  a  s has run\n                     HELLO\n',
-    )
   })
 
   it('reports the problems of rule and recording at once and runs nothing', async () => {

@@ -22,19 +22,6 @@ temperature.threshold  alarm  per day  all_clear  per day
 `)
   })
 
-  it('prints a grid as one JSON object, and nothing else', async () => {
-    const set = ['--set', 'temperature.threshold=80,100', '--set', 'alarm.invocationPolicy=0,3600']
-    const { code, stdout, stderr } = await cli(['sweep', rule, ...set, ...playing, '--json'])
-    const { rows, ...rest } = JSON.parse(stdout) as { rows: { values: object; fired: Record<string, number> }[] }
-    expect({ code, stderr, fired: rows.map(({ fired }) => fired['alarm']) }).toEqual({
-      code: 0,
-      stderr: '',
-      fired: [136, 3, 0, 0],
-    })
-    expect(rows[1]?.values).toEqual({ 'temperature.threshold': 80, 'alarm.invocationPolicy': 3600 })
-    expect(rest).toMatchObject({ parameters: ['temperature.threshold', 'alarm.invocationPolicy'], messages: 1440 })
-  })
-
   it('takes variables of a template, one of them fixed', async () => {
     const set = ['--set', 'metric=temperature', '--set', 'limit=70..90/10']
     const { code, stdout } = await cli(['sweep', 'fixtures/rules/threshold.json', ...set, ...playing])

@@ -1,28 +1,19 @@
 /** What services of one host have in common: templates of types, which the rules judge, and the length of ids. */
-import type { FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
-import { basic } from './sample-host.ts'
+import { wholeHost, type WholeHost } from './whole-host.ts'
 
-let app: FastifyInstance
-const headers = { authorization: basic('a', 's') }
-const ask = (method: 'GET' | 'POST' | 'PUT' | 'PATCH', url: string, payload?: object) =>
-  app.inject({ method, url, headers, ...(payload && { payload }) })
+let host: WholeHost
+const ask = (method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE', url: string, payload?: object) =>
+  host.send(method, url, payload)
 
 beforeAll(async () => {
-  const config = readConfig({ store: 'memory:', empty: true }, {}, [...SERVICES.keys()])
-  const composed = await compose(config, { services: SERVICES, hashCost: 2 })
-  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-  app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+  host = await wholeHost({ empty: true })
   const sensors = [{ label: 'any', name: 'stream', resource: '$' }]
   await ask('POST', '/api/templates', { name: 'plain', sensors })
   const taskDefaults = { type: 'periodic', frequency: 60_000 }
   await ask('POST', '/api/templates', { name: 'timed', sensors, taskDefaults })
 })
-afterAll(() => app.close())
+afterAll(() => host[Symbol.asyncDispose]())
 
 describe('a template of a resource type', () => {
   it.each<[object, string]>([
@@ -107,4 +98,36 @@ describe.each(['é'.repeat(256), 'a'.repeat(512)])('an id of 512 bytes', (id) =>
       expect(refused.body).toContain('has more than 512 bytes')
     }
   })
+})
+
+const ALARM = { type: 'HEAT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-1' } }
+const TASK = { sensors: [{ label: 'any', name: 'stream', resource: '$' }], task: { name: 't', resource: 'boiler-1' } }
+
+it.each<[string, object, string]>([
+  ['/api/tasks', TASK, 'Task with id none not found'],
+  ['/api/resources', { id: 'own' }, 'No resource with id none'],
+  ['/alarm/alarms', ALARM, "alarm with id 'none' not found"],
+])('what a tenant makes at %s is not found by another, nor is what is not there', async (url, body, error) => {
+  const made = await host.ask('POST', url, body)
+  expect(made.status, JSON.stringify(made.body)).toBeLessThan(300)
+  const { ID, id = ID } = made.body as { ID?: string; id?: string }
+  const own = `${url}/${id}`
+  expect([
+    (await host.send('GET', own)).statusCode,
+    (await host.ask('GET', own, undefined, 'umbrella')).status,
+  ]).toEqual([200, 404])
+  expect((await host.ask('GET', `${url}/none`)).body).toEqual({ statusCode: 404, error, code: 'NOT_FOUND' })
+})
+
+it('a resource is deleted with what it is told to', async () => {
+  await ask('POST', '/resources/boiler-8/events', { temperature: 90 })
+  await expect.poll(async () => (await ask('GET', '/api/resources/boiler-8')).statusCode).toBe(200)
+  const alarm = { type: 'HOT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-8' } }
+  expect((await ask('POST', '/alarm/alarms', alarm)).statusCode).toBeLessThan(300)
+  const alarms = async () => (await ask('GET', '/alarm/alarms?source=boiler-8')).json<{ total: number }>().total
+  expect(await alarms()).toBe(1)
+  const gone = await ask('DELETE', '/api/resources/boiler-8?cascade=alarms&cascade=measurements&cascade=tasks')
+  expect(gone.statusCode, gone.body).toBe(204)
+  await expect.poll(() => alarms()).toBe(0)
+  expect((await ask('GET', '/resources/boiler-8/current')).statusCode).toBe(404)
 })

@@ -1,27 +1,17 @@
 /** Alarms inside the whole frame, with the rules that raise, clear and hear them and the broker that feeds those. */
-import type { FastifyInstance } from 'fastify'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import type { Alarm } from '../../src/services/alarms/contract.ts'
 import { until } from '../support/until.ts'
-import { basic } from './sample-host.ts'
+import { wholeHost, type WholeHost } from './whole-host.ts'
 
-let app: FastifyInstance
+let host: WholeHost
 beforeEach(async () => {
-  const config = readConfig({ store: 'memory:' }, {}, [...SERVICES.keys()])
-  const composed = await compose(config, { hashCost: 2 })
-  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-  await composed.keyPairs.add({ key: 'b', secret: 's', tenant: 'other' })
-  app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+  host = await wholeHost()
 })
-afterEach(() => app.close())
+afterEach(() => host[Symbol.asyncDispose]())
 
-const as = (key: string) => ({ authorization: basic(key, 's') })
-const ask = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object, key = 'a') =>
-  app.inject({ method, url, headers: as(key), ...(payload && { payload }) })
+const ask = (method: 'GET' | 'POST' | 'PUT' | 'DELETE', url: string, payload?: object) =>
+  host.send(method, url, payload)
 const got = async <T>(url: string): Promise<T> => (await ask('GET', url)).json<T>()
 const heat = { type: 'HEAT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler-1' } }
 
@@ -40,85 +30,7 @@ const trigger = (sourceLabel: string, destinationLabel: string, ...statesTrigger
   invocationPolicy: 0,
 })
 
-const WATCHED = {
-  sensors: [sensor('hot', 'condition', { condition: 'temperature > 90' })],
-  actuators: [
-    actuator('alarm', 'createAlarm', { type: 'HEAT', text: 'it is hot', severity: 'MAJOR' }),
-    actuator('calm', 'clearAlarm', { type: 'HEAT' }),
-  ],
-  triggers: [trigger('hot', 'alarm', 'True'), trigger('hot', 'calm', 'False')],
-}
-
-async function post(temperature: number): Promise<void> {
-  const answer = await ask('POST', '/resources/boiler-1', { temperature })
-  expect(answer.statusCode, answer.body).toBeLessThan(300)
-}
-
-describe('the alarms service in the frame', () => {
-  it('keeps the alarms of tenants apart', async () => {
-    const { id } = (await ask('POST', '/alarm/alarms', heat)).json<Alarm>()
-    const seen = async (key: string) => (await ask('GET', `/alarm/alarms/${id}`, undefined, key)).statusCode
-    expect([await seen('a'), await seen('b')]).toEqual([200, 404])
-  })
-
-  it('answers in its own words, also what the frame refuses', async () => {
-    expect((await ask('GET', '/alarm/alarms/none')).json()).toEqual({
-      statusCode: 404,
-      error: "alarm with id 'none' not found",
-      code: 'NOT_FOUND',
-    })
-    expect((await ask('POST', '/alarm/alarms', { ...heat, severity: 'x' })).json()).toMatchObject({
-      statusCode: 400,
-      details: ['/severity <- Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING'],
-    })
-    expect((await ask('DELETE', '/batch')).json()).toMatchObject({ statusCode: 405, code: 'METHOD' })
-  })
-})
-
 describe('a rule over posted data', () => {
-  it('raises an alarm, counts it, clears it, and raises another; each says why', async () => {
-    const id = await task(WATCHED)
-    for (const temperature of [95, 96, 50, 97]) await post(temperature)
-    const url = '/alarm/alarms?source=boiler-1&sort=creationTime&order=ascending'
-    await until(async () => (await got<{ total: number }>(url)).total === 2)
-    const { alarms } = await got<{ alarms: readonly Alarm[] }>(url)
-    expect(alarms).toMatchObject([
-      { status: 'CLEARED', count: 2, text: 'it is hot', additionalProperties: { task: id } },
-      { status: 'ACTIVE', count: 1, severity: 'MAJOR', source: { id: 'boiler-1' } },
-    ])
-    const why = await got(`/alarm/alarms/${alarms[0]?.id}/why`)
-    expect(why).toMatchObject({
-      raisedBy: 'system/engine',
-      cause: { task: id, node: 'alarm', trigger: 'hot', hops: 1 },
-      explanation: { fired: { why: { input: { resource: 'boiler-1' }, sensors: [{ node: 'hot', state: 'True' }] } } },
-    })
-    await ask('DELETE', `/api/tasks/${id}?forceStop=true`)
-    expect(await got(`/alarm/alarms/${alarms[0]?.id}/why`)).toEqual(why)
-  })
-
-  it('wakes another that hears alarms, and that one a third', async () => {
-    await task(WATCHED)
-    const hearing = await task({
-      sensors: [sensor('heard', 'AlarmEventSensor', { type: 'HEAT' })],
-      actuators: [actuator('worse', 'createAlarm', { type: 'WORSE', text: 'after {{heard.alarm.type}}' })],
-      triggers: [trigger('heard', 'worse', 'Created')],
-    })
-    const counting = await task({
-      sensors: [sensor('all', 'AlarmEventSensor'), sensor('latest', 'getLatestAlarm')],
-      actuators: [],
-      triggers: [trigger('all', 'latest', 'Created', 'Cleared')],
-    })
-    await post(95)
-    await until(async () => (await got<{ total: number }>('/alarm/alarms?type=WORSE')).total === 1)
-    const { alarms } = await got<{ alarms: readonly Alarm[] }>('/alarm/alarms?type=WORSE')
-    expect(alarms[0]).toMatchObject({ text: 'after HEAT', additionalProperties: { task: hearing } })
-    expect(await got(`/alarm/alarms/${alarms[0]?.id}/why`)).toMatchObject({ cause: { hops: 2 } })
-    await until(async () => {
-      const { rawData } = await got<{ rawData?: { type?: string } }>(`/api/tasks/${counting}/nodes/latest`)
-      return rawData?.type === 'WORSE'
-    })
-  })
-
   it('that is a circle of alarms ends after sixteen rounds', async () => {
     const id = await task({
       sensors: [sensor('heard', 'AlarmEventSensor')],

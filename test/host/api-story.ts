@@ -3,10 +3,13 @@
  * before, and what they make is remembered for the addresses of those that come later.
  */
 import { readFileSync } from 'node:fs'
+import { fastify } from 'fastify'
 import { packTar } from 'modern-tar'
+import { host, type HostOptions } from '../../src/host/index.ts'
 import { EXAMPLES } from '../../src/host/openapi-examples.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
+import { basic } from './sample-host.ts'
 
 export interface Media {
   readonly schema?: { readonly $ref?: string }
@@ -44,6 +47,18 @@ export interface Answer {
 
 /** Asks a host with credentials. */
 export type Ask = (asked: Asked) => Promise<Answer>
+
+/** A host in memory as a server mounts it, with the page of its API. */
+export async function storyHost(given: HostOptions = { store: 'memory:' }) {
+  const app = fastify()
+  await app.register(host, { key: 'k', secret: 's', ...given })
+  const ask: Ask = ({ method = 'GET', headers = {}, ...more }) =>
+    app.inject({ method: method as 'GET', headers: { authorization: basic('k', 's'), ...headers }, ...more })
+  const document = (await app.inject('/docs/json')).json<ApiDocument>()
+  return { app, ask, document, operations: operationsOf(document), story: new ApiStory(ask) }
+}
+
+export type StoryHost = Awaited<ReturnType<typeof storyHost>>
 
 export function operationsOf(document: ApiDocument): readonly Operation[] {
   return Object.entries(document.paths).flatMap(([path, item]) =>
@@ -123,6 +138,13 @@ export class ApiStory {
     const { updates = [] } = (json(answer) as { entity: { updates?: { jobs?: string[] }[] } }).entity
     const job = updates[0]?.jobs?.at(-1)
     if (job !== undefined) this.made.set('/registry/v2/jobs/', job)
+  }
+
+  /** All of it; rejects when an example is refused. */
+  async whole(operations: readonly Operation[]): Promise<void> {
+    await this.prepare()
+    for await (const [{ operationId }, { statusCode, body }] of this.tell(operations))
+      if (statusCode >= 300) throw new Error(`${operationId}: ${body}`)
   }
 
   /** Each example, with what was answered. */

@@ -9,16 +9,9 @@ import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import type { ServiceDependencies } from '../../src/host/wiring/service-dependencies.ts'
 import { basic } from './sample-host.ts'
-
-async function wholeHost(): Promise<FastifyInstance> {
-  const config = readConfig({ store: 'memory:', empty: true }, {}, [...SERVICES.keys()])
-  const composed = await compose(config, { services: SERVICES, hashCost: 2 })
-  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-  return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-}
+import { wholeHost } from './whole-host.ts'
 
 function ruleOf(name: string, properties: object) {
   return {
@@ -53,9 +46,8 @@ const RIGHT = [
 
 describe('a rule that a service would refuse at work', () => {
   it('is refused as template and as task, with the place', async () => {
-    await using app = await wholeHost()
-    const headers = { authorization: basic('a', 's') }
-    const post = (url: string, payload: object) => app.inject({ method: 'POST', url, headers, payload })
+    await using host = await wholeHost({ empty: true })
+    const post = (url: string, payload: object) => host.send('POST', url, payload)
     for (const [name, properties, property, text] of WRONG) {
       const rule = ruleOf(name, properties)
       const task = { name: 't', type: 'reactive', resource: 'boiler-1' }

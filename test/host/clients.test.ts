@@ -2,27 +2,13 @@
 import { EventSource } from 'eventsource'
 import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, expect, it } from 'vitest'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { basic } from './sample-host.ts'
 import { ANY_TIME } from '../support/any-time.ts'
+import { listeningHost, type ListeningHost } from './listening-host.ts'
 
-let host: RunningHost
-let mqttUrl = ''
+let host: ListeningHost
 beforeAll(async () => {
-  const given = {
-    store: 'memory:',
-    port: 0,
-    mqtt: 0,
-    key: 'k',
-    secret: 'a-secret',
-    empty: true,
-    logLevel: 'silent',
-    ...ANY_TIME,
-  }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
-  mqttUrl = host.also[0] ?? ''
+  host = await listeningHost({ mqtt: 0, ...ANY_TIME })
 })
 afterAll(() => host.stop())
 
@@ -36,7 +22,7 @@ it('a message that one of them sends is heard by all', async () => {
   const socket = new WebSocket(`${host.url.replace('http', 'ws')}${path}/subscribe?apiKey=k&apiSecret=a-secret`)
   // from the beginning: they may be open before the device is
   const opened = [source, socket].map((one) => new Promise((resolve) => one.addEventListener('open', resolve)))
-  const device = await connectAsync(mqttUrl, { username: 'k', password: 'a-secret', protocolVersion: 5 })
+  const device = await connectAsync(host.mqtt, { username: 'k', password: 'a-secret', protocolVersion: 5 })
   try {
     const heard = [
       new Promise<string>((resolve) => source.addEventListener('message', ({ data }) => resolve(String(data)))),

@@ -2,45 +2,26 @@
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fastify, type FastifyInstance } from 'fastify'
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { host } from '../../src/host/index.ts'
-import {
-  ApiStory,
-  JSON_TYPE,
-  operationsOf,
-  type Answer,
-  type ApiDocument,
-  type Ask,
-  type Operation,
-} from './api-story.ts'
-import { basic } from './sample-host.ts'
+import { JSON_TYPE, type Answer, type Ask, storyHost, type StoryHost } from './api-story.ts'
 
 const MANY = 12
 /** What the store says to its callers about versions that it did not expect. */
 const INTERNAL = /is (?:not )?there in|was expected|should not be there|read again, then write|at the same time, again/
 
 const data = mkdtempSync(join(tmpdir(), 'reflexarc-concurrent-'))
-let app: FastifyInstance
-let story: ApiStory
-let operations: readonly Operation[]
-const ask: Ask = ({ method = 'GET', headers = {}, ...more }) =>
-  app.inject({ method: method as 'GET', headers: { authorization: basic('k', 's'), ...headers }, ...more })
+let host: StoryHost
+const ask: Ask = (asked) => host.ask(asked)
 const atOnce = (one: (place: number) => Promise<Answer>): Promise<readonly Answer[]> =>
   Promise.all(Array.from({ length: MANY }, (_, place) => one(place)))
 
 beforeAll(async () => {
-  app = fastify()
-  await app.register(host, { data, key: 'k', secret: 's' })
-  operations = operationsOf((await app.inject('/docs/json')).json<ApiDocument>())
-  story = new ApiStory(ask)
-  await story.prepare()
-  for await (const [{ operationId }, { statusCode, body }] of story.tell(operations))
-    if (statusCode >= 300) throw new Error(`${operationId}: ${body}`)
+  host = await storyHost({ data })
+  await host.story.whole(host.operations)
 })
 afterAll(async () => {
-  await app.close()
+  await host.app.close()
   rmSync(data, { recursive: true, force: true })
 })
 
@@ -52,11 +33,11 @@ describe('the same write at the same time', () => {
   it('is done one after the other by every route that has an example', async () => {
     const told: string[] = []
     let count = 0
-    for (const operation of operations) {
+    for (const operation of host.operations) {
       const example = operation.requestBody?.content[JSON_TYPE]?.example
       if (example === undefined || operation.method === 'get') continue
       count++
-      const asked = { method: operation.method.toUpperCase(), url: story.urlOf(operation) }
+      const asked = { method: operation.method.toUpperCase(), url: host.story.urlOf(operation) }
       const headers = { 'content-type': JSON_TYPE }
       const answers = await atOnce(() => ask({ ...asked, headers, payload: JSON.stringify(example) }))
       told.push(...toldOf(operation.operationId, answers))
@@ -79,11 +60,14 @@ describe('the same write at the same time', () => {
 
   it('is done by every route that deletes', async () => {
     const told: string[] = []
-    const deleting = operations.filter(({ method }) => method === 'delete')
+    const deleting = host.operations.filter(({ method }) => method === 'delete')
     expect(deleting.length).toBeGreaterThan(20)
     for (const operation of deleting)
       told.push(
-        ...toldOf(operation.operationId, await atOnce(() => ask({ method: 'DELETE', url: story.urlOf(operation) }))),
+        ...toldOf(
+          operation.operationId,
+          await atOnce(() => ask({ method: 'DELETE', url: host.story.urlOf(operation) })),
+        ),
       )
     expect(told).toEqual([])
   })

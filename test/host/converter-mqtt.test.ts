@@ -1,15 +1,11 @@
 /** A device that speaks its own JSON over MQTT raises an alarm: through a converter, a template and a rule. */
 import { connectAsync } from 'mqtt'
 import { afterAll, beforeAll, expect, it, vi } from 'vitest'
-import { createClient } from '../../src/client.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
+import { listeningHost, type ListeningHost } from './listening-host.ts'
 
-let host: RunningHost
+let host: ListeningHost
 beforeAll(async () => {
-  const given = { store: 'memory:', port: 0, mqtt: 0, key: 'k', secret: 'a-secret', empty: true, logLevel: 'silent' }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
+  host = await listeningHost({ mqtt: 0 })
 })
 afterAll(() => host.stop())
 
@@ -17,10 +13,7 @@ const TEMPLATE = `#set($celsius = $payload.values.temp_dC / 10.0)
 {"metrics": [{"resource": "$topic[0]", "temperature": $celsius}]}`
 
 it('a device with JSON of its own raises an alarm', async () => {
-  const { converter, rules, alarms, broker } = createClient({
-    url: host.url,
-    credentials: { key: 'k', secret: 'a-secret' },
-  })
+  const { converter, rules, alarms, broker } = host.client
   await converter.put('boilers', { type: 'velocity', template: TEMPLATE, mqtt: { topic: 'gw/+/up' } })
   await rules.templates.create({
     name: 'too-hot',
@@ -42,8 +35,7 @@ it('a device with JSON of its own raises an alarm', async () => {
     triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'] }],
   })
   await rules.tasks.create({ name: 'watch', template: 'too-hot', resource: 'boiler-1' })
-  const [url = ''] = host.also
-  const device = await connectAsync(url, { username: 'k', password: 'a-secret', protocolVersion: 5 })
+  const device = await connectAsync(host.mqtt, { username: 'k', password: 'a-secret', protocolVersion: 5 })
   try {
     await device.publishAsync('gw/boiler-1/up', '{"id":7,"values":{"temp_dC":935}}', { qos: 1 })
     expect(await broker.messages.current('boiler-1')).toMatchObject({ temperature: 93.5 })

@@ -1,15 +1,15 @@
 /** CSV of all services keeps texts from being formulas of spreadsheets, on request where it is read back. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { until } from '../support/until.ts'
-import { functionHost } from './function-host.ts'
 import { basic } from './sample-host.ts'
+import { wholeHost, type WholeHost } from './whole-host.ts'
 
 const FORMULAS = ['=1+1', '+1', '-1', '@sum']
 const SAFE = FORMULAS.map((text) => `'${text}`)
 
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost()
+  host = await wholeHost()
   for (const [i, text] of FORMULAS.entries()) {
     await host.send('POST', '/resources/boiler/events', { text, number: -1 - i })
     await host.send('POST', '/api/resources', { id: `r${i}`, note: text })

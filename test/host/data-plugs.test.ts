@@ -1,29 +1,9 @@
 /** Rules and data inside the whole host: plugs read and write what the broker keeps. */
-import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
-import { basic } from './sample-host.ts'
 import { ANY_TIME } from '../support/any-time.ts'
+import { wholeHost } from './whole-host.ts'
 
-const headers = { authorization: basic('a', 's') }
-
-async function dataHost(names: readonly string[] = ['rules', 'broker']): Promise<FastifyInstance> {
-  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true, ...ANY_TIME }, {}, [
-    ...SERVICES.keys(),
-  ])
-  const composed = await compose(config, { services: SERVICES, hashCost: 2 })
-  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-  return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-}
-
-async function ask(app: FastifyInstance, method: 'GET' | 'POST', url: string, payload?: object): Promise<unknown> {
-  const answer = await app.inject({ method, url, headers, ...(payload && { payload }) })
-  expect([url, answer.statusCode < 300, answer.body]).toEqual([url, true, answer.body])
-  return answer.json()
-}
+const dataHost = (only = 'rules,broker') => wholeHost({ only, empty: true, ...ANY_TIME })
 
 const EXAMPLE = {
   sensors: [
@@ -49,40 +29,19 @@ const EXAMPLE = {
 
 describe('a rule that asks for data', () => {
   it('computes over what was stored before, and stores what it found', async () => {
-    await using app = await dataHost()
-    await ask(app, 'POST', '/api/tasks', EXAMPLE)
-    await ask(app, 'POST', '/resources/boiler-1/events?forward=false', {
+    await using host = await dataHost()
+    await host.done('POST', '/api/tasks', EXAMPLE)
+    await host.done('POST', '/resources/boiler-1/events?forward=false', {
       temperature: 20,
       timestamp: Date.now() - 60_000,
     })
-    await ask(app, 'POST', '/resources/boiler-1/events', { humidity: 60 })
-    await expect.poll(() => ask(app, 'GET', '/resources/summary/messages')).toMatchObject([{ mean: 20 }])
-  })
-
-  it('finds the message that woke it among what is stored', async () => {
-    await using app = await dataHost()
-    const [, mean] = EXAMPLE.sensors
-    const counting = {
-      ...mean,
-      properties: { metric: 'temperature', aggregate: 'count' },
-      sequence: 1,
-      dataTrigger: true,
-    }
-    await ask(app, 'POST', '/api/tasks', { ...EXAMPLE, sensors: [counting] })
-    const found: unknown[] = []
-    const begun = Date.now()
-    for (let count = 1; count <= 20; count++) {
-      await ask(app, 'POST', '/resources/boiler-1/events', { temperature: 20, timestamp: begun - 21 + count })
-      const summaries = () => ask(app, 'GET', '/resources/summary/messages')
-      await expect.poll(summaries).toHaveLength(count)
-      found.push(((await summaries()) as readonly { mean: unknown }[])[0]?.mean)
-    }
-    expect(found).toEqual(Array.from({ length: 20 }, (_, i) => i + 1))
+    await host.done('POST', '/resources/boiler-1/events', { humidity: 60 })
+    await expect.poll(() => host.done('GET', '/resources/summary/messages')).toMatchObject([{ mean: 20 }])
   })
 
   it('is an Error that says so, when the host serves no broker', async () => {
-    await using app = await dataHost(['rules'])
-    const answer = await ask(app, 'POST', '/api/sensors/storeMessage', {
+    await using host = await dataHost('rules')
+    const answer = await host.done('POST', '/api/sensors/storeMessage', {
       properties: { payload: { t: 1 } },
       resource: 'r',
     })
@@ -90,13 +49,13 @@ describe('a rule that asks for data', () => {
   })
 
   it('runs once by itself over the broker, as often as it is asked to', async () => {
-    await using app = await dataHost()
+    await using host = await dataHost()
     for (const t of [1, 2, 2]) {
       const call = { properties: { payload: { t } }, resource: 'r' }
-      expect(await ask(app, 'POST', '/api/sensors/storeMessage', call)).toMatchObject({ state: 'Success' })
+      expect(await host.done('POST', '/api/sensors/storeMessage', call)).toMatchObject({ state: 'Success' })
     }
-    expect(await ask(app, 'GET', '/resources/r/messages')).toMatchObject([{ t: 2 }, { t: 2 }, { t: 1 }])
-    const read = await ask(app, 'POST', '/api/sensors/getLatestMetrics', { properties: {}, resource: 'r' })
+    expect(await host.done('GET', '/resources/r/messages')).toMatchObject([{ t: 2 }, { t: 2 }, { t: 1 }])
+    const read = await host.done('POST', '/api/sensors/getLatestMetrics', { properties: {}, resource: 'r' })
     expect(read).toMatchObject({ state: 'Collected', rawData: { t: 2 } })
   })
 })

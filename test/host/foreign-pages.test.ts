@@ -1,8 +1,8 @@
 /** Every route that writes, asked by a page of another origin whose reader is signed in. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { functionHost } from './function-host.ts'
 import { printedRoutes } from './printed-routes.ts'
 import { basic } from './sample-host.ts'
+import { wholeHost, type WholeHost } from './whole-host.ts'
 
 const HOST = 'iot.example'
 /** Writes that check for themselves what is shown, and let in no pair that a browser keeps: by a signature or a secret. */
@@ -16,9 +16,9 @@ const CHECKED_THERE = [
   'DELETE /reflexarc-ws-one/one',
 ]
 
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost()
+  host = await wholeHost()
 })
 afterAll(() => host[Symbol.asyncDispose]())
 

@@ -1,38 +1,5 @@
-/** A host in memory with two tenants, and plugs to upload to it. */
+/** Plugs to upload to a host. */
 import { packTar } from 'modern-tar'
-import type { InjectOptions } from 'fastify'
-import { createApp } from '../../src/host/app.ts'
-import { compose, type Making } from '../../src/host/compose.ts'
-import { readConfig, type Given } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
-import { basic } from './sample-host.ts'
-
-export type Body = Record<string, unknown>
-
-/** Keys: acme and umbrella of tenants of these names, and bob of acme. */
-export async function functionHost(given: Given = {}, making: Making = {}) {
-  const config = readConfig({ store: 'memory:', ...given }, {}, [...SERVICES.keys()])
-  const composed = await compose(config, { hashCost: 2, ...making })
-  for (const tenant of ['acme', 'umbrella']) await composed.keyPairs.add({ key: tenant, secret: 's', tenant })
-  await composed.keyPairs.add({ key: 'bob', secret: 's', tenant: 'acme' })
-  const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-  const send = (
-    method: InjectOptions['method'],
-    url: string,
-    payload?: object | Buffer,
-    key = 'acme',
-    contentType = 'application/x-tar',
-  ) => {
-    const type = Buffer.isBuffer(payload) ? { 'content-type': contentType } : {}
-    const headers = { authorization: basic(key, 's'), ...type }
-    return app.inject({ method: method ?? 'GET', url, headers, ...(payload && { payload }) })
-  }
-  const ask = async (...request: Parameters<typeof send>) => {
-    const answer = await send(...request)
-    return { status: answer.statusCode, body: answer.json<Body>() }
-  }
-  return { app, ask, send, [Symbol.asyncDispose]: () => app.close() }
-}
 
 export type Files = Readonly<Record<string, string>>
 

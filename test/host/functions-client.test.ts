@@ -103,11 +103,4 @@ describe('functions by the client', () => {
     await plugs.jobs.finished(rebuilt.job?.id ?? '')
     expect(await plugs.get('tooWarm', '2.0.0')).toMatchObject({ draft: false, status: 'running' })
   })
-
-  it('are refused with every problem', async () => {
-    const wrong = new Map([...example, ['plug.json', bytes('{ "name": "1", "type": "x" }')]])
-    const refused: unknown = await client.functions.plugs.create(wrong).catch((error: unknown) => error)
-    expect(refused).toMatchObject({ code: 'VALIDATION' })
-    expect((refused as { issues: unknown[] }).issues.length).toBeGreaterThan(2)
-  })
 })

@@ -1,47 +1,23 @@
 /** A host with plugs of a tenant, killed with -9: versions that were to be built are built, and rules go on using theirs. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { packTar } from 'modern-tar'
-import { afterAll, expect, it } from 'vitest'
-import { HostProcesses, type HostProcess } from './host-process.ts'
+import { expect, it } from 'vitest'
+import { crashingHosts, type HostProcess } from './host-process.ts'
+import { nodePlug, tarOf } from './function-host.ts'
+import type { Body } from './whole-host.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'reflexarc-functions-crash-'))
-const hosts = new HostProcesses(folder)
-afterAll(async () => {
-  await hosts.end()
-  rmSync(folder, { recursive: true, force: true })
-})
+const hosts = crashingHosts()
 
-type Body = Record<string, unknown>
-
-async function ask(
-  { url, headers }: HostProcess,
-  method: string,
-  path: string,
-  body?: object | Uint8Array,
-): Promise<Body> {
-  const isTar = body instanceof Uint8Array
-  const type = isTar ? 'application/x-tar' : 'application/json'
+async function ask({ url, headers }: HostProcess, method: string, path: string, body?: object): Promise<Body> {
+  const type = Buffer.isBuffer(body) ? 'application/x-tar' : 'application/json'
   const answer = await fetch(`${url}${path}`, {
     method,
     headers: { ...headers, ...(body && { 'content-type': type }) },
-    ...(body && { body: isTar ? Buffer.from(body) : JSON.stringify(body) }),
+    ...(body && { body: Buffer.isBuffer(body) ? new Uint8Array(body) : JSON.stringify(body) }),
   })
   return (await answer.json()) as Body
 }
 
-function plugOf(version: string, limit: number): Promise<Uint8Array> {
-  const interfaceOf = { states: ['Warm', 'Cold'], input: [{ name: 'value', dataType: 'double' }] }
-  const manifest = { name: 'warmth', version, type: 'sensor', runtime: 'plug-node24', interface: interfaceOf }
-  const code = `import { definePlug } from 'reflexarc'
-export const plug = definePlug({ name: 'warmth', version: '${version}', kind: 'sensor', states: ['Warm', 'Cold'],
-  input: { value: { type: 'double' } }, execute: ({ properties }) => (properties.value > ${limit} ? 'Warm' : 'Cold') })`
-  const files = { 'plug.json': JSON.stringify(manifest), 'package.json': '{"type":"module"}', 'index.js': code }
-  return packTar(
-    Object.entries(files).map(([name, body]) => ({ header: { name, size: body.length, type: 'file' as const }, body })),
-  )
-}
+const plugOf = (version: string, limit: number): Promise<Buffer> =>
+  tarOf(nodePlug(version, `({ state: value > ${limit} ? 'Warm' : 'Cold' })`))
 
 it('builds what was begun, and rules use it before and after', async () => {
   const first = await hosts.start()

@@ -11,17 +11,14 @@ import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
-import { createClient, type Client } from '../../src/client.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
+import type { Client } from '../../src/client.ts'
 import { mustRun } from '../support/run-command.ts'
-import { basic } from './sample-host.ts'
+import { listeningHost, type ListeningHost } from './listening-host.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'functions-install-'))
 const asked: string[] = []
 let registry: Server
-let host: RunningHost
+let host: ListeningHost
 let client: Client
 let integrity = ''
 let registryUrl = ''
@@ -90,10 +87,8 @@ beforeAll(async () => {
   writeFileSync(join(folder, '.config', 'pip', 'pip.conf'), `[global]\nindex-url = ${url}/simple/\nretries = 0\n`)
   for (const name of ['HTTPS_PROXY', 'https_proxy']) vi.stubEnv(name, undefined)
   vi.stubEnv('HOME', folder)
-  const credentials = { key: 'k', secret: 'a-secret' }
-  const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent' }
-  host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, { hashCost: 2 })
-  client = createClient({ url: host.url, credentials })
+  host = await listeningHost()
+  client = host.client
 })
 afterAll(async () => {
   await host.stop()
@@ -169,22 +164,6 @@ def execute(properties):
     })
   })
 
-  it('that no version of the registry fits is in the list of jobs with what pip said', async () => {
-    const { version } = await deployed(pythonOf('lacking', 'doubles>=9'))
-    expect(version.status).toBe('failed')
-    const jobs = await client.functions.plugs.jobs.list({ name: 'lacking', version: '1.0.0' })
-    expect(jobs.map(({ type, job }) => [type, job.state])).toEqual([
-      ['build', 'failed'],
-      ['deploy', 'failed'],
-      ['verify', 'failed'],
-    ])
-    const answer = await fetch(`${host.url}/registry/v2/jobs?type=build`, {
-      headers: { authorization: basic('k', 'a-secret') },
-    })
-    const [first] = ((await answer.json()) as { jobs: { failureReason?: string }[] }).jobs
-    expect(first?.failureReason).toContain('No matching distribution found for doubles>=9')
-  })
-
   // Holds FUNCBUILD-2
   it('in JavaScript has it installed from the locked package, whose script does not run', async () => {
     const { version, build } = await deployed(nodePlug('halving', 'halves', integrity))
@@ -195,22 +174,6 @@ def execute(properties):
     const outcome = await client.rules.tools.call('sensors', 'halving', '1.0.0', { properties: { value: 30 } })
     expect(outcome).toMatchObject({ result: true, rawData: { result: 15 } })
     expect(() => readFileSync(join(folder, 'a-script-ran'))).toThrow(/ENOENT/)
-  })
-
-  it('in Python has it installed from the pinned wheel', async () => {
-    const main = `from doubles import double
-def execute(properties, console, logger, client):
-    return ("Seen", {"result": double(properties["value"])})
-`
-    const { version } = await deployed({
-      'plug.json': manifestOf('doubling', 'plug-python3'),
-      'main.py': main,
-      'requirements.txt': 'doubles==2.0.1\n',
-    })
-    expect(version.record['failureReason']).toBeUndefined()
-    expect(version.status).toBe('running')
-    const outcome = await client.rules.tools.call('sensors', 'doubling', '1.0.0', { properties: { value: 30 } })
-    expect(outcome).toMatchObject({ result: true, rawData: { result: 60 } })
   })
 
   // Holds FUNCBUILD-4

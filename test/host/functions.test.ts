@@ -2,7 +2,8 @@
 import type { InjectOptions } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { readArchive } from '../../src/services/functions/registry/archive.ts'
-import { type Files, functionHost, manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
+import { type Files, manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
+import { wholeHost } from './whole-host.ts'
 
 const RULE = {
   sensors: [
@@ -14,7 +15,7 @@ const RULE = {
 describe('a plug of a tenant', () => {
   // Holds FUNCTION-4
   it('is built, checked, used by a rule, and not taken away while that is there', async () => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     const created = await host.ask('POST', `${PLUGS}/?async=false`, await tarOf(nodePlug()))
     expect(created).toMatchObject({
       status: 201,
@@ -49,7 +50,7 @@ describe('a plug of a tenant', () => {
 
   // Holds FUNCTION-3
   it('is seen by nobody else, and nobody else can touch it', async () => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     const requests: [InjectOptions['method'], string][] = [
       ['GET', `${PLUGS}/warmth`],
@@ -93,7 +94,7 @@ execute().catch(send)`,
     ['one that sends an error', `module.exports = (options, send) => send('no value')`, { error: 'no value' }],
     ['one that throws', `module.exports = (options, send) => { throw new Error('thrown') }`, { error: 'thrown' }],
   ])('that is written for the platform runs as it is: %s', async (_, code, answer) => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     const files = { 'plug.json': manifestOf(), 'index.js': code }
     const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(files))
     expect(created.body).toMatchObject({ entity: { status: 'running' } })
@@ -102,33 +103,11 @@ execute().catch(send)`,
     if ('error' in answer) expect(JSON.stringify(body)).toContain(answer.error)
     else expect(body).toMatchObject(answer)
   })
-
-  it('in Python is one as well', async () => {
-    await using host = await functionHost()
-    const main = `async def execute(properties, console, logger):
-    logger.info("asked about %s", properties["value"])
-    return ("Warm" if properties["value"] > 25 else "Cold", {"value": properties["value"]})
-`
-    const files = { 'plug.json': manifestOf({ runtime: 'plug-python3' }), 'main.py': main }
-    const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(files))
-    expect(created.body).toMatchObject({ entity: { status: 'running' } })
-    const called = await host.ask('POST', '/api/sensors/warmth', { properties: { value: 7 } })
-    expect(called.body).toMatchObject({ result: true, state: 'Cold', rawData: { value: 7 } })
-  })
-
-  it('that hangs or crashes costs its own call, and is said', async () => {
-    await using host = await functionHost()
-    await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug('1.0.0', 'process.exit(3)')))
-    const called = await host.ask('POST', '/api/sensors/warmth', { properties: { value: 7 } })
-    expect(JSON.stringify(called.body)).toContain('it ended with code 3')
-    const other = await host.ask('POST', '/api/sensors/condition', { properties: { condition: '1 < 2' } })
-    expect(other.body).toMatchObject({ state: 'True' })
-  })
 })
 
 describe('the registry', () => {
   it('says at once what is wrong with an upload, and keeps nothing of it', async () => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     const cases: [Files, number, string][] = [
       [{ 'index.js': '' }, 400, 'there is no plug.json'],
       [{ ...nodePlug(), 'plug.json': '{' }, 400, 'not JSON'],
@@ -147,7 +126,7 @@ describe('the registry', () => {
 
   // Holds FUNCTION-1
   it('says why a version is not running', async () => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     const mismatched = { ...nodePlug(), 'plug.json': manifestOf({ interface: { states: ['Hot'] } }) }
     const unhealthy = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(mismatched))
     expect(unhealthy.body['entity']).toMatchObject({
@@ -163,7 +142,7 @@ describe('the registry', () => {
 
   // Holds FUNCTION-2
   it('lets a draft change until it is published, and nothing after that', async () => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     const draft = await host.ask('POST', `${PLUGS}?draft=true&async=false`, await tarOf({ 'plug.json': manifestOf() }))
     expect(draft.body).toMatchObject({ entity: { status: 'registered', draft: true, failureReason: {} } })
     const version = `${PLUGS}/warmth/versions/1.0.0`
@@ -189,51 +168,8 @@ describe('the registry', () => {
     expect((await host.ask('DELETE', `${version}/content/index.js`)).status).toBe(409)
   })
 
-  it('lists the latest of each name, with the way to its draft', async () => {
-    await using host = await functionHost()
-    for (const [version, query] of [
-      ['1.0.0', ''],
-      ['1.1.0', ''],
-      ['2.0.0', '&draft=true'],
-    ] as const) {
-      await host.ask('POST', `${PLUGS}?async=false&deploy=false${query}`, await tarOf(nodePlug(version)))
-    }
-    const { body } = await host.ask('GET', PLUGS)
-    expect(body).toMatchObject({
-      count: 1,
-      entities: [
-        {
-          plug: { name: 'warmth', version: '1.1.0' },
-          _links: {
-            draft: { href: `${PLUGS}/warmth/versions/2.0.0`, version: '2.0.0', draft: true, deprecated: false },
-          },
-        },
-      ],
-    })
-    const versionsOf = async (query: string): Promise<unknown> => {
-      const answer = await host.ask('GET', `${PLUGS}?${query}`)
-      return (answer.body['entities'] as { readonly plug: { readonly version: string } }[]).map(
-        ({ plug }) => plug.version,
-      )
-    }
-    expect(await versionsOf('latest=false')).toEqual(['2.0.0', '1.1.0', '1.0.0'])
-    expect(await versionsOf('includeDraft=true')).toEqual(['2.0.0'])
-    expect(await versionsOf('version=1.0.*')).toEqual(['1.0.0'])
-    expect(await versionsOf('name=WARM*&type=sensor')).toEqual(['1.1.0'])
-    expect(await versionsOf('nameVersion=warmth@1.0.0')).toEqual(['1.0.0'])
-    expect(await versionsOf('status=registered-')).toEqual([])
-    expect(await versionsOf('createdAfter=1h&createdBy=@me&runtimeVersion=^1&archiveFormat=node')).toEqual(['1.1.0'])
-    expect(await versionsOf('latest=false&limit=1&page=1')).toEqual(['1.1.0'])
-    expect((await host.ask('GET', `${PLUGS}?limit=101&createdAfter=x`)).status).toBe(400)
-
-    await host.ask('DELETE', `${PLUGS}/warmth/versions/1.1.0`)
-    expect(await versionsOf('')).toEqual(['1.0.0'])
-    expect((await host.ask('GET', `${PLUGS}/warmth`)).body).toMatchObject({ entity: { plug: { version: '1.0.0' } } })
-    expect((await host.ask('GET', `${PLUGS}/warmth/versions`)).body).toMatchObject({ count: 3 })
-  })
-
   it('takes the next version, and deprecates the ones before when it is asked to', async () => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     const unversioned = { ...nodePlug(), 'plug.json': manifestOf({ version: undefined }) }
     const versions: unknown[] = []
     for (const query of ['', '', '&version=^1', '&version=*&deprecatePrevious=minor']) {
@@ -254,7 +190,7 @@ describe('the registry', () => {
   })
 
   it('takes a version away with its processes and its record', async () => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     const undeployed = await host.ask('DELETE', `${PLUGS}/warmth/versions/1.0.0?undeploy=true&async=false`)
     expect(undeployed).toMatchObject({
@@ -281,30 +217,8 @@ describe('the registry', () => {
     }
   })
 
-  it('shows its jobs as a tree, and tells their events until they are over', async () => {
-    await using host = await functionHost()
-    const created = await host.ask('POST', PLUGS, await tarOf(nodePlug()))
-    expect(created.status).toBe(202)
-    const { job, event } = created.body['_links'] as Record<string, { readonly href: string }>
-    const stream = await host.send('GET', event?.href ?? '')
-    const names = [...stream.body.matchAll(/^event: (\S+)$/gm)].map(([, name]) => name)
-    expect([names[0], names.at(-2), names.at(-1)]).toEqual(['ack', 'completed', 'close'])
-    expect(stream.body).toMatch(/data: Job with id acme\$\w{21} has completed\n\n$/)
-
-    const { body } = await host.ask('GET', job?.href ?? '')
-    expect(body).toMatchObject({
-      job: { type: 'verify', state: 'completed', result: { healthy: true }, job: { name: 'verify', attemptsMade: 1 } },
-    })
-    const { body: all } = await host.ask('GET', '/registry/v2/jobs/?type=build&type=verify')
-    expect(all['jobs']).toMatchObject([{ type: 'build' }, { type: 'verify' }])
-    const late = await host.send('GET', event?.href ?? '')
-    expect([...late.body.matchAll(/^event: (\S+)$/gm)].map(([, name]) => name)).toEqual(['ack', 'close'])
-    expect((await host.ask('GET', '/registry/v2/jobs/events?id=acme$nothing')).status).toBe(404)
-    expect((await host.ask('GET', '/registry/v2/jobs/build/acme$nothing')).status).toBe(404)
-  })
-
   it('runs nothing when functions are off, and says so', async () => {
-    await using host = await functionHost({ functions: 'off' })
+    await using host = await wholeHost({ functions: 'off' })
     const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     expect(created.body).toMatchObject({
       entity: { status: 'failed', failureReason: { cause: 'functions are off on this host' } },
@@ -312,7 +226,7 @@ describe('the registry', () => {
   })
 
   it('has examples of its runtimes that work as they are', async () => {
-    await using host = await functionHost()
+    await using host = await wholeHost()
     const { body } = await host.ask('GET', '/registry/v2/runtimes?functionType=plugs&functionType=webscripts')
     const runtimes = body['runtimes'] as { readonly name: string; readonly functionType: string }[]
     expect(runtimes.map(({ name }) => name)).toEqual(['plug-node24', 'plug-python3', 'web-node24', 'web-python3'])

@@ -1,7 +1,11 @@
 /** Whole hosts on one data folder, one after the other, each a process of its own that can be killed with -9. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Readable } from 'node:stream'
+import { afterAll } from 'vitest'
 import { createClient, type Client } from '../../src/client.ts'
 import { builtCode } from '../support/built-code.ts'
 import { basic } from './sample-host.ts'
@@ -29,10 +33,10 @@ export class HostProcesses {
     this.#folder = folder
   }
 
-  /** Resolves when it listens. */
-  async start(): Promise<HostProcess> {
+  /** Resolves when it listens; `name`: that of a folder within its own. */
+  async start(name = ''): Promise<HostProcess> {
     const { key, secret } = CREDENTIALS
-    const args = ['serve', '--port', '0', '--data', this.#folder, '--key', key, '--secret', secret]
+    const args = ['serve', '--port', '0', '--data', join(this.#folder, name), '--key', key, '--secret', secret]
     // messages of tests are of any time
     const more = ['--rate-limit', '0', '--empty', '--log-level', 'silent', '--max-ahead', 'off', '--max-behind', 'off']
     const child = spawn(process.execPath, [builtCode('cli.js'), ...args, ...more], {
@@ -48,6 +52,16 @@ export class HostProcesses {
     for (const child of this.#running.keys()) child.kill('SIGKILL')
     await Promise.all(this.#running.values())
   }
+}
+
+/** Over a temporary folder, with which they end after the tests of the file. */
+export function crashingHosts(folder = mkdtempSync(join(tmpdir(), 'reflexarc-crash-'))): HostProcesses {
+  const hosts = new HostProcesses(folder)
+  afterAll(async () => {
+    await hosts.end()
+    rmSync(folder, { recursive: true, force: true })
+  })
+  return hosts
 }
 
 /** Where a host listens, as its stdout says. Rejects when it is gone before. */

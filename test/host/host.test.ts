@@ -63,16 +63,6 @@ describe("the host on somebody else's server", () => {
     expect((await app.inject({ url: '/api/tasks', headers })).json()).toHaveLength(tasks)
   })
 
-  it('stops with it', async () => {
-    const app = fastify()
-    const parts = making()
-    await app.register((scope, options: HostOptions) => mountHost(scope, options, parts), given)
-    await app.ready()
-    expect(parts.service.life).toEqual(['start'])
-    await app.close()
-    expect([parts.service.life, parts.store.closed]).toEqual([['start', 'stop'], true])
-  })
-
   it('is twice in one process, and each its own', async () => {
     await using app = fastify()
     const [one, two] = [making(), making()]

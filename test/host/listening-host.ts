@@ -5,22 +5,25 @@ import { createClient, type Client } from '../../src/client.ts'
 import { readConfig, type Given } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
+import type { Making } from '../../src/host/compose.ts'
 
 export interface ListeningHost {
   readonly url: string
+  /** where clients over MQTT come to, when it was given a port for them */
+  readonly mqtt: string
   readonly credentials: { readonly key: string; readonly secret: string }
   readonly client: Client
   stop(): Promise<void>
 }
 
 /** `more`: options of the host beside its key, or other than in memory. */
-export async function listeningHost(more: Given = {}): Promise<ListeningHost> {
+export async function listeningHost(more: Given = {}, making: Making = {}): Promise<ListeningHost> {
   const credentials = { key: 'k', secret: 'a-secret' }
   const given = { store: 'memory:', port: 0, ...credentials, empty: true, logLevel: 'silent', ...more }
   const config = readConfig(given, {}, [...SERVICES.keys()])
-  const host = await startHost(config, { write: () => undefined }, { hashCost: 2 })
+  const host = await startHost(config, { write: () => undefined }, { hashCost: 2, ...making })
   const client = createClient({ url: host.url, credentials })
-  return { url: host.url, credentials, client, stop: () => host.stop() }
+  return { url: host.url, mqtt: host.also[0] ?? '', credentials, client, stop: () => host.stop() }
 }
 
 /** Uploads a webscript and waits until it runs; gives its address by id, and its secret. */

@@ -2,14 +2,11 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { createClient } from '../../src/client.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { startHost } from '../../src/host/running-host.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
 import { Workspace } from '../cli/run-cli.ts'
 import { ANY_TIME } from '../support/any-time.ts'
+import { listeningHost } from './listening-host.ts'
 
 const ROOT = join(import.meta.dirname, '../..')
 const RULE = join(ROOT, 'fixtures/rules/machine-anomaly.json')
@@ -65,22 +62,11 @@ function named(fired: readonly Fired[]): readonly string[] {
 
 /** Posts messages to a host with the rule, one after the other, until it has fired as often as it is expected to. */
 async function firedLive(messages: readonly Message[], count: number): Promise<readonly string[]> {
-  const credentials = { key: 'k', secret: 'a-secret' }
-  const given = {
-    store: 'memory:',
-    port: 0,
-    ...credentials,
-    empty: true,
-    logLevel: 'silent',
-    rateLimit: 0,
-    ...ANY_TIME,
-  }
   // cool-downs go by the time at which a message comes, which is that of the message here
   let now = messages[0]?.timestamp ?? 0
-  const making = { hashCost: 2, now: () => now }
-  const host = await startHost(readConfig(given, {}, [...SERVICES.keys()]), { write: () => undefined }, making)
+  const host = await listeningHost({ rateLimit: 0, ...ANY_TIME }, { now: () => now })
   try {
-    const { models, rules, broker, alarms } = createClient({ url: host.url, credentials })
+    const { models, rules, broker, alarms } = host.client
     const file = zipOf({ 'model.bst': readFileSync(BOOSTER) })
     await models.create({ name: 'machine-anomaly', framework: 'xgboost', file })
     await until(async () => (await models.get('machine-anomaly')).ready)

@@ -5,7 +5,6 @@ import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { makeRules } from '../../src/host/wiring/make-rules.ts'
-import { machineTimers } from '../../src/platform/timers.ts'
 import { basic } from './sample-host.ts'
 
 const AS = { authorization: basic('a', 's') }
@@ -49,39 +48,5 @@ describe('the figures of a host', () => {
         'reflexarc_queue_depth{queue="inputs"} 0',
       ]),
     )
-  })
-})
-
-describe('a script of a request', () => {
-  const plug = (script: string) => ({ label: 's', name: 'script', resource: '$', properties: { script } })
-  const messages = [{ resource: 'boiler', timestamp: 1000, t: 1 }]
-  const requests: [string, string, (script: string) => object][] = [
-    ['of a plug', '/api/sensors/script', (script) => ({ properties: { script } })],
-    [
-      'of a template that is run',
-      '/api/templates/run',
-      (script) => ({ graph: { sensors: [plug(script)] }, data: [messages], conf: { resource: 'boiler' } }),
-    ],
-    [
-      'of a simulation',
-      '/api/tasks/simulate',
-      (script) => ({ rule: { sensors: [plug(script)] }, messages, resource: 'boiler' }),
-    ],
-  ]
-
-  it.each(requests)('%s leaves the loop to other requests', async (_of, url, payload) => {
-    await using app = await rulesHost()
-    const run = (script: string) => app.inject({ method: 'POST', url, headers: AS, payload: payload(script) })
-    // all that is needed is loaded
-    const first = await run('return { fine: 1 }')
-    expect([first.statusCode, first.body]).toEqual([200, expect.stringContaining('"fine":1')])
-    const order: string[] = []
-    const heavy = run('for (;;);').then(({ body }) => order.push(body))
-    for (let turn = 0; turn < 20; turn++) await machineTimers.breathe()
-    order.push('20 turns')
-    await app.inject({ url: '/api/tasks', headers: AS })
-    order.push('another request')
-    await heavy
-    expect(order).toEqual(['20 turns', 'another request', expect.stringContaining('it takes too many steps')])
   })
 })

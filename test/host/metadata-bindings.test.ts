@@ -1,24 +1,6 @@
 /** Nodes that are bound through metadata follow the metadata, in the whole host. */
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
-import { basic } from './sample-host.ts'
-
-async function opened() {
-  const config = readConfig({ store: 'memory:' }, {}, [...SERVICES.keys()])
-  const composed = await compose(config, { hashCost: 2 })
-  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-  const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-  const ask = async (method: 'GET' | 'POST' | 'PATCH', url: string, payload?: object) => {
-    const headers = { authorization: basic('a', 's') }
-    const answer = await app.inject({ method, url, headers, ...(payload && { payload }) })
-    if (answer.statusCode >= 300) throw new Error(`${method} ${url}: ${answer.body}`)
-    return answer.json<Record<string, unknown>>()
-  }
-  return { ask, [Symbol.asyncDispose]: () => app.close() }
-}
+import { wholeHost, type Body } from './whole-host.ts'
 
 const meter = (id: string) => ({ meter: { $ref: `/resources/${id}` } })
 const rule = (resource: string, more: object = {}) => ({
@@ -28,32 +10,32 @@ const rule = (resource: string, more: object = {}) => ({
 
 describe('a task whose node is bound by a reference of its resource', () => {
   it('is bound to what the reference says now, and tasks of other resources stay as they are', async () => {
-    await using host = await opened()
-    await host.ask('POST', '/api/resources', { id: 'room', ...meter('m1') })
-    await host.ask('POST', '/api/resources', { id: 'hall', ...meter('m1') })
-    const { ID } = await host.ask('POST', '/api/tasks', rule('room'))
-    const { ID: other } = await host.ask('POST', '/api/tasks', rule('hall'))
-    const ids = async (task: unknown) => (await host.ask('GET', `/api/tasks/${String(task)}`))['resourceIds']
+    await using host = await wholeHost()
+    await host.done<Body>('POST', '/api/resources', { id: 'room', ...meter('m1') })
+    await host.done<Body>('POST', '/api/resources', { id: 'hall', ...meter('m1') })
+    const { ID } = await host.done<Body>('POST', '/api/tasks', rule('room'))
+    const { ID: other } = await host.done<Body>('POST', '/api/tasks', rule('hall'))
+    const ids = async (task: unknown) => (await host.done<Body>('GET', `/api/tasks/${String(task)}`))['resourceIds']
     expect(await ids(ID)).toEqual(['m1'])
-    await host.ask('PATCH', '/api/resources/room', { name: 'Room', ...meter('m2') })
+    await host.done<Body>('PATCH', '/api/resources/room', { name: 'Room', ...meter('m2') })
     await expect.poll(() => ids(ID)).toEqual(['m2'])
-    await host.ask('POST', '/resources/m2/events', { t: 1 })
+    await host.done<Body>('POST', '/resources/m2/events', { t: 1 })
     const runs = async (task: unknown) =>
-      host.ask('GET', `/api/tasks/${String(task)}/childRuns`) as unknown as Promise<readonly object[]>
-    await expect.poll(async () => (await host.ask('GET', `/api/tasks/${String(ID)}`))['invocationCount']).toBe(1)
+      host.done<Body>('GET', `/api/tasks/${String(task)}/childRuns`) as unknown as Promise<readonly object[]>
+    await expect.poll(async () => (await host.done<Body>('GET', `/api/tasks/${String(ID)}`))['invocationCount']).toBe(1)
     expect([(await runs(ID)).length, (await runs(other)).length, await ids(other)]).toEqual([2, 1, ['m1']])
   })
 
   it('follows a reference of the type, and is not started anew for other metadata', async () => {
-    await using host = await opened()
-    await host.ask('POST', '/api/resourcetypes', { id: 'room', ...meter('m1') })
-    await host.ask('POST', '/api/resources', { id: 'r1', resourceTypeId: 'room' })
-    const { ID } = await host.ask('POST', '/api/tasks', rule('r1'))
-    const shown = () => host.ask('GET', `/api/tasks/${String(ID)}`)
-    await host.ask('PATCH', '/api/resources/r1', { name: 'x', other: { $ref: '/resources/o' } })
-    await host.ask('PATCH', '/api/resourcetypes/room', meter('m2'))
+    await using host = await wholeHost()
+    await host.done<Body>('POST', '/api/resourcetypes', { id: 'room', ...meter('m1') })
+    await host.done<Body>('POST', '/api/resources', { id: 'r1', resourceTypeId: 'room' })
+    const { ID } = await host.done<Body>('POST', '/api/tasks', rule('r1'))
+    const shown = () => host.done<Body>('GET', `/api/tasks/${String(ID)}`)
+    await host.done<Body>('PATCH', '/api/resources/r1', { name: 'x', other: { $ref: '/resources/o' } })
+    await host.done<Body>('PATCH', '/api/resourcetypes/room', meter('m2'))
     await expect.poll(async () => (await shown())['resourceIds']).toEqual(['m2'])
-    const runs = (await host.ask('GET', `/api/tasks/${String(ID)}/childRuns`)) as unknown as readonly object[]
+    const runs = (await host.done<Body>('GET', `/api/tasks/${String(ID)}/childRuns`)) as unknown as readonly object[]
     expect(runs).toHaveLength(2)
   })
 })

@@ -4,7 +4,8 @@ import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
 import { readZip } from '../../src/services/models/read-zip.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
-import { type Body, functionHost, tarOf } from './function-host.ts'
+import { tarOf } from './function-host.ts'
+import { wholeHost, type Body, type WholeHost } from './whole-host.ts'
 
 const REGISTRY = '/registry/v2/models'
 const { 'model.bst': BOOSTER = '' } = Object.fromEntries(RUNTIMES.get('byoml-xgboost')?.example ?? [])
@@ -12,9 +13,9 @@ const { 'model.bst': BOOSTER = '' } = Object.fromEntries(RUNTIMES.get('byoml-xgb
 const ASKED = { instances: [[10, 3]] }
 const WEAR = { predictions: [9] }
 
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost()
+  host = await wholeHost()
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
@@ -134,16 +135,6 @@ describe('a model that the registry deploys', () => {
     expect((await host.send('GET', '/models/secret/content')).statusCode).toBe(200)
     expect(await host.ask('GET', '/models/secret/content', undefined, 'bob')).toMatchObject({ status: 403 })
     expect(await host.ask('POST', '/models/secret/predict', ASKED, 'bob')).toMatchObject({ status: 200, body: WEAR })
-  })
-
-  it('that no driver of the host runs has failed, and says why', async () => {
-    const manifest = { name: 'forest', version: '1.0.0', runtime: 'byoml-sklearn' }
-    const tar = await tarOf({ 'model.json': JSON.stringify(manifest), 'model.joblib': '-' })
-    const { body } = await host.ask('POST', `${REGISTRY}?async=false`, tar)
-    expect(body['entity']).toMatchObject({
-      status: 'failed',
-      failureReason: { cause: expect.stringMatching(/no driver of this host runs this model of sklearn/) as string },
-    })
   })
 })
 

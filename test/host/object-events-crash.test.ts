@@ -1,18 +1,14 @@
 /** A host that is killed while a webscript is told of a change, a file is imported, and an object is half there. */
-import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { mkdtempSync, readdirSync, statSync } from 'node:fs'
 import { request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import type { Client } from '../../src/client.ts'
-import { HostProcesses } from './host-process.ts'
+import { crashingHosts } from './host-process.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-object-events-'))
-const hosts = new HostProcesses(folder)
-afterAll(async () => {
-  await hosts.end()
-  rmSync(folder, { recursive: true, force: true })
-})
+const hosts = crashingHosts(folder)
 
 /** Says that it was called, and does not answer the first time. */
 const SCRIPT = `export default async (req, res) => {

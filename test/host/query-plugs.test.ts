@@ -1,37 +1,11 @@
 /** Rules and queries inside the whole host: a query that was stored over HTTP drives a sensor, live and in virtual time. */
-import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
-import { basic } from './sample-host.ts'
 import { ANY_TIME } from '../support/any-time.ts'
+import { wholeHost } from './whole-host.ts'
 
-const headers = { authorization: basic('a', 's') }
 const HOUR = 3_600_000
 
-async function queryHost(
-  names: readonly string[] = ['rules', 'broker', 'resources', 'queries'],
-): Promise<FastifyInstance> {
-  const config = readConfig({ store: 'memory:', only: names.join(','), empty: true, ...ANY_TIME }, {}, [
-    ...SERVICES.keys(),
-  ])
-  const composed = await compose(config, { services: SERVICES, hashCost: 2 })
-  await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-  return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-}
-
-async function ask(
-  app: FastifyInstance,
-  method: 'GET' | 'POST' | 'PUT',
-  url: string,
-  payload?: object,
-): Promise<unknown> {
-  const answer = await app.inject({ method, url, headers, ...(payload && { payload }) })
-  expect([url, answer.statusCode < 300, answer.body]).toEqual([url, true, answer.body])
-  return answer.json()
-}
+const queryHost = (only = 'rules,broker,resources,queries') => wholeHost({ only, empty: true, ...ANY_TIME })
 
 /** The mean of the last hour, of whatever resource the rule is about. */
 const QUERY = { metric: 'temperature', aggregation: 'mean', window: 'PT1H', periods: 1, align: { at: 'until' } }
@@ -59,29 +33,31 @@ const RULE = {
 
 describe('a rule over a query that was stored over HTTP', () => {
   it('sees the message that woke it, and where its mean lies', async () => {
-    await using app = await queryHost()
-    await ask(app, 'PUT', '/config/query/hour', { query: QUERY })
-    await ask(app, 'POST', '/api/tasks', {
+    await using host = await queryHost()
+    await host.done('PUT', '/config/query/hour', { query: QUERY })
+    await host.done('POST', '/api/tasks', {
       ...RULE,
       task: { name: 't', type: 'reactive', resource: 'boiler-1', start: true },
     })
     const now = Date.now()
-    await ask(app, 'POST', '/resources/boiler-1/events', { temperature: 70, timestamp: now - 60_000 })
-    await ask(app, 'POST', '/resources/boiler-1/events', { temperature: 100, timestamp: now - 30_000 })
-    await expect.poll(() => ask(app, 'GET', '/resources/summary/messages')).toMatchObject([{ mean: 85 }])
+    await host.done('POST', '/resources/boiler-1/events', { temperature: 70, timestamp: now - 60_000 })
+    await host.done('POST', '/resources/boiler-1/events', { temperature: 100, timestamp: now - 30_000 })
+    await expect.poll(() => host.done('GET', '/resources/summary/messages')).toMatchObject([{ mean: 85 }])
     // the query is read anew each time
-    await ask(app, 'PUT', '/config/query/hour', { query: { ...QUERY, aggregation: 'max' } })
-    await ask(app, 'POST', '/resources/boiler-1/events', { temperature: 1, timestamp: now - 20_000 })
-    await expect.poll(() => ask(app, 'GET', '/resources/summary/messages')).toMatchObject([{ mean: 100 }, { mean: 85 }])
+    await host.done('PUT', '/config/query/hour', { query: { ...QUERY, aggregation: 'max' } })
+    await host.done('POST', '/resources/boiler-1/events', { temperature: 1, timestamp: now - 20_000 })
+    await expect
+      .poll(() => host.done('GET', '/resources/summary/messages'))
+      .toMatchObject([{ mean: 100 }, { mean: 85 }])
   })
 
   it('is simulated at the time of the task: what comes later is not seen', async () => {
-    await using app = await queryHost()
+    await using host = await queryHost()
     const start = Date.UTC(2024, 0, 1)
-    await ask(app, 'PUT', '/config/query/hour', { query: QUERY })
+    await host.done('PUT', '/config/query/hour', { query: QUERY })
     const values = [70, 100, 90, 10]
     for (const [i, temperature] of values.entries()) {
-      await ask(app, 'POST', '/resources/boiler-1/events?forward=false', {
+      await host.done('POST', '/resources/boiler-1/events?forward=false', {
         temperature,
         timestamp: start + (i * HOUR) / 2,
       })
@@ -92,7 +68,7 @@ describe('a rule over a query that was stored over HTTP', () => {
       temperature,
     }))
     const body = { rule: RULE, resource: 'boiler-1', messages }
-    const run = await ask(app, 'POST', '/api/tasks/simulate', body)
+    const run = await host.done('POST', '/api/tasks/simulate', body)
     const text = JSON.stringify(run)
     const found = [...text.matchAll(/"node":"mean","ok":true,"state":"[^"]+","rawData":\{"value":(-?[\d.]+)/g)].map(
       ([, value]) => Number(value),
@@ -103,43 +79,35 @@ describe('a rule over a query that was stored over HTTP', () => {
       ([, state]) => state,
     )
     expect(states).toEqual(['In Range', 'Above', 'Above', 'In Range'])
-    expect(await ask(app, 'POST', '/api/tasks/simulate', body)).toEqual(run)
+    expect(await host.done('POST', '/api/tasks/simulate', body)).toEqual(run)
   })
 
   it('is an Error that says so, when the host serves no queries', async () => {
-    await using app = await queryHost(['rules', 'broker'])
+    await using host = await queryHost('rules,broker')
     const payload = { properties: { name: 'hour' } }
-    const answer = await app.inject({ method: 'POST', url: '/api/sensors/executeQuery', headers, payload })
-    expect([answer.statusCode, answer.json()]).toMatchObject([
-      400,
-      { result: false, error: 'this host serves no queries' },
-    ])
+    const answer = await host.ask('POST', '/api/sensors/executeQuery', payload)
+    expect(answer).toMatchObject({ status: 400, body: { result: false, error: 'this host serves no queries' } })
   })
 })
 
 describe('queries in a host', () => {
   it('select resources by what is known of them, and read what was posted a moment before', async () => {
-    await using app = await queryHost()
+    await using host = await queryHost()
     for (const [id, room] of [
       ['a', 'K1'],
       ['b', 'K1'],
       ['c', 'K2'],
     ] as const) {
-      await ask(app, 'POST', '/api/resources', { id, room, tags: ['hot'] })
-      await ask(app, 'POST', `/resources/${id}/events`, { temperature: id.charCodeAt(0), timestamp: 1_000 })
+      await host.done('POST', '/api/resources', { id, room, tags: ['hot'] })
+      await host.done('POST', `/resources/${id}/events`, { temperature: id.charCodeAt(0), timestamp: 1_000 })
     }
     const query = { metric: 'temperature', aggregation: 'sum', from: 0, until: 2_000, freq: 'PT2S' }
     const columns = async (resources: object) =>
-      (await ask(app, 'POST', '/data/query', { ...query, resources })) as { data: readonly [{ data: unknown }] }
+      host.done<{ data: readonly [{ data: unknown }] }>('POST', '/data/query', { ...query, resources })
     expect((await columns({ tag: 'hot' })).data[0].data).toEqual([[0, 97, 98, 99]])
     expect((await columns({ query: 'room:in(K1)' })).data[0].data).toEqual([[0, 97, 98]])
     expect((await columns({ tag: 'hot', groupBy: 'room' })).data[0].data).toEqual([[0, 195, 99]])
-    const wrong = await app.inject({
-      method: 'POST',
-      url: '/data/query',
-      headers,
-      payload: { ...query, resources: { query: 'room:' } },
-    })
+    const wrong = await host.send('POST', '/data/query', { ...query, resources: { query: 'room:' } })
     expect(wrong.statusCode).toBe(400)
   })
 })

@@ -1,7 +1,7 @@
 /** What needs a real socket: addresses that are taken, requests that are on their way when the host stops, broken ones. */
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net'
 import { once } from 'node:events'
-import { Agent, get, type IncomingMessage } from 'node:http'
+import { get } from 'node:http'
 import { describe, expect, it, vi } from 'vitest'
 import { HOST_TENANT } from '../../src/host/auth/host-tenant.ts'
 import { KEY_RECORDS } from '../../src/host/auth/api-keys.ts'
@@ -69,25 +69,6 @@ describe('a host that stops', () => {
 })
 
 describe('a host that listens', () => {
-  it('answers at its address, on a connection that is kept', async () => {
-    const { start } = starting()
-    const host = await start()
-    const agent = new Agent({ keepAlive: true, maxSockets: 1 })
-    const ports = new Set<number | undefined>()
-    for (let i = 0; i < 3; i++) {
-      const [answer] = (await once(get(`${host.url}/sample/things`, { agent, headers }), 'response')) as [
-        IncomingMessage,
-      ]
-      ports.add(answer.socket.localPort)
-      expect(answer.statusCode).toBe(200)
-      answer.resume()
-      await once(answer, 'end')
-    }
-    expect(ports.size).toBe(1)
-    agent.destroy()
-    await host.stop()
-  })
-
   it('knows the pair that it was given before it answers anybody', async () => {
     const { start, store } = starting()
     let found: Promise<unknown> | undefined

@@ -4,13 +4,12 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { FastifyInstance } from 'fastify'
 import { describe, expect, it } from 'vitest'
-import { builtins } from '../../plugins/index.ts'
 import { createApp } from '../../src/host/app.ts'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
-import { definePlug, simulate, type Rule } from '../../src/index.ts'
+import { definePlug, type Rule } from '../../src/index.ts'
 import { basic } from './sample-host.ts'
 
 /** Answers after so many turns of the loop as its message says. */
@@ -94,62 +93,6 @@ describe('of 50 messages, posted one after the other', () => {
     for (let i = 0; i < 50; i++) await ask(app, 'POST', '/resources/boiler-1/events', { temperature: i })
     await expect.poll(() => found(app)).toHaveLength(50)
     expect(await found(app)).toEqual(Array.from({ length: 50 }, (_, i) => i))
-  })
-
-  it('a simulation fires as the host does', async () => {
-    await using app = await host(['rules', 'broker'])
-    const rule = keeping({ name: 'lookup' }, 'HIGH', '${nodes.s.rawData.temperature}')
-    const messages = Array.from({ length: 50 }, (_, i) => ({ resource: 'boiler-1', temperature: (i * 37) % 100 }))
-    const run = await simulate(
-      {
-        ...rule,
-        actuators: [{ label: 'keep', name: 'log', properties: { message: '${nodes.s.rawData.temperature}' } }],
-      },
-      {
-        plugs: [...builtins, LOOKUP],
-        messages: messages.map((one, i) => ({ ...one, timestamp: i * 10 })),
-        latency: { lookup: 35 },
-      },
-    )
-    const simulated = run.events.flatMap((event) => (event.type === 'log' ? [Number(event.message)] : []))
-    await ask(app, 'POST', '/api/tasks', rule)
-    for (const { resource: _resource, ...values } of messages)
-      await ask(app, 'POST', '/resources/boiler-1/events', values)
-    await expect.poll(() => found(app)).toHaveLength(simulated.length)
-    expect(await found(app)).toEqual(simulated)
-    expect(simulated.length).toBeGreaterThan(20)
-  })
-})
-
-describe('raise, clear, raise, each post answered before the next', () => {
-  it('leaves no task hot without its alarm', async () => {
-    await using app = await host(['rules', 'broker', 'resources', 'alarms'])
-    const rule: Rule = {
-      sensors: [{ label: 's', name: 'condition', resource: '$', properties: { condition: 'temperature > 50' } }],
-      actuators: [
-        { label: 'raise', name: 'createAlarm', properties: { type: 'HOT', text: 'hot', severity: 'MAJOR' } },
-        { label: 'clear', name: 'clearAlarm', properties: { type: 'HOT' } },
-      ],
-      triggers: [
-        { sourceLabel: 's', destinationLabel: 'raise', statesTrigger: ['True'] },
-        { sourceLabel: 's', destinationLabel: 'clear', statesTrigger: ['False'] },
-      ],
-      task: { type: 'reactive', start: true },
-    }
-    const boilers = Array.from({ length: 1000 }, (_, i) => `boiler-${i}`)
-    for (const resource of boilers) {
-      await ask(app, 'POST', '/api/tasks', { ...rule, task: { ...rule.task, name: resource, resource } })
-    }
-    await Promise.all(
-      boilers.map(async (resource) => {
-        for (const temperature of [90, 10, 90]) await ask(app, 'POST', `/resources/${resource}/events`, { temperature })
-      }),
-    )
-    const active = async () => {
-      const found = (await ask(app, 'GET', '/alarm/alarms?status=ACTIVE')) as { readonly total: number }
-      return found.total
-    }
-    await expect.poll(active).toBe(boilers.length)
   })
 })
 

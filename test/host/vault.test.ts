@@ -1,13 +1,14 @@
 /** Secrets in a whole host: given over HTTP, and found by plugs, webscripts and rules, but by nobody who asks. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { functionHost, manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
+import { manifestOf, nodePlug, PLUGS, tarOf } from './function-host.ts'
+import { wholeHost, type WholeHost } from './whole-host.ts'
 
 const SECRETS = '/vault/v1/secrets'
 const VALUE = 'sesame-7411'
 
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost()
+  host = await wholeHost()
 })
 afterAll(() => host[Symbol.asyncDispose]())
 

@@ -1,7 +1,8 @@
 /** What a webscript of one tenant gets of the credentials of another, on the API's origin and on one of its own. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { functionHost, tarOf, type Body } from './function-host.ts'
+import { tarOf } from './function-host.ts'
 import { basic } from './sample-host.ts'
+import { wholeHost, type Body, type WholeHost } from './whole-host.ts'
 
 const OWN = 'scripts.test:8443'
 const CODE = `exports.handleRequest = (req, res) => {
@@ -10,9 +11,9 @@ const CODE = `exports.handleRequest = (req, res) => {
   res.json({ authorization: req.get('authorization') ?? null })
 }`
 
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost({ webscriptUrl: `https://${OWN}`, timeLimit: 600_000 })
+  host = await wholeHost({ webscriptUrl: `https://${OWN}`, timeLimit: 600_000 })
   const manifest = { name: 'cred', version: '1.0.0', runtime: 'web-node24', private: false }
   const files = await tarOf({ 'webscript.json': JSON.stringify(manifest), 'index.js': CODE })
   const { status, body } = await host.ask('POST', '/registry/v2/webscripts?async=false', files, 'umbrella')

@@ -297,15 +297,6 @@ describe('a private webscript', () => {
     expect(await byHeader.json()).toMatchObject({ authorization: null })
   })
 
-  it('without a secret is for keys of its tenant alone', async () => {
-    const { url, secret } = await deployed({ name: 'keysOnly', private: true, allowHmac: false, code: ECHO })
-    expect(secret).toBe('null')
-    for (const authorization of [`hmac-sha256 ${secret}`, 'hmac-sha256 undefined']) {
-      expect((await fetch(url, { headers: { authorization } })).status).toBe(403)
-    }
-    expect((await fetch(url, { headers: { authorization: basic('k', 'a-secret') } })).status).toBe(201)
-  })
-
   it('lets browsers ask from anywhere whether they may call it', async () => {
     const { url } = await deployed({ name: 'browsed', private: true, code: ECHO })
     const headers = { 'access-control-request-method': 'PUT', 'access-control-request-headers': 'authorization' }
@@ -385,13 +376,9 @@ describe('webscripts by their name', () => {
   })
 
   it.each<[string, unknown, RegExp]>([
-    ['nothing', {}, /\/name.*\/script/s],
-    ['a list', [], /no JSON object/],
     ['an unknown member', { name: 'x', script: 'y', scirpt: 1 }, /\/scirpt/],
-    ['dependencies that nothing locks', { name: 'x', script: 'y', dependencies: { luxon: '3' } }, /\/lock/],
     ['a name that no webscript can have', { name: '1 x', script: 'y' }, /webscript\.json/],
     ['a runtime that is not there', { name: 'x', script: 'y', runtime: 'web-cobol' }, /web-cobol/],
-    ['a name that is taken', { name: 'echo', script: 'y' }, /exists already/],
   ])('are refused with %s', async (_, body, problem) => {
     await expect(client.webscripts.create(body)).rejects.toThrow(problem)
   })

@@ -125,13 +125,6 @@ describe('a job', () => {
     expect(changed(once, CHANGES.progress)).toMatchObject({ state: 'active', stalls: 0 })
   })
 
-  it('waits for its last child', () => {
-    const two = jobIn('waiting-children', { childrenLeft: 2 })
-    const one = changed(two, CHANGES['child-completed'])
-    expect(one).toMatchObject({ state: 'waiting-children', childrenLeft: 1 })
-    expect(changed(one, CHANGES['child-completed'])).toMatchObject({ state: 'waiting', childrenLeft: 0 })
-  })
-
   it('that completes forgets why an attempt failed, and one with a parent is let go with its root', () => {
     const again = jobIn('active', { failedReason: 'no luck', ancestors: ['root'] })
     const done = changed(again, CHANGES.complete)

@@ -5,13 +5,20 @@ import { JobWorld, NOON } from './support/job-world.ts'
 
 const LEASE = 15_000
 
+/** A job that the handler of one host has, and another host. */
+async function taken() {
+  const world = new JobWorld()
+  const [first, second] = [new Hand(), new Hand()]
+  const host = world.host([first.handler()])
+  const other = world.host([second.handler()])
+  await host.queue.add({ type: 'work' })
+  await world.settle()
+  return { world, first, second, host, other }
+}
+
 describe('a job whose host was killed', () => {
   it('goes on at the next start at once, where the store is one process alone', async () => {
-    const world = new JobWorld()
-    const [first, second] = [new Hand(), new Hand()]
-    const host = world.host([first.handler()])
-    await host.queue.add({ type: 'work' })
-    await world.settle()
+    const { world, first, second, host } = await taken()
     await first.context(0).progress({ done: 1, total: 2 })
     host.life.kill()
     await world.reopen()
@@ -26,12 +33,7 @@ describe('a job whose host was killed', () => {
   })
 
   it('is taken over by another host when its lease has run out, and not before', async () => {
-    const world = new JobWorld()
-    const [first, second] = [new Hand(), new Hand()]
-    const host = world.host([first.handler()])
-    const other = world.host([second.handler()])
-    await host.queue.add({ type: 'work' })
-    await world.settle()
+    const { world, second, host, other } = await taken()
     host.life.kill()
     await other.runner.start()
     await world.advance(LEASE - 1)
@@ -41,12 +43,7 @@ describe('a job whose host was killed', () => {
   })
 
   it('is taken over in time although the clock of the store was set back', async () => {
-    const world = new JobWorld()
-    const [first, second] = [new Hand(), new Hand()]
-    const host = world.host([first.handler()])
-    const other = world.host([second.handler()])
-    await host.queue.add({ type: 'work' })
-    await world.settle()
+    const { world, second, host, other } = await taken()
     host.life.kill()
     world.storeSkew = -3_600_000
     await other.runner.start()
@@ -84,11 +81,7 @@ describe('a job whose host was killed', () => {
 
 describe('a lease', () => {
   it('is renewed as long as the job goes on', async () => {
-    const world = new JobWorld()
-    const [first, second] = [new Hand(), new Hand()]
-    const host = world.host([first.handler()])
-    await host.queue.add({ type: 'work' })
-    await world.settle()
+    const { world, first, second, host } = await taken()
     await world.host([second.handler()]).runner.start()
     await world.advance(10 * LEASE)
     expect(second.ids).toEqual([])
@@ -100,12 +93,7 @@ describe('a lease', () => {
   })
 
   it('that ran out while its holder was frozen is lost: what the holder still writes is refused', async () => {
-    const world = new JobWorld()
-    const [first, second] = [new Hand(), new Hand()]
-    const host = world.host([first.handler()])
-    const other = world.host([second.handler()])
-    await host.queue.add({ type: 'work' })
-    await world.settle()
+    const { world, first, second, host, other } = await taken()
     await other.runner.start()
     await world.advanceWithout(host.life, LEASE)
     expect(second.ids).toEqual(['j1'])
@@ -149,11 +137,7 @@ describe('a lease', () => {
   it.each([-3_600_000, 3_600_000])(
     'goes by the clock of the store: a host that is %i ms off takes nothing',
     async (ms) => {
-      const world = new JobWorld()
-      const [first, second] = [new Hand(), new Hand()]
-      const host = world.host([first.handler()])
-      await host.queue.add({ type: 'work' })
-      await world.settle()
+      const { world, second, host } = await taken()
       world.skew = ms
       await world.host([second.handler()]).runner.start()
       await world.advance(LEASE / 2)
@@ -162,11 +146,7 @@ describe('a lease', () => {
   )
 
   it('is no hindrance to a runner that comes back while the store stays open', async () => {
-    const world = new JobWorld()
-    const [first, second] = [new Hand(), new Hand()]
-    const host = world.host([first.handler()])
-    await host.queue.add({ type: 'work' })
-    await world.settle()
+    const { world, first, second, host } = await taken()
     const stopped = host.runner.stop()
     first.end(0, DONE)
     await stopped

@@ -3,7 +3,7 @@ import { KEPT_EVENTS } from '../../src/jobs/job-documents.ts'
 import { JOB_BATCHES, JOBS } from '../../src/jobs/job-record.ts'
 import { itemHandler } from '../../src/jobs/item-handler.ts'
 import type { PlacedEvent } from '../../src/jobs/job-queue.ts'
-import { DONE, Hand } from './support/hand.ts'
+import { DONE, Hand, handed } from './support/hand.ts'
 import { JobWorld, NOON, TENANT } from './support/job-world.ts'
 
 const quick = (type = 'work') => ({ type, run: () => Promise.resolve(DONE) })
@@ -134,9 +134,7 @@ describe('a job that is over', () => {
   })
 
   it('is let go with its whole tree, and not while one of that is under way', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler({ keepMs: DAY })])
+    const { world, hand, queue } = handed({ keepMs: DAY })
     const children = ['a', 'b'].map((id) => ({ type: 'work', id }))
     await queue.add({ type: 'work', id: 'p', children })
     await world.settle()

@@ -1,7 +1,7 @@
 import { describe, expect, it, vi } from 'vitest'
 import type { JobHandler } from '../../src/jobs/contract.ts'
 import { AppError } from '../../src/kernel/errors.ts'
-import { DONE, Hand } from './support/hand.ts'
+import { begun, DONE, Hand, handed } from './support/hand.ts'
 import { eventsOf, JobWorld, NOON } from './support/job-world.ts'
 
 /** A handler that is done at once, and in which order it was asked. */
@@ -16,9 +16,7 @@ function quick(more: Partial<JobHandler> = {}): { readonly handler: JobHandler; 
 
 describe('a job', () => {
   it('waits, is carried out, and ends with what its handler gives', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
+    const { world, hand, queue } = handed()
     const added = await queue.add({ type: 'work', data: { a: 1 }, user: 'tester', labels: ['x'] })
     expect(added).toMatchObject({ id: 'j1', state: 'waiting', data: { a: 1 }, queueTime: NOON, attemptsMade: 0 })
     await world.settle()
@@ -97,9 +95,7 @@ describe('a job', () => {
 
 describe('an attempt that fails', () => {
   it('is followed by others, later and later, until one is good', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue, log } = world.host([hand.handler({ attempts: 9, backoff: { delay: 1_000, most: 5_000 } })])
+    const { world, hand, queue, log } = handed({ attempts: 9, backoff: { delay: 1_000, most: 5_000 } })
     await queue.add({ type: 'work' })
     const pauses: number[] = []
     for (let call = 0; call < 5; call++) {
@@ -124,9 +120,7 @@ describe('an attempt that fails', () => {
   })
 
   it('is followed by another in time although the clock of the store was set back', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler({ attempts: 2, backoff: { delay: 1_000, most: 5_000 } })])
+    const { world, hand, queue } = handed({ attempts: 2, backoff: { delay: 1_000, most: 5_000 } })
     await queue.add({ type: 'work' })
     await queue.add({ type: 'work', delay: 60_000 })
     await world.settle()
@@ -141,11 +135,7 @@ describe('an attempt that fails', () => {
   })
 
   it('as the last one fails the job', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue, log } = world.host([hand.handler({ attempts: 2 })])
-    await queue.add({ type: 'work' })
-    await world.settle()
+    const { world, hand, queue, log } = await begun({ attempts: 2 })
     hand.end(0, new Error('no luck'))
     await world.advance(1_000)
     hand.end(1, new Error('none again'))
@@ -162,11 +152,7 @@ describe('an attempt that fails', () => {
   })
 
   it('that finds the store away is never the last one', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler({ attempts: 2 })])
-    await queue.add({ type: 'work' })
-    await world.settle()
+    const { world, hand, queue } = await begun({ attempts: 2 })
     for (let call = 0; call < 4; call++) {
       hand.end(call, new AppError('UNAVAILABLE', 'the store is away'))
       await world.settle()
@@ -179,11 +165,7 @@ describe('an attempt that fails', () => {
   })
 
   it('for good is not tried again', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler({ attempts: 5 })])
-    await queue.add({ type: 'work' })
-    await world.settle()
+    const { world, hand, queue } = await begun({ attempts: 5 })
     hand.end(0, { kind: 'failed', reason: 'there is no such thing' })
     await world.advance(600_000)
     expect(hand.calls).toHaveLength(1)
@@ -191,11 +173,7 @@ describe('an attempt that fails', () => {
   })
 
   it('because something is shut down does not count', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
-    await queue.add({ type: 'work' })
-    await world.settle()
+    const { world, hand, queue } = await begun()
     hand.end(0, new AppError('CLOSED', 'the engine starts later'))
     await world.settle()
     expect(await queue.get('j1')).toMatchObject({ state: 'delayed', attemptsMade: 0 })
@@ -206,9 +184,7 @@ describe('an attempt that fails', () => {
   })
 
   it('is also one whose last writes are refused, and nothing of it is written', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
+    const { world, hand, queue } = handed()
     const notes = queue.documents.store.collection({ name: 'notes', version: 1, fields: {} })
     await notes.put('a', { by: 'somebody' })
     await queue.add({ type: 'work' })
@@ -237,9 +213,7 @@ describe('the jobs of a type', () => {
   })
 
   it('do not hold those of other tenants up', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { runner, queue } = world.host([hand.handler({ isSerial: true })])
+    const { world, hand, runner, queue } = handed({ isSerial: true })
     await queue.add({ type: 'work', id: 'a' })
     await runner.queue('other').add({ type: 'work', id: 'b' })
     await world.settle()
@@ -247,9 +221,7 @@ describe('the jobs of a type', () => {
   })
 
   it('are as many at a time on a host as it says, over all tenants', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { runner } = world.host([hand.handler({ concurrency: 2 })])
+    const { world, hand, runner } = handed({ concurrency: 2 })
     for (const tenant of ['one', 'two', 'three']) {
       for (const id of ['a', 'b']) await runner.queue(tenant).add({ type: 'work', id: `${tenant} ${id}` })
     }
@@ -294,9 +266,7 @@ describe('a runner', () => {
   )
 
   it('knows how many jobs are not over', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue, runner } = world.host([hand.handler({ isSerial: true })])
+    const { world, hand, queue, runner } = handed({ isSerial: true })
     for (const id of ['a', 'b']) await queue.add({ type: 'work', id })
     await world.settle()
     expect(runner.open).toBe(2)
@@ -308,9 +278,7 @@ describe('a runner', () => {
   })
 
   it('that stops gives back what it has, and takes nothing more', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue, runner } = world.host([hand.handler({ isSerial: true })])
+    const { world, hand, queue, runner } = handed({ isSerial: true })
     for (const id of ['a', 'b']) await queue.add({ type: 'work', id })
     await world.settle()
     const finished = queue.finished('a')
@@ -329,11 +297,7 @@ describe('a runner', () => {
   })
 
   it('gives a job back whose handler throws because it was told to stop', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue, runner } = world.host([hand.handler()])
-    await queue.add({ type: 'work' })
-    await world.settle()
+    const { hand, queue, runner } = await begun()
     const stopped = runner.stop()
     hand.end(0, new Error('aborted'))
     await stopped

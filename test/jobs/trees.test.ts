@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { NewJob } from '../../src/jobs/contract.ts'
-import { DONE, Hand } from './support/hand.ts'
-import { eventsOf, JobWorld } from './support/job-world.ts'
+import { begun, DONE, Hand, handed } from './support/hand.ts'
+import { JobWorld } from './support/job-world.ts'
 
 /** As the registry's: a build, then a deployment, then a check. */
 const TREE: NewJob = {
@@ -11,38 +11,8 @@ const TREE: NewJob = {
 }
 
 describe('a tree of jobs', () => {
-  it('is carried out from its leaves to its root', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
-    expect(await queue.add(TREE)).toMatchObject({ id: 'verify', state: 'waiting-children', childrenLeft: 1 })
-    for (const [call, id] of ['build', 'deploy', 'verify'].entries()) {
-      await world.settle()
-      expect(hand.ids.at(-1)).toBe(id)
-      hand.end(call, { kind: 'completed', result: `${id} done` })
-    }
-    await world.settle()
-    expect((await eventsOf(queue)).map(({ job, event }) => `${job} ${event}`)).toEqual([
-      'verify waiting-children',
-      'deploy waiting-children',
-      'build waiting',
-      'build active',
-      'build completed',
-      'deploy waiting',
-      'deploy active',
-      'deploy completed',
-      'verify waiting',
-      'verify active',
-      'verify completed',
-    ])
-    expect(await queue.get('build')).toMatchObject({ ancestors: ['verify', 'deploy'] })
-    expect(hand.calls.map(({ context }) => context.isRepeat)).toEqual([false, false, false])
-  })
-
   it('shows a parent what its children came to, oldest first', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
+    const { world, hand, queue } = handed()
     const children = ['c', 'a', 'b'].map((id) => ({ type: 'work', id }))
     await queue.add({ type: 'work', id: 'p', children })
     await world.settle()
@@ -56,9 +26,7 @@ describe('a tree of jobs', () => {
   })
 
   it('fails up to its root when a child fails for good; sisters go on', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
+    const { world, hand, queue } = handed()
     const sister = { type: 'work', id: 'sister' }
     await queue.add({ ...TREE, children: [...(TREE.children ?? []), sister] })
     await world.settle()
@@ -77,21 +45,6 @@ describe('a tree of jobs', () => {
     await world.settle()
     expect(await queue.get('sister')).toMatchObject({ state: 'completed' })
     expect(hand.ids.toSorted()).toEqual(['build', 'sister'])
-  })
-
-  it('waits through the attempts of a child', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler({ attempts: 2 })])
-    await queue.add({ type: 'work', id: 'p', children: [{ type: 'work', id: 'c' }] })
-    await world.settle()
-    hand.end(0, new Error('no luck'))
-    await world.settle()
-    expect((await queue.get('p'))?.state).toBe('waiting-children')
-    await world.advance(1_000)
-    hand.end(1)
-    await world.settle()
-    expect(hand.ids).toEqual(['c', 'c', 'p'])
   })
 
   it('counts children that end at the same moment on two hosts, each once', async () => {
@@ -114,9 +67,7 @@ describe('children that a job adds while it is carried out', () => {
   const children = ['a', 'b'].map((id) => ({ type: 'work', id, data: { of: id } }))
 
   it('are waited for, and then the job is carried out again', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
+    const { world, hand, queue } = handed()
     await queue.add({ type: 'work', id: 'p' })
     await world.settle()
     hand.end(0, { kind: 'waiting-children', children })
@@ -132,9 +83,7 @@ describe('children that a job adds while it is carried out', () => {
   })
 
   it('are not there when it lost its lease meanwhile', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
+    const { world, hand, queue } = handed()
     await queue.add({ type: 'work', id: 'p' })
     await world.settle()
     await queue.cancel('p')
@@ -144,9 +93,7 @@ describe('children that a job adds while it is carried out', () => {
   })
 
   it('are refused when the tree would be too large or too deep, which is a failed attempt', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
+    const { world, hand, queue } = handed()
     const many = Array.from({ length: 600 }, () => ({ type: 'work' }))
     await queue.add({ type: 'work', id: 'p' })
     await world.settle()
@@ -169,32 +116,8 @@ describe('children that a job adds while it is carried out', () => {
 })
 
 describe('cancellation', () => {
-  it.each(['waiting', 'delayed', 'prioritized'])('ends a job that is %s', async (state) => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler({ isSerial: true })])
-    await queue.add({ type: 'work', id: 'first' })
-    await world.settle()
-    const more = { delayed: { delay: 1_000 }, prioritized: { priority: 1 } }[state] ?? {}
-    expect(await queue.add({ type: 'work', id: 'x', ...more })).toMatchObject({ state })
-    await queue.cancel('x')
-    expect(await queue.get('x')).toMatchObject({
-      state: 'failed',
-      isCancelled: true,
-      failedReason: 'it was cancelled',
-      finishedTime: world.now,
-    })
-    hand.end(0)
-    await world.advance(10_000)
-    expect(hand.ids).toEqual(['first'])
-  })
-
   it('tells a handler at once, and refuses what it still commits', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler({ attempts: 5 })])
-    await queue.add({ type: 'work' })
-    await world.settle()
+    const { world, hand, queue } = await begun({ attempts: 5 })
     await queue.cancel('j1')
     expect(hand.context(0).signal.aborted).toBe(true)
     await expect(hand.context(0).progress({ done: 1, total: 2 })).rejects.toMatchObject({ code: 'CONFLICT' })
@@ -215,49 +138,8 @@ describe('cancellation', () => {
     expect(hand.context(0).signal.aborted).toBe(true)
   })
 
-  it('ends all that is below, whatever its state, and fails what waits for it', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler({ attempts: 3 })])
-    const leaves: readonly NewJob[] = [
-      { type: 'work', id: 'runs' },
-      { type: 'work', id: 'over' },
-      { type: 'work', id: 'retries' },
-      { type: 'work', id: 'later', delay: 5_000 },
-    ]
-    const middle = { type: 'work', id: 'middle', children: leaves }
-    await queue.add({ type: 'work', id: 'root', children: [middle, { type: 'work', id: 'aside' }] })
-    await world.settle()
-    hand.end(hand.ids.indexOf('over'))
-    hand.end(hand.ids.indexOf('retries'), new Error('no luck'))
-    await world.settle()
-    await queue.cancel('middle')
-    const states = await Promise.all(
-      ['root', 'middle', 'runs', 'over', 'retries', 'later', 'aside'].map(async (id) => {
-        const job = await queue.get(id)
-        return [id, job?.state, job?.isCancelled === true, job?.failedReason]
-      }),
-    )
-    const why = 'job middle, which it belongs to, was cancelled'
-    expect(states).toEqual([
-      ['root', 'failed', false, 'its child work middle failed: it was cancelled'],
-      ['middle', 'failed', true, 'it was cancelled'],
-      ['runs', 'failed', true, why],
-      ['over', 'completed', false, undefined],
-      ['retries', 'failed', true, why],
-      ['later', 'failed', true, why],
-      ['aside', 'active', false, undefined],
-    ])
-    await world.advance(60_000)
-    expect(hand.ids.toSorted()).toEqual(['aside', 'over', 'retries', 'runs'])
-  })
-
   it('of what is over is a conflict, of what never was an unknown job', async () => {
-    const world = new JobWorld()
-    const hand = new Hand()
-    const { queue } = world.host([hand.handler()])
-    await queue.add({ type: 'work' })
-    await world.settle()
+    const { hand, queue } = await begun()
     hand.end(0)
     await queue.finished('j1')
     await expect(queue.cancel('j1')).rejects.toThrow('cancel of job j1: it is completed, and would have to be')

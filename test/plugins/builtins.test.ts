@@ -97,6 +97,25 @@ describe('the built-in plugs of a host', () => {
     expect(asked).toBeLessThan(6)
   })
 
+  it('say what is missing where the host gives no services', async () => {
+    const missing = createBuiltins().map(async (plug) => {
+      const call = { properties: examples(plug), message: { temperature: 21 }, taskResource: 'r' }
+      const ran: unknown = await runPlugLater(plug, call).catch(String)
+      return /this engine has no (\w+)/.exec(JSON.stringify(ran))?.[1] ?? 'nothing'
+    })
+    const counts: Record<string, number> = {}
+    for (const service of await Promise.all(missing)) counts[service] = (counts[service] ?? 0) + 1
+    expect(counts).toMatchObject({
+      alarms: 8,
+      data: 11,
+      models: 2,
+      objects: 3,
+      queries: 1,
+      resources: 5,
+      webscripts: 2,
+    })
+  })
+
   it('are those of the library with other equipment', () => {
     expect(createBuiltins().map(({ kind, name, version }) => [kind, name, version])).toEqual(
       builtins.map(({ kind, name, version }) => [kind, name, version]),

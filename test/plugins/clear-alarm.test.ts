@@ -18,10 +18,4 @@ describe('clearAlarm', () => {
         : { message: '1 cleared', rawData: { alarms: [{ id: 'alarm-1' }] } },
     )
   })
-
-  it('without alarms is Error as a sensor', async () => {
-    const [sensor] = clearAlarmPlugs()
-    if (!sensor) throw new Error('no sensor')
-    expect(await runPlugLater(sensor, { properties: { type: 'HEAT' } })).toMatchObject({ state: 'Error' })
-  })
 })

@@ -60,16 +60,6 @@ describe('createAlarm', () => {
     expect(alarms.asked[0]?.[2]).toEqual({ ...cause, hops: 5 })
   })
 
-  it('without alarms is Error as a sensor and fails as an actuator', async () => {
-    const text = 'this engine has no alarms; give them with createBuiltins({ services: { alarms } })'
-    const properties = { type: 'HEAT', resource: 'boiler-1' }
-    expect(await runPlugLater(plugs().sensor, { properties })).toMatchObject({
-      state: 'Error',
-      rawData: { error: text },
-    })
-    await expect(runPlugLater(plugs().actuator, { properties })).rejects.toThrow(text)
-  })
-
   it('says what its alarms would refuse, at the property', () => {
     const shown: unknown[] = []
     const check: NonNullable<AlarmPort['check']> = (alarm) => {

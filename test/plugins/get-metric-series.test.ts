@@ -36,9 +36,4 @@ describe('getMetricSeries', () => {
     const ran = await runPlugLater(getMetricSeriesPlug(data), { properties: { metric: 't', resource: 'r' } })
     expect(ran).toMatchObject({ state: 'Not Collected', rawData: { series: [[0, null]] } })
   })
-
-  it('fails without data', async () => {
-    const properties = { metric: 't', resource: 'r' }
-    await expect(runPlugLater(getMetricSeriesPlug(), { properties })).rejects.toThrow('this engine has no data')
-  })
 })

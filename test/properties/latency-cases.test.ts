@@ -40,64 +40,9 @@ const on = (sourceLabel: string, destinationLabel: string, ...statesTrigger: str
   destinationLabel,
   ...(statesTrigger.length > 0 && { statesTrigger }),
 })
-
-const RETRY = { maxRetries: 1, minBackoff: 'PT1S' }
 const KEEP = { type: 'reactive', resource: 'r', resetObservations: false } as const
 
 const CASES: Case[] = [
-  {
-    fact: 'a message waits for the answer to the one before, however fast its own comes',
-    rule: {
-      sensors: [sensor('s', 'compare')],
-      actuators: [act('act', '${nodes.s.rawData.v}')],
-      triggers: [on('s', 'act')],
-      task: KEEP,
-    },
-    steps: [data(0, { a: 1 }), data(10, { a: 2 }), data(20, { a: 3 })],
-    latencies: [500, 0, 100, 0, 0],
-    done: ['0 act 1', '10 act 2', '20 act 3'],
-  },
-  {
-    fact: 'a message waits for the retries of the one before',
-    rule: {
-      sensors: [sensor('s', 'compare', { fails: [1, 0] }, { retryConfig: RETRY })],
-      actuators: [act('act', '${nodes.s.rawData.v}')],
-      triggers: [on('s', 'act')],
-      task: KEEP,
-    },
-    steps: [data(0, { a: 1 }), data(10, { a: 2 })],
-    latencies: [5],
-    done: ['0 act 1', '10 act 2'],
-  },
-  {
-    fact: 'a gate is decided once both sensors of a message have answered',
-    rule: {
-      sensors: [sensor('p', 'compare'), sensor('q', 'compare', { key: 'b' })],
-      relations: [{ label: 'g', type: 'GENERAL', parentLabels: ['p', 'q'], combinations: [['High', 'Low']] }],
-      actuators: [act('act', 'passed through')],
-      triggers: [on('g', 'act', 'TRUE')],
-      task: KEEP,
-    },
-    steps: [data(0, { a: 1, b: 1 }), data(1000, { a: 99, b: 99 }), data(2000, { a: 99, b: 1 })],
-    latencies: [200, 10],
-    done: ['2000 act passed through'],
-  },
-  {
-    fact: 'what a trigger runs comes after the root sensors of its stage, and sees them',
-    rule: {
-      sensors: [
-        sensor('p', 'compare'),
-        sensor('q', 'compare', { other: '${?nodes.p.rawData.v}' }),
-        sensor('k', 'compare', { other: '${?nodes.q.rawData.v}' }),
-      ],
-      actuators: [act('act', 'p ${nodes.p.rawData.v} q ${?nodes.q.rawData.v}')],
-      triggers: [on('p', 'k'), on('k', 'act')],
-      task: KEEP,
-    },
-    steps: [data(0, { a: 7 })],
-    latencies: [50, 300, 10],
-    done: ['0 act p 7 q 7'],
-  },
   {
     fact: 'an observation is not forgotten before its time though answers are late',
     rule: {
@@ -127,54 +72,6 @@ const CASES: Case[] = [
     ],
     latencies: [10, 2000],
     done: ['1500 act 3'],
-  },
-  {
-    fact: 'a root sensor that holds its result back begins anew with the next message',
-    rule: {
-      sensors: [sensor('s', 'delay', { wait: 500 })],
-      actuators: [act('act', '${nodes.s.rawData.v}')],
-      triggers: [on('s', 'act')],
-      task: KEEP,
-    },
-    steps: [data(0, { a: 1 }), data(400, { a: 2 }), data(1000, { a: 3 })],
-    latencies: [300],
-    done: ['900 act 2', '1500 act 3'],
-  },
-  {
-    fact: 'a later stage does not wait for a result that is held back',
-    rule: {
-      sensors: [sensor('s', 'delay', { wait: 500 }, { sequence: 1 }), sensor('after', 'compare', {}, { sequence: 2 })],
-      actuators: [act('act', '${streamdata.a}')],
-      triggers: [on('after', 'act')],
-      task: KEEP,
-    },
-    steps: [data(0, { a: 1 }), data(400, { a: 2 })],
-    latencies: [300, 20],
-    done: ['0 act 1', '400 act 2'],
-  },
-  {
-    fact: 'a destination of two sensors of a message runs once, after both have answered',
-    rule: {
-      sensors: [sensor('p', 'compare'), sensor('q', 'compare'), sensor('k', 'window')],
-      actuators: [act('act', '${nodes.k.rawData.v}')],
-      triggers: [on('p', 'k'), on('q', 'k'), on('k', 'act')],
-      task: KEEP,
-    },
-    steps: [data(0, { a: 10 })],
-    latencies: [0, 100, 0],
-    done: ['0 act 10'],
-  },
-  {
-    fact: 'an actuator says what it fired with, at each attempt, whatever came meanwhile',
-    rule: {
-      sensors: [sensor('s', 'compare')],
-      actuators: [act('act', '${streamdata.a}', { retryConfig: RETRY, properties: { fails: [1] } })],
-      triggers: [on('s', 'act', 'High')],
-      task: KEEP,
-    },
-    steps: [data(0, { a: 99 }), data(100, { a: 20 }), data(200, { a: 77 })],
-    latencies: [0],
-    done: ['0 act 99', '0 act 99', '200 act 77', '200 act 77'],
   },
   {
     fact: 'ticks wait for their turn, and are not missed because answers are late',

@@ -6,7 +6,7 @@ import type { DstPolicy, TaskSettings } from '../../src/core/rule/rule.ts'
 import { createEngine } from '../../src/index.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { JumpingClock } from '../support/jumping-clock.ts'
-import { live, liveEngine, restarted, TASK_ID, type Live } from '../support/live-engine.ts'
+import { live, liveEngine, restarted, TASK_ID } from '../support/live-engine.ts'
 import { rule } from '../support/rule-writing.ts'
 import { ScriptedPlugs } from '../support/scripted-plugs.ts'
 import { VirtualClock } from '../../src/core/simulate/virtual-clock.ts'
@@ -99,7 +99,6 @@ describe('any time of day in any zone', () => {
 // Holds CLOCK-2
 describe('a restart in the middle of a downtime', () => {
   const hourly: TaskSettings = { type: 'scheduled', cron: '0 0 * * * ?' }
-  const hours = (t: Live) => ticksOf(t.events).map(({ scheduledAt }) => scheduledAt / HOUR)
 
   async function downFrom3To(end: number, task: TaskSettings) {
     const t = await live(clockRule({ ...hourly, ...task }))
@@ -109,32 +108,6 @@ describe('a restart in the middle of a downtime', () => {
     again.to(end * HOUR + HOUR)
     return again
   }
-
-  it.each<[string, number, TaskSettings, readonly number[], number]>([
-    ['skip', 7.5, { misfire: 'skip' }, [8], 4],
-    ['skip, back within the minute after an occurrence', 7.001, { misfire: 'skip' }, [8], 4],
-    ['skip, back at the very instant of one', 7, { misfire: 'skip' }, [7, 8], 3],
-    ['once', 7.5, { misfire: 'once' }, [7, 8], 3],
-    ['once, older than its lateness', 7.5, { misfire: 'once', maxLateness: 'PT20M' }, [8], 4],
-    ['all', 7.5, { misfire: 'all' }, [4, 5, 6, 7, 8], 0],
-    ['all, within two hours', 7.5, { misfire: 'all', maxLateness: 'PT2H' }, [6, 7, 8], 2],
-    ['all, at most three', 7.5, { misfire: 'all', maxMissed: 3 }, [5, 6, 7, 8], 1],
-    ['all, at most none', 7.5, { misfire: 'all', maxMissed: 0 }, [8], 4],
-    ['all, both bounds', 7.5, { misfire: 'all', maxLateness: 'PT2H', maxMissed: 1 }, [7, 8], 3],
-    ['all, a month of them', 34 * 24 + 0.5, { misfire: 'all' }, [], 713],
-    ['nothing was missed', 3.8, { misfire: 'all' }, [4], 0],
-  ])('follows misfire: %s', async (_, end, task, expected, skipped) => {
-    const t = await downFrom3To(end, task)
-    if (expected.length > 0) expect(hours(t)).toEqual(expected)
-    else expect(hours(t)).toHaveLength(101)
-    expect(t.task.info().skippedTicks).toBe(skipped)
-  })
-
-  it('is counted on after the next one, and survives it', async () => {
-    const t = await downFrom3To(7.5, { misfire: 'skip' })
-    const again = await restarted(t, 11.5 * HOUR)
-    expect(again.task.info().skippedTicks).toBe(4 + 3)
-  })
 
   it.each<[TaskSettings, readonly number[], number]>([
     [{ misfire: 'skip' }, [8.5], 1],

@@ -60,7 +60,7 @@ export function verdictLines(diff: Diff, paint: Paint): string[] {
     ? `No difference over ${counted(diff.messages, 'message')}`
     : `${counted(count, 'difference')} over ${counted(diff.messages, 'message')}`
   const lines = [paint('underline', head), ...rows, '', paint('bold', told)]
-  if (diff.late > 0) lines.push(`${counted(diff.late, 'message')} came late and counted from the time of the clock`)
+  if (diff.late > 0) lines.push(`${counted(diff.late, 'message')} had a timestamp before the time of the clock`)
   return lines
 }
 

@@ -88,14 +88,15 @@ export class RunReport {
 
   /** The table of nodes, errors and totals, as lines. */
   summary(ran: ReportedRun): string[] {
-    const { messages, late, from, until, maxLag = 0 } = ran.run
+    const { messages, late, from, until, maxLag = 0, task } = ran.run
+    const { state } = task.save()
     const lines = summaryLines(
       this.#tally,
-      { messages, late, span: until - from, lag: maxLag, wall: ran.wall },
+      { messages, late, readings: state.readings?.counts, span: until - from, lag: maxLag, wall: ran.wall },
       this.#options.zone,
       this.#paint,
     )
-    const waiting = waitingLines(ran.run.task.save().state, this.#options.zone)
+    const waiting = waitingLines(state, this.#options.zone)
     return [...lines, ...waiting, ...this.#unheard(ran)].map((line) => `${line}\n`)
   }
 

@@ -1,5 +1,6 @@
 /** The totals of a run: a table of nodes, and what went wrong. */
 import type { HeldReason } from '#core'
+import type { ReadingCounts } from '#core/spi'
 import { counted, grouped } from '../numbers.ts'
 import type { Paint } from '../terminal.ts'
 import { formatSpan, formatTime } from '../time-text.ts'
@@ -19,6 +20,8 @@ export interface RunFacts {
   messages: number
   /** messages older than the clock, taken at its time */
   late: number
+  /** what the task counts of them that it did not take in their order */
+  readings?: ReadingCounts | undefined
   /** ms of virtual time */
   span: number
   /** ms that an input waited at most for earlier ones */
@@ -47,7 +50,13 @@ export function summaryLines(tally: Tally, facts: RunFacts, zone: Zone, paint: P
     lines.push(
       `inputs waited up to ${formatSpan(facts.lag)} for earlier ones; what fires is the same, it happens later`,
     )
-  if (facts.late > 0) lines.push(`${counted(facts.late, 'message')} came late and counted from the time of the clock`)
+  if (facts.late > 0) lines.push(`${counted(facts.late, 'message')} had a timestamp before the time of the clock`)
+  const { late = 0, duplicate = 0, skewed = 0 } = facts.readings ?? {}
+  const odd = Object.entries({ late, duplicate, skewed }).filter(([, count]) => count > 0)
+  if (odd.length > 0)
+    lines.push(
+      `readings that were not taken in their order: ${odd.map(([why, n]) => `${grouped(n)} ${why}`).join(', ')}`,
+    )
   return lines
 }
 

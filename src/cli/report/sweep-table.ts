@@ -20,7 +20,7 @@ export function sweepLines(sweep: Sweep, wall: number, paint: Paint): string[] {
   const work = `${counted(rows.length, 'run')} in one pass over ${counted(messages, 'message')} in ${formatSpan(wall)}`
   const told = [paint('underline', head), ...lines, '', paint('bold', work)]
   if (destinations.length === 0) told.push('no trigger leads anywhere, so nothing can fire')
-  if (late > 0) told.push(`${counted(late, 'message')} came late and counted from the time of the clock`)
+  if (late > 0) told.push(`${counted(late, 'message')} had a timestamp before the time of the clock`)
   return told
 }
 

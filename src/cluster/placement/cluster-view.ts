@@ -1,5 +1,5 @@
 /** What operators see of a cluster, and ask of it: both from its documents, whether a host answers or not. */
-import { AppError } from '#kernel'
+import { AppError, retryOnConflict } from '#kernel'
 import type { Store } from '#storage'
 import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord } from './cluster-records.ts'
 import { TTL_MS } from './placement.ts'
@@ -37,7 +37,8 @@ export async function viewCluster(store: Store): Promise<ClusterView> {
 /** Tells a host, by id or address, to give its slots away and to take none until it is started again. `NOT_FOUND`. */
 export async function orderDrain(store: Store, host: string): Promise<HostView> {
   const records = store.collection(HOST_RECORDS)
-  for (;;) {
+  // a host that says that it is there writes its record too
+  return retryOnConflict(async () => {
     const { hosts } = await viewCluster(store)
     const found = hosts.find(({ id, url, state }) => state !== 'gone' && (id === host || url === host))
     const stored = found && (await records.get(found.id))
@@ -48,12 +49,7 @@ export async function orderDrain(store: Store, host: string): Promise<HostView> 
         `no host of the cluster is ${JSON.stringify(host.slice(0, 200))}; there are ${there.join(', ') || 'none'}`,
       )
     }
-    try {
-      await records.put(stored.id, { ...stored.value, isDraining: true }, stored.version)
-      return { ...found, state: 'draining' }
-    } catch (error) {
-      // it said that it is there, just now
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
-    }
-  }
+    await records.put(stored.id, { ...stored.value, isDraining: true }, stored.version)
+    return { ...found, state: 'draining' as const }
+  })
 }

@@ -12,6 +12,7 @@ import { noPlainCounts, statsOf, type EngineStats, type PlainReason } from '../e
 import type { Graph } from '../graph/graph.ts'
 import type { RuleProperties } from '../graph/rule-properties.ts'
 import type { Message } from '../task/origin.ts'
+import { remembersReadings } from '../task/readings/admit.ts'
 import { isStamped, measuredAt } from '../task/readings/reading.ts'
 import type { Readings } from '../task/readings/readings.ts'
 import type { TaskModel } from '../task/run.ts'
@@ -217,7 +218,9 @@ function isQuiet({ follow, late }: SensorState): boolean {
 }
 
 /** Whether the last message was stamped and is the newest of all: rows know its time and when it came, and no more. */
-function isNewest({ state, model }: BatchTask, { time, clock, newest }: Readings, message: Message): boolean {
+function isNewest({ state, model }: BatchTask, readings: Readings, message: Message): boolean {
+  const { time, clock, newest, ahead } = readings
+  if (ahead.list.length > 0 || remembersReadings(model.settings)) return false
   if (model.settings.reorderMs > 0 || model.settings.time !== 'event' || !isStamped(message)) return false
   const { time: own, lag = 0 } = newest.get(message.resource) ?? {}
   return own === time && clock === time + lag && newest.size === 1 && state.streams[0]?.at === time

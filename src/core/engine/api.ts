@@ -70,6 +70,10 @@ export interface EngineOptions {
   readonly maxWaiting?: number
   /** keys of messages, such as `receivedAt`, that do not count when a message is compared with one that was taken */
   readonly identityIgnores?: readonly string[]
+  /** ms for which tasks that take late readings know the last 1,000 of a resource again; default 600,000 */
+  readonly dedupWindow?: number
+  /** readings, of 16 bytes each, that all of them know again: beyond, the oldest are forgotten and counted; default 4,194,304 */
+  readonly maxRemembered?: number
   /** tasks whose full state is at hand, default 10,000: of others that have heard messages it is packed until it is needed */
   readonly fullStates?: number
 }
@@ -208,6 +212,8 @@ export interface TaskInfo {
     readonly duplicate?: number
     /** readings from before the time of the task that were not late: taken at its time */
     readonly skewed?: number
+    /** readings that are not known any more if they come again, as too many were remembered; when there are any */
+    readonly forgotten?: number
   }
   /** inputs and calls of actuators that wait, when there are any; while the task is at work, the time of the input at hand */
   readonly waiting?: { readonly inputs: number; readonly effects: number; readonly since?: number }

@@ -16,6 +16,8 @@ export interface Counts {
   readonly duplicate: number
   /** readings from before the time of a task that were not late */
   readonly skewed: number
+  /** readings that tasks would not know any more if they came again, because too many were remembered; absent: none */
+  readonly forgotten?: number
 }
 
 export type Counting = { -readonly [K in keyof Counts]: Counts[K] }

@@ -38,6 +38,7 @@ import { buildModel, limitsOf, resolveResources, restoredResources, type ModelLi
 import { Preparer } from './prepare.ts'
 import type { Prepared } from './prepared.ts'
 import { closedError, requireFormat, requireMessages, requireResources, taskExists, wrongStatus } from './refusals.ts'
+import { MAX_REMEMBERED, RememberedReadings } from './remembered-readings.ts'
 import { Router } from './router.ts'
 import { RunNumbers } from './run-numbers.ts'
 import type { EngineStats } from './stats.ts'
@@ -81,6 +82,7 @@ export class CoreEngine implements Engine {
   /** of a host that keeps what it hands in; set around `receive` */
   readonly kept: KeptMessages = { position: 0, messages: undefined }
   readonly #counts = noCounts()
+  readonly remembered: RememberedReadings
   /** of tasks that were removed */
   readonly #runs = new RunNumbers()
 
@@ -109,7 +111,7 @@ export class CoreEngine implements Engine {
     this.#clocks = new Clocks(options.runsAtStart)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#fullStates = new FullStates(this.#end, options.fullStates)
-    const { onRare, journal, timed } = options
+    const { onRare, journal, timed, maxRemembered: most = MAX_REMEMBERED } = options
     this.#executor = newExecutor({
       globalSettings: options.globalSettings ?? {},
       counts: this.#counts,
@@ -125,6 +127,8 @@ export class CoreEngine implements Engine {
       events: this.#events,
     })
     this.#scheduler = options.scheduler
+    const now = journal === undefined ? () => this.#now() : undefined
+    this.remembered = new RememberedReadings(this.#tasks, this.#counts, { most, window: this.#limits.dedupWindow, now })
     this.delays = new Delays(options.scheduler)
     this.#host = {
       executor: this.#executor,
@@ -136,6 +140,7 @@ export class CoreEngine implements Engine {
       events: this.#events,
       onRare: onRare && guarded(onRare, (error) => this.#report('who is told of rare events threw', error)),
       counts: this.#counts,
+      remembered: this.remembered,
       timed: options.timed,
       enqueue: (work) => this.#enqueue(work),
       now: () => this.#now(),
@@ -249,16 +254,12 @@ export class CoreEngine implements Engine {
   }
 
   async change(id: string, rule: Rule | Template, settings: TaskSettings = {}): Promise<Changed> {
-    const task = this.#task(id)
-    const prepared = this.#preparer.prepare(rule, settings, this.#options)
-    const resolved = await this.#resolved(task, prepared)
+    const { task, prepared, resolved } = await this.#toChange(id, rule, settings)
     return { task, lost: await this.#change(task, prepared, resolved) }
   }
 
   async whatChanges(id: string, rule: Rule | Template, settings: TaskSettings = {}): Promise<readonly Lost[]> {
-    const task = this.#task(id)
-    const prepared = this.#preparer.prepare(rule, settings, this.#options)
-    const resolved = await this.#resolved(task, prepared)
+    const { task, prepared, resolved } = await this.#toChange(id, rule, settings)
     requireRunning(task, 'change')
     return this.#carried(task, prepared, resolved, this.#now()).lost
   }
@@ -275,7 +276,9 @@ export class CoreEngine implements Engine {
     return this.#carried(task, this.#preparer.prepare(of.source, of.settings), resources, this.#now()).lost
   }
 
-  async #resolved(task: LiveTask, prepared: Prepared): Promise<readonly string[]> {
+  async #toChange(id: string, rule: Rule | Template, settings: TaskSettings) {
+    const task = this.#task(id)
+    const prepared = this.#preparer.prepare(rule, settings, this.#options)
     requireRunning(task, 'change')
     const { prepared: before } = task
     const resolved = await resolveResources(task.id, prepared, this.#ports)
@@ -283,7 +286,7 @@ export class CoreEngine implements Engine {
       throw new AppError('NOT_FOUND', `task ${task.id} was removed before it could change`)
     if (task.prepared !== before)
       throw new AppError('WRONG_STATUS', `the rule of task ${task.id} was replaced while it changed; change it again`)
-    return resolved
+    return { task, prepared, resolved }
   }
 
   async #change(task: LiveTask, prepared: Prepared, resolved: readonly string[]): Promise<readonly Lost[]> {
@@ -510,8 +513,7 @@ export class CoreEngine implements Engine {
 
   #launch(task: LiveTask, resolved: readonly string[], now: number, run?: number): void {
     task.resolved = resolved
-    const model = buildModel(task.id, task.prepared, resolved, now, this.#limits, this.#clocks)
-    task.begin(model, this.#options.seed, run)
+    task.begin(this.#host.model(task, now), this.#options.seed, run)
     if (isRunning(task)) this.#router.add(task, task.resources)
   }
 

@@ -21,6 +21,7 @@ import { RestingState } from '../task/resting-state.ts'
 import { saveState } from '../task/save.ts'
 import type { DowntimeInterval, SavedState } from '../task/saved.ts'
 import { forgetTimes } from '../task/readings/admit.ts'
+import type { Readings } from '../task/readings/readings.ts'
 import type { Execution, TaskStatus } from '../task/state.ts'
 import { dueAt } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
@@ -244,6 +245,10 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
 
   get lane(): TaskLane | undefined {
     return this.#awake()
+  }
+
+  get readings(): Readings | null {
+    return this.#state?.readings ?? null
   }
 
   get types(): number {

@@ -19,11 +19,12 @@ export interface ModelLimits {
   readonly streamValidity: number
   readonly maxWaiting: number
   readonly identityIgnores: readonly string[]
+  readonly dedupWindow: number
 }
 
 export function limitsOf(given: Partial<ModelLimits>): ModelLimits {
-  const { streamValidity = 60_000, maxWaiting = 1000, identityIgnores = [] } = given
-  return { streamValidity, maxWaiting, identityIgnores }
+  const { streamValidity = 60_000, maxWaiting = 1000, identityIgnores = [], dedupWindow = 600_000 } = given
+  return { streamValidity, maxWaiting, identityIgnores, dedupWindow }
 }
 
 /** The resolved resource of every resource text in the graph. Throws `RESOLUTION`. */
@@ -73,6 +74,7 @@ export function buildModel(
     streamValidity: settings.streamValidity ?? limits.streamValidity,
     maxWaiting: limits.maxWaiting,
     identityIgnores: limits.identityIgnores,
+    dedupWindow: limits.dedupWindow,
   }
 }
 

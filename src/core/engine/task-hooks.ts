@@ -13,6 +13,7 @@ import type { EventSubscriptions } from './event-subscriptions.ts'
 import type { RareEvent } from './events.ts'
 import type { OpenCount } from './open-count.ts'
 import type { Prepared } from './prepared.ts'
+import type { RememberedReadings } from './remembered-readings.ts'
 import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
 
@@ -32,6 +33,7 @@ export interface SharedHooks {
   /** always there when it is there at all */
   readonly onRare: ((event: RareEvent) => void) | undefined
   readonly counts: Counting
+  readonly remembered: RememberedReadings
   /** by message, or by origin where there is none: what all that comes of it is known by */
   readonly roots: WeakMap<object, string>
   /** calls that are open */
@@ -101,6 +103,10 @@ export class TaskHooks implements Sink, Caller {
 
   get why(): boolean {
     return this.#host.why && this.#host.events.keepsWhy
+  }
+
+  remembered(count: number): void {
+    this.#host.remembered.added(count)
   }
 
   #wants(types: number): boolean {

@@ -22,7 +22,8 @@ import { restoreState } from '../task/restore.ts'
 import { dropEffect } from '../task/result.ts'
 import type { TaskModel, TaskRun } from '../task/run.ts'
 import type { Execution } from '../task/state.ts'
-import { isHeldAlready, isIdleBefore, noteArrival, placeOfData } from '../task/readings/admit.ts'
+import { isHeldAlready, noteArrival, placeOfData } from '../task/readings/admit.ts'
+import { isIdleBefore } from '../task/readings/idle.ts'
 import type { DataInput, WaitingReading } from '../task/readings/reorder.ts'
 import { afterEvaluation, goOnUnder, isClockTimer, isOver, ownTime, step } from '../task/step.ts'
 import { TaskState } from '../task/task-state.ts'
@@ -206,8 +207,9 @@ export class TaskLane implements TaskRun {
     this.#work(now)
   }
 
-  #work(now: number): void {
+  #work(now: number, first?: () => void): void {
     try {
+      first?.()
       this.#goOn(now)
     } catch (error) {
       this.#owner.mistake(error)
@@ -255,26 +257,14 @@ export class TaskLane implements TaskRun {
 
   /** What follows at once from a change. */
   goOnUnder(now: number, carried: CarriedOver): void {
-    try {
-      goOnUnder(this, carried)
-      this.#goOn(now)
-    } catch (error) {
-      this.#owner.mistake(error)
-    }
-    this.#owner.after()
+    this.#work(now, () => goOnUnder(this, carried))
   }
 
   /** A call that began elsewhere goes on here. `now`: of the input at hand; `at`: of the clock. */
   goOnWith(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
     this.now = now
     this.at = at
-    try {
-      this.#given(execution, given)
-      this.#goOn(at)
-    } catch (error) {
-      this.#owner.mistake(error)
-    }
-    this.#owner.after()
+    this.#work(at, () => this.#given(execution, given))
   }
 
   /** What came back for the call of that number; nothing, when nobody waits for it any more. */
@@ -326,13 +316,7 @@ export class TaskLane implements TaskRun {
   #replied(execution: Execution, reply: Reply, now: number): void {
     this.#host.counts.steps++
     this.at = Math.max(this.at, now)
-    try {
-      this.#settle(execution, reply, now)
-      this.#goOn(now)
-    } catch (error) {
-      this.#owner.mistake(error)
-    }
-    this.#owner.after()
+    this.#work(now, () => this.#settle(execution, reply, now))
   }
 
   /** Calls what is to be called, and takes what waits, until the lane is held or nothing is left. */

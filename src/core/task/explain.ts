@@ -4,6 +4,7 @@ import type { Why } from '../engine/events.ts'
 import { ANY, UNKNOWN, type DestinationNode, type ObservableNode, type TriggerEdge } from '../graph/graph.ts'
 import { edgeBits, isUnconditional, match } from './fire.ts'
 import { smallestChange } from './needs.ts'
+import type { ReadingCounts } from './readings/readings.ts'
 import type { TaskRun } from './run.ts'
 import { destinationState, observedState, sensorState, stateName, type Destination, type Observed } from './state.ts'
 import { whyNeverRun } from './unreachable.ts'
@@ -21,7 +22,7 @@ export interface Explanation {
   /** sensors of the task that nothing ever runs, and that nobody gave a state; absent when there are none */
   neverRun?: { node: string; message: string }[]
   /** readings of the task that were not taken in their order, in this run; absent while there were none */
-  readings?: { late: number; duplicate: number; skewed: number }
+  readings?: ReadingCounts
 }
 
 export interface TriggerExplanation {

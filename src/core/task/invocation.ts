@@ -7,6 +7,7 @@ import { noteNews } from './news.ts'
 import { observe, reset } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import type { Admitted } from './readings/admit.ts'
+import { isAmong, MAX_KEPT } from './readings/reading.ts'
 import { resourcePlaceOf, type TaskRun } from './run.ts'
 import { sensorState } from './state.ts'
 import { remember } from './stream.ts'
@@ -78,7 +79,15 @@ export function readingsData(run: TaskRun, admitted: readonly Admitted[]): void 
 
 /** Keeps the values of readings, each as of when it was measured. */
 export function rememberAll({ state, model }: TaskRun, admitted: readonly Admitted[]): void {
-  for (const { place, message, time } of admitted) remember({ state, model, now: time }, place, message)
+  for (const { place, message, time } of admitted) {
+    const last = state.streams[place]
+    const same = last?.at === time ? [...(last.same ?? []), last.values as Message].slice(-MAX_KEPT) : undefined
+    // What ran a sensor and comes again is not here.
+    if (same && model.settings.duplicates === 'drop' && isAmong(same, message, model.identityIgnores)) continue
+    remember({ state, model, now: time }, place, message)
+    const stream = state.streams[place]
+    if (stream && same) stream.same = same
+  }
 }
 
 function oneMessage(run: TaskRun, message: Message, sent: Sent | undefined): void {

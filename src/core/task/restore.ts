@@ -15,8 +15,9 @@ import { setBits } from './fire.ts'
 import { sentOf, type Origin } from './origin.ts'
 import type { WaitingInput } from './input.ts'
 import { positionOf } from './evaluation.ts'
-import { withoutStamp } from './readings/reading.ts'
+import { ignoring, withoutStamp } from './readings/reading.ts'
 import { Readings } from './readings/readings.ts'
+import { RecentReadings } from './readings/recent.ts'
 import type { TaskRun } from './run.ts'
 import type {
   DowntimeInterval,
@@ -128,7 +129,12 @@ export function restoreState(
     const place = model.resources.indexOf(resource)
     const carried = stream.carried?.map(([key, value, until]) => [key, { value, until }] as const)
     if (place !== -1)
-      state.streams[place] = { values: stream.values, at: stream.at, carried: carried ? new Map(carried) : null }
+      state.streams[place] = {
+        values: stream.values,
+        at: stream.at,
+        carried: carried ? new Map(carried) : null,
+        ...(stream.same && { same: stream.same }),
+      }
   }
   const executing = saved.executing ?? []
   for (const one of executing) restoreExecution(run, one, names, open)
@@ -140,37 +146,39 @@ export function restoreState(
   state.current = saved.current ?? 0
   state.dropped = saved.dropped ?? 0
   state.downtime = saved.downtime ?? null
-  if (saved.readings !== undefined) state.readings = restoreReadings(saved.readings, model.settings.reorderMs)
-  const waiting = (saved.waiting ?? []).filter((one) => !isHeld(one))
-  if (waiting.length > 0) state.waiting = waiting.map((one) => restoreInput(one, names))
-  for (const one of (saved.waiting ?? []).filter(isHeld)) hold(run, restoreInput(one, names))
+  if (saved.readings !== undefined) state.readings = restoreReadings(run, saved.readings)
+  if (saved.waiting !== undefined) state.waiting = []
+  for (const one of saved.waiting ?? []) {
+    const input = restoreInput(one, names)
+    if (one.kind === 'data' && (one.isHeld ?? one.isAhead) === true) hold(run, input, one.isAhead === true)
+    else state.waiting.push(input)
+  }
   run.now = saved.now ?? run.now
   state.time = run.now
   if (away !== undefined) comeBack(run, away)
   askForTimers(run)
 }
 
-function isHeld(one: SavedInput): boolean {
-  return one.kind === 'data' && one.isHeld === true
-}
-
 /** Under a rule that puts nothing in order any more it is taken at once. */
-function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput): void {
+function hold({ state, model, now }: TaskRun, { time, input, kept }: WaitingInput, isAhead: boolean): void {
   if (input.kind !== 'data') return
   const { arrived = time } = input
-  if (model.settings.reorderMs > 0) state.readings?.reordering.hold({ time, arrived, input, kept })
+  if (isAhead) state.readings?.ahead.hold({ time, arrived, input, kept })
+  else if (model.settings.reorderMs > 0) state.readings?.reordering.hold({ time, arrived, input, kept })
   else state.wait(now, input, kept)
 }
 
 function restoreReadings(
-  { time = -1, clock = time, newest, inRow = {}, mixed = [], counts }: SavedReadings,
-  wait: number,
+  { model, sink }: TaskRun,
+  { time = -1, clock = time, newest, inRow = {}, mixed = [], recent = {}, counts }: SavedReadings,
 ): Readings {
-  const readings = new Readings(time, wait)
+  const readings = new Readings(time, model.settings.reorderMs)
   readings.clock = clock
   for (const [resource, one] of Object.entries(newest)) readings.newest.set(resource, one)
   for (const [resource, count] of Object.entries(inRow)) readings.inRow.set(resource, count)
   for (const resource of mixed) readings.mixed.add(resource)
+  for (const [resource, one] of Object.entries(recent)) readings.recent.set(resource, RecentReadings.of(one))
+  sink.remembered([...readings.recent.values()].reduce((sum, { room }) => sum + room, 0))
   Object.assign(readings.counts, counts)
   return readings
 }
@@ -199,8 +207,9 @@ function restoreInput(saved: SavedInput, names: Names): WaitingInput {
   const { time, number } = saved
   switch (saved.kind) {
     case 'data': {
-      const { messages = [], kept, unstamped = [] } = saved
+      const { messages = [], kept, unstamped = [], ignores } = saved
       for (const place of unstamped) if (messages[place] !== undefined) withoutStamp(messages[place])
+      if (ignores !== undefined) for (const message of messages) ignoring(message, ignores)
       return { time, number, input: { kind: 'data', messages, sent: sentOf(saved), arrived: saved.arrived }, kept }
     }
     case 'tick': {

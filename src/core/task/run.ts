@@ -36,6 +36,8 @@ export interface TaskModel {
   readonly maxWaiting: number
   /** keys of messages that do not count when two of them are compared */
   readonly identityIgnores: readonly string[]
+  /** ms of the clock for which readings are known again, where sensors do not know them */
+  readonly dedupWindow: number
 }
 
 export interface FiringCounts {
@@ -63,6 +65,8 @@ export interface Sink {
   readonly why: boolean
   /** Asks for a timer input at `at`. `key` is a sensor's slot; for `wake` the node's place, sensors first, then actuators. */
   timer(kind: TimerKind, at: number, key: number): void
+  /** a reading is known from now on if it comes again; there is memory for so many more */
+  remembered(count: number): void
   /** an execution was superseded, timed out or stopped: its plug should give up */
   cancelled(execution: Execution): void
 }
@@ -75,6 +79,7 @@ export const SILENT: Sink = {
   counts: null,
   why: false,
   timer: () => undefined,
+  remembered: () => undefined,
   cancelled: () => undefined,
 }
 

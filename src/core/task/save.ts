@@ -5,8 +5,9 @@ import type { Answer } from '../plug/result.ts'
 import type { WaitingInput } from './input.ts'
 import { sentOf, type Origin } from './origin.ts'
 import { nodeAt } from './evaluation.ts'
-import { identityOf, unstampedPlaces, type Taken } from './readings/reading.ts'
+import { identityOf, ignoredOf, unstampedPlaces, type Taken } from './readings/reading.ts'
 import type { Readings } from './readings/readings.ts'
+import type { WaitingReading } from './readings/reorder.ts'
 import type { TaskModel } from './run.ts'
 import {
   HAS_BEGUN,
@@ -111,7 +112,7 @@ export function saveState(model: TaskModel, state: TaskState): SavedState {
     streams: Object.fromEntries(
       model.resources.flatMap((resource, place) => {
         const stream = work.streams[place]
-        return stream ? [[resource, saveStream(stream)] as const] : []
+        return stream ? [[resource, saveStream(stream, model)] as const] : []
       }),
     ),
     ...(state.evaluation && { evaluation: saveEvaluation(model, state.evaluation, tables) }),
@@ -138,12 +139,18 @@ function callOrder({ holder, calls }: TaskState): number[] {
   return order.filter(({ isInFlight }) => isInFlight).map(({ id }) => id)
 }
 
-/** Those that wait for the one at hand, then readings that wait to be put in order. */
+/** Those that wait for the one at hand, readings that wait to be put in order, and those that run nothing until their time. */
 function savedInputs({ waiting, readings }: TaskState): Pick<SavedState, 'waiting'> {
-  const held = (readings?.reordering.list ?? []).map(({ time, input, kept }): SavedInput => {
-    return { ...saveInput({ time, number: 0, input, kept }), isHeld: true } as SavedInput
-  })
-  return waiting.length + held.length === 0 ? {} : { waiting: [...waiting.map((one) => saveInput(one)), ...held] }
+  const inputs = [
+    ...waiting.map(saveInput),
+    ...(readings?.reordering.list ?? []).map((one) => ({ ...saveHeld(one), isHeld: true as const })),
+    ...(readings?.ahead.list ?? []).map((one) => ({ ...saveHeld(one), isAhead: true as const })),
+  ]
+  return inputs.length === 0 ? {} : { waiting: inputs }
+}
+
+function saveHeld({ time, input, kept }: WaitingReading): SavedInput {
+  return saveInput({ time, number: 0, input, kept })
 }
 
 function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
@@ -152,11 +159,14 @@ function saveInput({ time, number, input, kept }: WaitingInput): SavedInput {
     case 'data': {
       const sent = sentOf(input.sent ?? {})
       const places = unstampedPlaces(input.messages)
-      const arrived = {
+      const [first] = input.messages
+      const ignores = first && ignoredOf(first)
+      const about = {
         ...(input.arrived !== undefined && { arrived: input.arrived }),
         ...(places.length > 0 && { unstamped: places }),
+        ...(ignores && { ignores }),
       }
-      return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent, ...arrived }
+      return { ...at, kind: 'data', messages: [...input.messages], ...(kept && { kept }), ...sent, ...about }
     }
     case 'tick':
       return {
@@ -249,13 +259,16 @@ function saveTaken({ time, known }: Taken, { identityIgnores }: TaskModel): Save
   return { time, ...(known.length > 0 && { known: known.map((one) => identityOf(one, identityIgnores)) }) }
 }
 
-function saveReadings({ time, clock, newest, inRow, mixed, counts }: Readings): SavedReadings {
+function saveReadings({ time, clock, newest, inRow, mixed, recent, counts }: Readings): SavedReadings {
   return {
     ...finite('time', time),
     ...finite('clock', clock),
     newest: Object.fromEntries(newest),
     ...(inRow.size > 0 && { inRow: Object.fromEntries(inRow) }),
     ...(mixed.size > 0 && { mixed: [...mixed] }),
+    ...(recent.size > 0 && {
+      recent: Object.fromEntries([...recent].map(([resource, one]) => [resource, one.save()])),
+    }),
     counts: { ...counts },
   }
 }
@@ -325,13 +338,14 @@ function saveHolding({ trigger, matched, from, to }: Holding): SavedHolding {
   return { trigger: trigger.order, matched, ...named('from', trigger.source, from), ...named('to', trigger.source, to) }
 }
 
-function saveStream(stream: Stream): SavedStream {
+function saveStream(stream: Stream, { identityIgnores }: TaskModel): SavedStream {
   const carried = [...(stream.carried ?? [])].map(([key, kept]): [string, unknown, number] => [
     key,
     kept.value,
     kept.until,
   ])
-  return { values: { ...stream.values }, at: stream.at, ...(carried.length > 0 && { carried }) }
+  const same = stream.same?.map((one) => identityOf(one, identityIgnores))
+  return { values: { ...stream.values }, at: stream.at, ...(carried.length > 0 && { carried }), ...(same && { same }) }
 }
 
 function saveExecution(execution: Execution, tables: Tables): SavedExecution {

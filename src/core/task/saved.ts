@@ -1,6 +1,7 @@
 /** A task's state as plain JSON: labels and state names, never places in lists. What is not there has its default. */
 import type { Answer } from '../plug/result.ts'
 import type { Message, Origin } from './origin.ts'
+import type { Ignored } from './readings/reading.ts'
 import type { NewestReading, ReadingCounts } from './readings/readings.ts'
 import type { Match, Phase, TaskStatus } from './state.ts'
 
@@ -55,6 +56,8 @@ export interface SavedReadings {
   newest: Record<string, NewestReading>
   inRow?: Record<string, number>
   mixed?: string[]
+  /** as `RecentReadings` writes them */
+  recent?: Record<string, string>
   counts: ReadingCounts
 }
 
@@ -95,8 +98,12 @@ export type SavedInput = { time: number; number: number } & (
       arrived?: number
       /** places of messages whose timestamp is not their own */
       unstamped?: readonly number[]
+      /** what of them does not count when they are compared with others */
+      ignores?: Ignored
       /** it waits to be put in order; then `time` is when it was measured */
       isHeld?: true
+      /** it runs nothing, and is remembered when the task gets to its time */
+      isAhead?: true
       root?: string
     }
   /** null: the task's own clock. `node`: of states saved before clocks of one time ticked together */
@@ -178,6 +185,7 @@ export interface SavedStream {
   values: Record<string, unknown>
   at: number
   carried?: [key: string, value: unknown, until: number][]
+  same?: string[]
 }
 
 export interface SavedEvaluation {

@@ -7,7 +7,7 @@ import type { ActuatorNode, GateNode, ObservableNode, SensorNode, TriggerEdge } 
 import type { Answer } from '../plug/result.ts'
 import type { Linked, Queued } from './execution-lists.ts'
 import type { Message, Origin } from './origin.ts'
-import type { Taken } from './readings/reading.ts'
+import type { KnownReading, Taken } from './readings/reading.ts'
 
 export type TaskStatus = 'running' | 'stopped' | 'failed'
 
@@ -212,6 +212,8 @@ export interface Stream {
   at: number
   /** values of earlier messages that the last one did not repeat */
   carried: Map<string, { value: unknown; until: number }> | null
+  /** earlier messages of the same time */
+  same?: readonly KnownReading[]
 }
 
 /** The states of all nodes of a task. */

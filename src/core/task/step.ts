@@ -29,11 +29,12 @@ import { earliestDue, expiredBy, resultsDueBy } from './due-timer.ts'
 import { advance } from './advance.ts'
 import { askForWake, enqueue, firstToWake } from './execution.ts'
 import { beginEdges } from './fire.ts'
-import { data, push, readingsData, rememberAll, runSensor, runTicks } from './invocation.ts'
+import { data, push, readingsData, runSensor, runTicks } from './invocation.ts'
 import { beginNews } from './news.ts'
 import { decideAnew, evict } from './observe.ts'
 import { beginEvaluation } from './evaluation.ts'
 import { admit, admitNone, countReading, timeOfData, type Admitted } from './readings/admit.ts'
+import { hasNewerValues, rememberIdle, rememberUntil } from './readings/idle.ts'
 import { Readings } from './readings/readings.ts'
 import { answer, cancelAll, failed, wake } from './result.ts'
 import type { TaskRun } from './run.ts'
@@ -49,11 +50,14 @@ export function step(run: TaskRun, now: number, input: Input, at = now, clock = 
   const { readings } = state
   const admitted = state.status === 'running' ? admittedOf(run, input) : undefined
   // Nothing that runs no sensor is an input.
-  if (admitted?.every(({ plan }) => plan.sensors.length === 0) === true) return rememberAll(run, admitted)
+  if (admitted?.every(({ plan }) => plan.sensors.length === 0) === true) return rememberIdle(run, input, admitted)
   if (readings === null) {
     // What serves open work leaves the time to the input at hand, if there is one.
     if (!isBeside(input) || state.isFree) run.now = Math.max(run.now, now)
-  } else if (!isBeside(input)) takeTime(run, readings, now, input, clock)
+  } else if (!isBeside(input)) {
+    takeTime(run, readings, now, input, clock)
+    rememberUntil(run, readings, input)
+  }
   if (run.now > run.at) run.at = run.now
   state.time = run.now
   if (input.kind === 'start') {
@@ -132,7 +136,8 @@ function admittedOf(run: TaskRun, input: Input): readonly Admitted[] | undefined
 /** The time of an input that is taken now, in a task whose readings have times of their own. */
 function takeTime(run: TaskRun, readings: Readings, now: number, input: Input, clock: number): void {
   const own = ownTime(run, now, input)
-  if (own !== undefined && readings.isBehind(own) && input.kind === 'data') countReading(run, readings, 'skewed')
+  if (own !== undefined && input.kind === 'data' && (readings.isBehind(own) || hasNewerValues(run, own)))
+    countReading(run, readings, 'skewed')
   run.now = own === undefined || readings.isBehind(own) ? readings.elapsed(clock, nextTime(run, readings)) : own
   readings.took(run.now, clock)
 }

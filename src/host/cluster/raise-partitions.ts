@@ -7,7 +7,7 @@
  * PARTITIONS-1 the count and what partitions hear of each other change in one moment, at which nobody has the tenant
  * PARTITIONS-2 a count never becomes lower
  */
-import { AppError } from '#kernel'
+import { AppError, retryOnConflict } from '#kernel'
 import { MAX_PARTITIONS, partitionOf, partitionOfTask } from '#cluster'
 import { listenerId, LISTENERS, TASKS } from '#services/rules'
 import { FENCES, type Storage, type Store, takeFence, walk, type Write } from '#storage'
@@ -48,18 +48,15 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
   if (count === before) return { tenant, before, count }
   // hosts open the new ones, and find that they are nobody's yet
   await storage.tenant(HOST_TENANT).collection(PARTITION_HINTS).put(tenant, { count })
-  for (let tries = 1; ; tries += 1) {
-    try {
-      await raiseTo(store, count)
-      return { tenant, before, count }
-    } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
-      if (tries === TRIES) throw takenOver(tenant, error)
-    }
-  }
+  await retryOnConflict(
+    () => raiseTo(store, count),
+    TRIES,
+    (cause) => takenOver(tenant, cause),
+  )
+  return { tenant, before, count }
 }
 
-function takenOver(tenant: string, cause: AppError): AppError {
+function takenOver(tenant: string, cause: unknown): AppError {
   const text = `hosts took over partitions of tenant ${tenant} each of ${TRIES} times that more were made; try again when the hosts of the cluster stay the same`
   return new AppError('CONFLICT', text, { cause })
 }

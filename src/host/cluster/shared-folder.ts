@@ -2,7 +2,7 @@
 import { link, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { machineTimers } from '#platform'
-import { AppError } from '#kernel'
+import { AppError, isStoreConflict } from '#kernel'
 import type { CollectionSpec, Store } from '#storage'
 
 const FOLDERS: CollectionSpec<{ readonly mark: string }> = { name: 'cluster_folders', version: 1, fields: {} }
@@ -18,7 +18,7 @@ export async function checkSharedFolder(store: Store, folder: string): Promise<v
     if (mark === undefined) throw new AppError('STORE', `The folder of objects ${folder} cannot be read`)
     await folders.put(OBJECTS, { mark }, 'absent').catch((error: unknown) => {
       // another host was faster; whether it has the same folder is seen now
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+      if (!isStoreConflict(error)) throw error
     })
     return checkSharedFolder(store, folder)
   }

@@ -9,13 +9,7 @@ export interface Intake {
   receiveAll(tenant: string, posts: readonly IntakePost[], writes: Writes): Promise<readonly number[]>
 }
 
-interface IntakePost {
-  readonly messages: Messages | Messages[number]
-  readonly text?: string
-  readonly hops?: number
-  readonly root?: string
-  readonly unstamped?: readonly number[]
-}
+type IntakePost = Omit<ForwardedPost, 'messages'> & { readonly messages: Messages | Messages[number] }
 
 export function engineIntake(intake: Intake): Forwarding {
   return {

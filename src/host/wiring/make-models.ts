@@ -5,14 +5,8 @@ import { join } from 'node:path'
 import { AppError } from '#kernel'
 import { machineTimers, Seal } from '#platform'
 import { DEFAULT_LIMITS, inspectMachine, type PoolOptions, type ProcessLimits, ProcessPool } from '#platform/sandbox'
-import {
-  createModelsService,
-  modelsErrorBody,
-  modelsRoutes,
-  pythonDriver,
-  PythonRuntimes,
-  remoteDriver,
-} from '#services/models'
+import { createModelsService, modelsRoutes, pythonDriver, PythonRuntimes, remoteDriver } from '#services/models'
+import { errorBodyOfLines } from '#services/shared'
 import { xgboostDriver } from '#services/models/xgboost'
 import { ownFolder } from '../own-folder.ts'
 import { sealKey } from '../seal-key.ts'
@@ -73,7 +67,7 @@ export const makeModels: MakeService = (parts) => {
   return {
     name: 'models',
     description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
-    errorBody: modelsErrorBody,
+    errorBody: errorBodyOfLines,
     routes: (app) => modelsRoutes(app, { service }),
     start: () => service.start(),
     stop: async () => {

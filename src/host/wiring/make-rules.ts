@@ -84,8 +84,8 @@ export function makeRulesWith(
   gauges.watchQueue('inputs', () => durable.queued)
   gauges.watchQueue('task-inputs', () => durable.waiting)
   gauges.watchWork(() => durable.counts)
-  for (const reason of ['late', 'duplicate', 'skewed'] as const) {
-    gauges.watchReadings(reason, () => durable.counts[reason])
+  for (const reason of ['late', 'duplicate', 'skewed', 'forgotten'] as const) {
+    gauges.watchReadings(reason, () => durable.counts[reason] ?? 0)
   }
   gauges.watchWays(() => durable.stats)
   gauges.watchTotal('refused-descendants', () => budgets.reduce((sum, { refused }) => sum + refused, 0))

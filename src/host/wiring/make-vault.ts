@@ -1,6 +1,7 @@
 /** Makes the vault of a host. */
 import { Seal } from '#platform'
-import { createVaultService, vaultErrorBody, vaultRoutes } from '#services/vault'
+import { createVaultService, vaultRoutes } from '#services/vault'
+import { errorBodyOfLines } from '#services/shared'
 import { sealKey } from '../seal-key.ts'
 import type { MakeService } from './service-dependencies.ts'
 
@@ -12,7 +13,7 @@ export const makeVault: MakeService = ({ storage, now, config, serviceRegistry, 
   return {
     name: 'vault',
     description: 'Secrets of tenants, for their functions and rules',
-    errorBody: vaultErrorBody,
+    errorBody: errorBodyOfLines,
     routes: (app) => vaultRoutes(app, { service }),
     start: () => Promise.resolve(),
     stop: () => Promise.resolve(),

@@ -1,6 +1,7 @@
 /** Makes the webscripts service of a host. */
 import { machineTimers } from '#platform'
-import { createWebscriptsService, webscriptsErrorBody, webscriptsRoutes } from '#services/webscripts'
+import { createWebscriptsService, webscriptsRoutes } from '#services/webscripts'
+import { errorBodyOfLines } from '#services/shared'
 import { TokenBuckets } from '../rate-limit.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { onOrigin } from '../webscript-origin.ts'
@@ -51,7 +52,7 @@ export const makeWebscripts: MakeService = ({
   return {
     name: 'webscripts',
     description: 'HTTP functions of tenants: public, or for whoever has their secret',
-    errorBody: webscriptsErrorBody,
+    errorBody: errorBodyOfLines,
     routes: (app) => {
       ownApi.isAt(app)
       return webscriptsRoutes(app, { service, isOnOwnOrigin, ownUrl: config.url })

@@ -1,16 +1,6 @@
-/** Operations on many alarms as jobs, also those that older versions stored. */
-import {
-  adoptOld,
-  itemHandler,
-  type ItemOutcome,
-  type Job,
-  type JobHandler,
-  type OldHead,
-  oldHeads,
-  type OldPart,
-} from '#jobs'
+/** Operations on many alarms as jobs. */
+import { itemHandler, type ItemOutcome, type Job, type JobHandler } from '#jobs'
 import { AppError } from '#kernel'
-import type { CollectionSpec, Store } from '#storage'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
 import { NOT_LED } from './change-alarm.ts'
@@ -75,20 +65,4 @@ async function act(
     if (isRepeat && action.kind === 'delete' && error.code === 'NOT_FOUND') return { statusCode: 204 }
     return { statusCode: error.status, error: error.message }
   }
-}
-
-type OldBatch = OldHead & BatchData
-
-const OLD_BATCHES = oldHeads<OldBatch>('alarm_batches')
-const OLD_PARTS: CollectionSpec<OldPart> = { name: 'alarm_batch_parts', version: 1, fields: {} }
-
-export function adoptOldBatches(store: Store): Promise<void> {
-  return adoptOld(store, {
-    heads: OLD_BATCHES,
-    parts: OLD_PARTS,
-    type: BATCH_JOB,
-    batchSize: BATCH_SIZE,
-    keepMs: KEPT_MS,
-    headOf: ({ action, description, missing, ...head }) => ({ ...head, data: { action, description, missing } }),
-  })
 }

@@ -5,7 +5,7 @@ import { machineTimers } from '#platform'
 import type { Storage } from '#storage'
 import { alarmApi } from './alarm-api.ts'
 import { AlarmWriter } from './alarm-writer.ts'
-import { adoptOldBatches, batchHandler } from './batch-jobs.ts'
+import { batchHandler } from './batch-jobs.ts'
 import type {
   Alarm,
   AlarmCause,
@@ -100,11 +100,9 @@ class Alarms implements OperatedAlarmsService {
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#feed.end(), { once: true })
     this.#isRunning = true
-    const { storage } = this.#options
-    for (const tenant of await storage.tenants()) {
+    for (const tenant of await this.#options.storage.tenants()) {
       const tenantAlarms = await this.#tenantAlarms(tenant)
       await tenantAlarms.readNextDue()
-      await adoptOldBatches(storage.tenant(tenant))
       tenantAlarms.forwarder.wake()
     }
     await this.#jobs.start()

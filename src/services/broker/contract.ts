@@ -124,6 +124,8 @@ export interface PostOptions {
   readonly hops?: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
+  /** keys that do not count when rules compare a message with one that they have taken, besides those of the host */
+  readonly identityIgnores?: readonly string[]
   /** a timestamp that the clock of the host cannot explain is taken at receipt, whatever the host does else */
   readonly badTime?: 'receipt'
   /** of a rule, with a key and a resource of the path: `SUPERSEDED` when its task did something to the resource later */
@@ -255,6 +257,8 @@ export interface ForwardedPost {
   readonly root?: string
   /** places of messages that came without a timestamp: theirs is that of their arrival */
   readonly unstamped?: readonly number[]
+  /** keys that do not count when one of them is compared with one that was taken; `all`: none is one that was taken */
+  readonly identityIgnores?: readonly string[] | 'all'
 }
 
 /** What the broker asks of the resources. */

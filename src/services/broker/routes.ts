@@ -4,6 +4,7 @@
  */
 import type { FastifyInstance } from 'fastify'
 import { machineTimers } from '#platform'
+import { ownScope } from '#services/shared'
 import type { BrokerService } from './contract.ts'
 import { PublishedMessage } from './posting/answer.ts'
 import { postRoutes } from './routes/post-routes.ts'
@@ -28,9 +29,7 @@ export interface BrokerRoutes {
 /** Adds every route of the broker, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes): Promise<void> {
   const { service, life, store, frameBytes, every = machineTimers.every } = options
-  await app.register(async (own) => {
-    own.setValidatorCompiler(() => () => true)
-    // the schemas of answers are for readers: nothing is left out because a schema does not know it
+  await ownScope(app, async (own) => {
     own.setSerializerCompiler(() => (data) => (data instanceof PublishedMessage ? data.json : JSON.stringify(data)))
     const streaming = streamingOf(life, frameBytes, store)
     const stop = every(TICK_MS, () => streaming.open.tick())

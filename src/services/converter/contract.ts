@@ -42,6 +42,8 @@ export interface Converter {
   readonly compat?: '1.7' | '2.4'
   /** a filter of topics; what its wildcards stand for is `$topic[0]`, `$topic[1]` ... */
   readonly mqtt?: { readonly topic: string }
+  /** keys of what it makes that do not count when a message is compared with one that was taken, besides those of the host */
+  readonly identityIgnores?: readonly string[]
 }
 
 export type ConvertedEntry = JsonObject & { readonly resource: string }

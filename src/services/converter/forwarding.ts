@@ -1,6 +1,6 @@
 /** Hands what was converted to the broker, in one post, and to the resources, in one change of each. */
 import { AppError, type Caller, type JsonObject, messageOf } from '#kernel'
-import type { BrokerService } from '#services/broker/contract'
+import type { BrokerService, PostOptions } from '#services/broker/contract'
 import type { ResourcesService } from '#services/resources/contract'
 import type { Converted } from './contract.ts'
 import { attributesByResource } from './stored.ts'
@@ -24,13 +24,13 @@ export async function forward(
   { broker, resources }: Neighbours,
   caller: Caller,
   converted: Converted,
-  key: string | undefined,
+  posting: Pick<PostOptions, 'idempotencyKey' | 'identityIgnores'>,
 ): Promise<void> {
   const { metrics } = converted
   refuseUnresolved(converted)
   const changes = attributesByResource(converted)
   // no device reads why its message was refused
-  const options = { badTime: 'receipt', ...(key !== undefined && { idempotencyKey: key }) } as const
+  const options = { ...posting, badTime: 'receipt' } as const
   const posted =
     metrics.length === 0
       ? undefined

@@ -5,7 +5,9 @@ import type { Converter } from './contract.ts'
 import { topicFault } from './topics.ts'
 
 const MAX_TEMPLATE = 200_000
-const KNOWN = new Set(['name', 'type', 'template', 'compat', 'mqtt'])
+/** keys that do not count */
+export const MAX_IGNORES = 100
+const KNOWN = new Set(['name', 'type', 'template', 'compat', 'mqtt', 'identityIgnores'])
 
 export function checkName(name: string): void {
   const issues = new Issues('NAME')
@@ -22,7 +24,7 @@ export function readConverter(name: string, body: unknown): Converter {
   if (!isPlainObject(body)) {
     throw new AppError('VALIDATION', 'the converter must be an object; send {"type": "velocity", "template": "..."}')
   }
-  const { type, template, compat, mqtt } = body
+  const { type, template, compat, mqtt, identityIgnores: ignores } = body
   for (const key of Object.keys(body)) if (!KNOWN.has(key)) issues.wrong(at('', key), 'is no field of a converter')
   if (body['name'] !== undefined && body['name'] !== name) issues.wrong('/name', 'is not the name of the address')
   if (type !== 'velocity') issues.wrong('/type', `${shown(type)} is no type of converter`, 'write "velocity"')
@@ -32,6 +34,13 @@ export function readConverter(name: string, body: unknown): Converter {
     issues.wrong('/compat', `${shown(compat)} is no version that is followed`, 'write "1.7" or "2.4"')
   }
   const topic = mqtt === undefined ? undefined : readTopic(mqtt, issues)
+  if (ignores !== undefined && !isListOfKeys(ignores)) {
+    issues.wrong(
+      '/identityIgnores',
+      `must be at most ${MAX_IGNORES} keys of messages, as texts`,
+      'write ["receivedAt"]',
+    )
+  }
   issues.throwIfAny('the converter')
   return {
     name,
@@ -39,7 +48,12 @@ export function readConverter(name: string, body: unknown): Converter {
     template: String(template),
     ...((compat === '1.7' || compat === '2.4') && { compat }),
     ...(topic !== undefined && { mqtt: { topic } }),
+    ...(isListOfKeys(ignores) && ignores.length > 0 && { identityIgnores: ignores }),
   }
+}
+
+function isListOfKeys(value: unknown): value is readonly string[] {
+  return Array.isArray(value) && value.length <= MAX_IGNORES && value.every((key) => typeof key === 'string')
 }
 
 function readTopic(mqtt: unknown, issues: Issues): string | undefined {

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, isPlainObject } from '#kernel'
-import { asking, describing, type Handler, payloadValue, QueryReader, Whole } from '#services/shared'
+import { asking, describing, type Handler, ownScope, payloadValue, QueryReader, Whole } from '#services/shared'
 import type { ConverterApi, ConverterService } from './contract.ts'
 import { Form, partOf, readForms } from './multipart.ts'
 import {
@@ -27,13 +27,10 @@ const ask = asking<ConverterApi, QueryReader>((query) => new QueryReader(query))
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function converterRoutes(app: FastifyInstance, { service }: { service: ConverterService }): Promise<void> {
-  await app.register((own, _options, done) => {
-    own.setValidatorCompiler(() => () => true)
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  await ownScope(app, (own) => {
     readForms(own)
     const handle = (handler: Handler<ConverterApi, QueryReader>) => ask(service, handler)
     for (const add of [configurationRoutes, conversionRoutes, rejectedRoutes]) add(own, handle)
-    done()
   })
 }
 

@@ -1,5 +1,6 @@
 /** The shapes of the service for its API page. */
 import { Type } from 'typebox'
+import { MAX_IGNORES } from './read-converter.ts'
 
 const Text = Type.String()
 const Members = Type.Record(Text, Type.Unknown())
@@ -11,6 +12,13 @@ const Configuration = {
   mqtt: Type.Optional(
     Type.Object({
       topic: Type.String({ description: 'a filter of topics; its wildcards are $topic[0], $topic[1] ...' }),
+    }),
+  ),
+  identityIgnores: Type.Optional(
+    Type.Array(Text, {
+      maxItems: MAX_IGNORES,
+      description:
+        'keys of messages that do not count when one is compared with one that was taken, such as receivedAt',
     }),
   ),
 }

@@ -79,7 +79,7 @@ class Service implements ConverterService {
       convert: async (name, payload, { forward: forwards = false } = {}) => {
         const stored = await converters.get(name)
         const converted = await this.#convert(caller.tenant, stored, { payload: payloadValue(payload) })
-        if (forwards) await this.#forward(caller, converted, undefined)
+        if (forwards) await this.#forward(caller, stored, converted, undefined)
         return converted
       },
       test: (config, payload, topic) => this.#test(caller.tenant, config, payload, topic),
@@ -160,7 +160,7 @@ class Service implements ConverterService {
     const converted = this.#inTurn(caller.tenant, converter, input)
     const forward = (own: Converted): Promise<number> => {
       const { length } = own.metrics
-      return this.#forward(caller, own, key).then(() => length)
+      return this.#forward(caller, converter, own, key).then(() => length)
     }
     return converted instanceof Promise ? converted.then(forward) : forward(converted)
   }
@@ -200,8 +200,14 @@ class Service implements ConverterService {
     else await elsewhere.prepare(tenant, asked)
   }
 
-  #forward(caller: Caller, converted: Converted, key: string | undefined): Promise<void> {
-    return forward(this.#dependencies, caller, converted, key).then(() => void this.#converted++)
+  #forward(
+    caller: Caller,
+    { identityIgnores }: Converter,
+    converted: Converted,
+    key: string | undefined,
+  ): Promise<void> {
+    const posting = { ...(key !== undefined && { idempotencyKey: key }), ...(identityIgnores && { identityIgnores }) }
+    return forward(this.#dependencies, caller, converted, posting).then(() => void this.#converted++)
   }
 
   async #test(

@@ -1,6 +1,6 @@
 /** The functions of one tenant in its store: records, tags, and assets as objects that are called by their content. */
 import { createHash } from 'node:crypto'
-import { AppError, KeyedMutex, untilWritten } from '#kernel'
+import { AppError, KeyedMutex, retryOnConflict } from '#kernel'
 import type { Collection, Store, Stored, Write } from '#storage'
 import { CHANGES, FunctionIndex, type IndexChange, type Indexed, PARTITION } from './function-index.ts'
 import { type AssetRecord, type FunctionId, FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
@@ -29,7 +29,7 @@ export class FunctionStore {
 
   /** Changes of one name one after the other, each done again when another host or a job wrote meanwhile. */
   inTurn<T>(type: FunctionType, name: string, change: () => Promise<T>): Promise<T> {
-    return this.#turns.run(`${type}/${name}`, () => untilWritten(change))
+    return this.#turns.run(`${type}/${name}`, () => retryOnConflict(change))
   }
 
   indexed(): Promise<Indexed> {

@@ -1,7 +1,7 @@
 /** The registry over HTTP. The service reads queries and bodies itself. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '#kernel'
-import { bodyBytes, FORM_TYPE } from '#services/shared'
+import { bodyBytes, FORM_TYPE, ownScope } from '#services/shared'
 import type { FunctionsService } from './contract.ts'
 import { FUNCTION_TYPES, type FunctionType } from './function-type.ts'
 import { MAX_FORM, readUploadForm } from './registry/upload-form.ts'
@@ -32,8 +32,7 @@ export async function functionsRoutes(
   })
   // what is not about one type is the same for all of them
   const any = routing('plugs')
-  await app.register((own, _options, done) => {
-    asIs(own)
+  await ownScope(app, (own) => {
     own.addContentTypeParser([...ARCHIVE_TYPES], readBytes)
     own.addContentTypeParser(
       FORM_TYPE,
@@ -51,15 +50,12 @@ export async function functionsRoutes(
       functionTagRoutes(own, typed)
       versionJobRoutes(own, typed)
     }
-    done()
   })
-  await app.register((own, _options, done) => {
-    asIs(own)
+  await ownScope(app, (own) => {
     // an asset is what it is, also one in JSON
     own.removeAllContentTypeParsers()
     own.addContentTypeParser('*', readBytes)
     for (const type of FUNCTION_TYPES) assetRoutes(own, routing(type))
-    done()
   })
 }
 
@@ -67,10 +63,4 @@ function readBytes(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Pr
   const length = request.headers['content-length']
   const { bodyLimit } = request.routeOptions
   return bodyBytes(body, bodyLimit, length === undefined ? undefined : Number(length))
-}
-
-/** The schemas are for readers: nothing is refused or left out because a schema does not know it. */
-function asIs(own: FastifyInstance): void {
-  own.setValidatorCompiler(() => () => true)
-  own.setSerializerCompiler(() => (data) => JSON.stringify(data))
 }

@@ -1,6 +1,5 @@
 /** Model hosting, as a host puts it together. */
 export type { OpenModel } from './driver.ts'
-export { modelsErrorBody } from './error-body.ts'
 export { mainFileOf } from './layouts.ts'
 export { pythonDriver } from './python/python-driver.ts'
 export { PythonRuntimes } from './python/python-runtimes.ts'

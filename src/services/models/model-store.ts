@@ -1,5 +1,5 @@
 /** The hosted models of one tenant in its store: records by name, and the zips as objects of their own. */
-import { AppError } from '#kernel'
+import { AppError, retryOnConflict } from '#kernel'
 import type { Collection, Store, Stored, Write } from '#storage'
 import { partsOf } from '#services/shared'
 import type { ModelContent } from './contract.ts'
@@ -8,7 +8,6 @@ import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
 /** models of one tenant */
 const MAX_MODELS = 1_000
 /** of a change that others come before */
-const MAX_TRIES = 10
 
 export class ModelStore {
   readonly #store: Store
@@ -89,18 +88,13 @@ export class ModelStore {
     name: string,
     change: (record: ModelRecord) => ModelRecord | undefined,
   ): Promise<ModelRecord | undefined> {
-    for (let tries = 1; ; tries++) {
+    return retryOnConflict(async () => {
       const found = await this.find(name)
       const changed = found && change(found.value)
       if (found === undefined || changed === undefined) return undefined
-      try {
-        await this.#records.put(name, changed, found.version)
-        return changed
-      } catch (error) {
-        // an upload came, or it was loaded: what is there now is changed
-        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries === MAX_TRIES) throw error
-      }
-    }
+      await this.#records.put(name, changed, found.version)
+      return changed
+    })
   }
 
   /** Removes the record that `isMeant` was asked about last, and no later one. Undefined: there is none that is meant. */
@@ -108,19 +102,13 @@ export class ModelStore {
     name: string,
     isMeant: (record: ModelRecord) => boolean | Promise<boolean>,
   ): Promise<ModelRecord | undefined> {
-    for (let tries = 1; ; tries++) {
+    return retryOnConflict(async () => {
       const found = await this.find(name)
-      if (found === undefined) return undefined
-      try {
-        if (!(await isMeant(found.value))) return undefined
-        await this.#records.delete(name, found.version)
-        await this.#dropZip(found.value)
-        return found.value
-      } catch (error) {
-        // it was loaded or replaced meanwhile
-        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries === MAX_TRIES) throw error
-      }
-    }
+      if (found === undefined || !(await isMeant(found.value))) return undefined
+      await this.#records.delete(name, found.version)
+      await this.#dropZip(found.value)
+      return found.value
+    })
   }
 
   async content(record: ModelRecord): Promise<ModelContent> {

@@ -3,7 +3,7 @@
  * Whose turn that is the registry decides; a version whose name stands for another one is only loaded, to see whether it
  * answers.
  */
-import { AppError } from '#kernel'
+import { AppError, retryOnConflict } from '#kernel'
 import type { Framework, ModelRelease, ModelReleases } from './contract.ts'
 import type { OpenModel, PackageOfFiles } from './driver.ts'
 import { examplesOf } from './examples.ts'
@@ -26,7 +26,6 @@ export interface ReleasesOptions {
 }
 
 /** How often the place of a name is tried for, when others try for it too. */
-const TRIES = 5
 
 export class Releases implements ModelReleases {
   readonly #options: ReleasesOptions
@@ -120,7 +119,7 @@ export class Releases implements ModelReleases {
     const { loaded, newId, now, storeOf } = this.#options
     const store = storeOf(tenant)
     const zip = await writeZip(files)
-    for (let attempt = 1; ; attempt++) {
+    return retryOnConflict(async () => {
       const found = await store.find(name)
       const former = found?.value
       refuseRemote(former)
@@ -144,14 +143,10 @@ export class Releases implements ModelReleases {
         updatedBy: user,
         updatedOn: time,
       }
-      try {
-        await store.put(record, zip, found, conditions)
-        if (former !== undefined && former.digest !== digest) loaded.drop({ tenant, digest: former.digest })
-        return record
-      } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'CONFLICT' || attempt === TRIES) throw error
-      }
-    }
+      await store.put(record, zip, found, conditions)
+      if (former !== undefined && former.digest !== digest) loaded.drop({ tenant, digest: former.digest })
+      return record
+    })
   }
 }
 

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
 import { AppError } from '#kernel'
-import { asking, bodyBytes, describing, FORM_TYPE, type Handler, QueryReader } from '#services/shared'
+import { asking, bodyBytes, describing, FORM_TYPE, type Handler, ownScope, QueryReader } from '#services/shared'
 import type { FrameworkInfo, ModelInfo, ModelsApi, ModelsService } from './contract.ts'
 import { MAX_FORM, readModelForm, uploadOf } from './read-form.ts'
 import { frameworkOf } from './read-upload.ts'
@@ -36,13 +36,10 @@ type Handle = (handler: Handler<ModelsApi, QueryReader>) => ReturnType<typeof as
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function modelsRoutes(app: FastifyInstance, { service }: { service: ModelsService }): Promise<void> {
-  await app.register((own, _options, done) => {
-    own.setValidatorCompiler(() => () => true)
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  await ownScope(app, (own) => {
     own.addContentTypeParser(FORM_TYPE, readForm)
     const handle: Handle = (handler) => ask(service, handler)
     for (const add of [listRoutes, uploadRoutes, readRoutes, callRoutes, frameworkRoutes]) add(own, handle)
-    done()
   })
 }
 

@@ -1,5 +1,14 @@
 /** The models service put together: uploads over storage, loading in the background, and calls of whoever runs a model. */
-import { AppError, type Caller, type Json, KeyedMutex, type Logger, messageOf, perTenant, untilWritten } from '#kernel'
+import {
+  AppError,
+  type Caller,
+  type Json,
+  KeyedMutex,
+  type Logger,
+  messageOf,
+  perTenant,
+  retryOnConflict,
+} from '#kernel'
 import type { Seal } from '#platform'
 import type { Storage, Stored } from '#storage'
 import {
@@ -85,7 +94,7 @@ class Models implements ModelsService {
     const record = async (name: string): Promise<ModelRecord> => (await store.get(name)).value
     // others write on other hosts, and while a model is being loaded
     const inTurn = <T>(name: string, work: () => Promise<T>): Promise<T> =>
-      this.#turns.run(`${tenant}\n${name}`, () => untilWritten(work))
+      this.#turns.run(`${tenant}\n${name}`, () => retryOnConflict(work))
     return {
       list: async ({ name } = {}) => (await store.list(name)).map((one) => infoOf(this.#lookAgain(tenant, one))),
       get: async (name) => infoOf(this.#lookAgain(tenant, await record(name))),

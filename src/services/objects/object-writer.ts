@@ -4,7 +4,7 @@
  * faster is found out by the version, and then the commit is tried anew: the content stays where it is.
  */
 import type { EffectDraft } from '#services/shared'
-import { AppError, type Json, type KeyedMutex, untilWritten } from '#kernel'
+import { AppError, type Json, type KeyedMutex, retryOnConflict } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { boundedContent } from './bounded-content.ts'
 import {
@@ -164,7 +164,7 @@ export class ObjectWriter {
   /** One object; false when there is none. */
   removeOne(table: ObjectTable, bucket: string, path: string, cause?: ObjectCause): Promise<boolean> {
     return this.#dependencies.mutex.run(lockOf(table, bucket, path), () =>
-      untilWritten(async () => {
+      retryOnConflict(async () => {
         const found = await findObject(table, bucket, path)
         if (found === undefined) return false
         await this.remove(table, [found], cause)
@@ -193,7 +193,7 @@ export class ObjectWriter {
   #commit(table: ObjectTable, made: Made): Promise<Outcome> {
     const { bucket, path } = made.record
     const { mutex } = this.#dependencies
-    return mutex.run(lockOf(table, bucket, path), () => untilWritten(() => this.#tryCommit(table, made)))
+    return mutex.run(lockOf(table, bucket, path), () => retryOnConflict(() => this.#tryCommit(table, made)))
   }
 
   async #tryCommit(table: ObjectTable, { record, expect, cause, writes, changes = [] }: Made): Promise<Outcome> {

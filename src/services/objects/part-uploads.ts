@@ -3,7 +3,7 @@
  * all of them. Parts are claimed until their upload is over: the sweeper of loose contents takes them away then, whatever
  * became of it.
  */
-import { AppError, untilWritten } from '#kernel'
+import { AppError, retryOnConflict } from '#kernel'
 import type { Stored } from '#storage'
 import { boundedContent } from './bounded-content.ts'
 import {
@@ -97,7 +97,7 @@ export class PartUploads {
         contentType: 'application/octet-stream',
       })
       const part = { number, size, etag, modified: now() }
-      await untilWritten(async () => {
+      await retryOnConflict(async () => {
         // completed or aborted meanwhile: the part would belong to no upload
         const { id, version } = await this.#upload(place)
         const partId = partIdOf(place.upload, number)

@@ -2,7 +2,7 @@
  * What a removal does, by what its path leads to: an object, a folder, or what begins with it. All is looked at before
  * anything goes, so that a refusal removes nothing (OBJECT-4).
  */
-import { AppError, untilWritten } from '#kernel'
+import { AppError, retryOnConflict } from '#kernel'
 import type { Stored } from '#storage'
 import { folderOf } from './paths.ts'
 import { MAX_KEYS, type ObjectRecord, type Removed, type RemoveOptions } from './contract.ts'
@@ -54,7 +54,7 @@ async function removeAll(table: ObjectTable, writer: ObjectWriter, removal: Remo
   let after = startAfter
   for (let isLeft = true; isLeft;) {
     const wanted = Math.min(SLICE, most - count)
-    const slice = await untilWritten(() =>
+    const slice = await retryOnConflict(() =>
       removeSlice(table, writer, { ...removal, startAfter: after, maxKeys: wanted }),
     )
     after = slice.after

@@ -3,17 +3,14 @@
  * by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'
+import { ownScope } from '#services/shared'
 import type { QueriesService } from './contract.ts'
 import { executionRoutes } from './routes/execution-routes.ts'
 import { storedRoutes } from './routes/stored-routes.ts'
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function queriesRoutes(app: FastifyInstance, { service }: { service: QueriesService }): Promise<void> {
-  await app.register((own, _options, done) => {
-    own.setValidatorCompiler(() => () => true)
-    // the schemas of answers are for readers: nothing is left out because a schema does not know it
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  await ownScope(app, (own) => {
     for (const add of [executionRoutes, storedRoutes]) add(own, service)
-    done()
   })
 }

@@ -1,5 +1,5 @@
 /** Resource constraints: created, changed, deleted and shown. */
-import { type Caller, type KeyedMutex, type KeyedSharedLock, untilWritten } from '#kernel'
+import { type Caller, type KeyedMutex, type KeyedSharedLock, retryOnConflict } from '#kernel'
 import type { ConstraintRecord } from './constraint-record.ts'
 import { schemaOf } from './constraints/json-schema.ts'
 import { readConstraint } from './constraints/read-constraint.ts'
@@ -23,7 +23,7 @@ export function constraintApi(
 ): ConstraintApi {
   const { constraints, types, resources } = tenantResources.collections
   const alone = <T>(work: () => Promise<T>): Promise<T> =>
-    lanes.run(`${tenant}\n${TYPES_LANE}`, () => untilWritten(work))
+    lanes.run(`${tenant}\n${TYPES_LANE}`, () => retryOnConflict(work))
   const stored = async (id: string) => {
     const found = await constraints.get(id)
     if (found === undefined) throw constraintNotFound(id)

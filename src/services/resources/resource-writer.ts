@@ -12,7 +12,7 @@ import {
   MAX_ID_BYTES,
   refuse,
   requireVersion,
-  untilWritten,
+  retryOnConflict,
 } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { textAt, type Attributes } from './attributes.ts'
@@ -80,7 +80,7 @@ export class ResourceWriter {
         // somebody else may have written it since: what is stored decides
       }
     }
-    return untilWritten(async () => {
+    return retryOnConflict(async () => {
       const stored = await tenantResources.collections.resources.get(written.id)
       return this.#try(tenantResources, written, stored)
     })

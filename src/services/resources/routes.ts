@@ -3,6 +3,7 @@
  * told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'
+import { ownScope } from '#services/shared'
 import type { ResourcesService } from './contract.ts'
 import { constraintRoutes } from './routes/constraint-routes.ts'
 import { eventRoutes } from './routes/event-routes.ts'
@@ -11,11 +12,7 @@ import { typeRoutes } from './routes/type-routes.ts'
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function resourcesRoutes(app: FastifyInstance, { service }: { service: ResourcesService }): Promise<void> {
-  await app.register((own, _options, done) => {
-    own.setValidatorCompiler(() => () => true)
-    // the schemas of answers are for readers: nothing is left out because a schema does not know it
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  await ownScope(app, (own) => {
     for (const add of [resourceRoutes, typeRoutes, constraintRoutes, eventRoutes]) add(own, service)
-    done()
   })
 }

@@ -8,7 +8,7 @@ import {
   refuse,
   requireVersion,
   sameJson,
-  untilWritten,
+  retryOnConflict,
 } from '#kernel'
 import type { Stored, Write } from '#storage'
 import type { Attributes } from './attributes.ts'
@@ -68,7 +68,7 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
   }
   // One change of types and constraints at a time: a constraint must not go while it is being applied.
   const alone = <T>(work: () => Promise<T>): Promise<T> =>
-    lanes.run(`${caller.tenant}\n${TYPES_LANE}`, () => untilWritten(work))
+    lanes.run(`${caller.tenant}\n${TYPES_LANE}`, () => retryOnConflict(work))
   // Nobody writes a resource of the type meanwhile: who has it is counted, and held against what it says then.
   const aloneWith = <T>(id: string, work: () => Promise<T>): Promise<T> =>
     alone(() => typeLock.exclusive(typeLockKey(tenantResources, id), work))

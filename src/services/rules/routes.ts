@@ -3,7 +3,7 @@
  * that a problem is told in the same words by whatever way it comes.
  */
 import type { FastifyInstance } from 'fastify'
-import { bodyText } from '#services/shared'
+import { bodyText, ownScope } from '#services/shared'
 import type { RulesService } from './contract.ts'
 import { batchRoutes, type OtherBatches } from './routes/batch-routes.ts'
 import { inspectionRoutes, nodeCommandRoute } from './routes/inspection-routes.ts'
@@ -22,10 +22,7 @@ export interface RulesRouting {
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function rulesRoutes(app: FastifyInstance, { service, otherBatches }: RulesRouting): Promise<void> {
-  await app.register((own, _options, done) => {
-    own.setValidatorCompiler(() => () => true)
-    // the schemas of answers are for readers: nothing is left out because a schema does not know it
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  await ownScope(app, (own) => {
     for (const add of [taskRoutes, taskListRoutes, templateRoutes, inspectionRoutes, toolRoutes]) add(own, service)
     batchRoutes(own, service, otherBatches)
     own.register((texts, _none, registered) => {
@@ -33,7 +30,6 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
       nodeCommandRoute(texts, service)
       registered()
     })
-    done()
   })
 }
 

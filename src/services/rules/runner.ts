@@ -169,6 +169,8 @@ export interface IntakePost {
   readonly root?: string
   /** places of messages that came without a timestamp: theirs is that of their arrival */
   readonly unstamped?: readonly number[] | undefined
+  /** keys that do not count when one of them is compared with one that was taken; `all`: none is one that was taken */
+  readonly identityIgnores?: readonly string[] | 'all' | undefined
 }
 
 export interface IntakeOptions {

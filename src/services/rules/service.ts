@@ -8,7 +8,7 @@ import { type Caller, isAway, KeyedMutex, KeyedSharedLock, type Logger, messageO
 import { JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
 import { portions, type Storage } from '#storage'
-import { adoptOldBatches, batchHandler } from './batches/batch-jobs.ts'
+import { batchHandler } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
 import { CollectionsByTenant, type TenantCollections } from './collections.ts'
 import type { RulesApi, RulesService } from './contract.ts'
@@ -177,7 +177,6 @@ class Rules implements RulesService {
       const collections = this.#collectionsByTenant.of(tenant)
       if (isFirst) await this.#tenantRules(tenant).sources.tidy(collections)
       await this.#resume(collections)
-      if (isFirst) await adoptOldBatches(collections.store)
     }
     if (isFirst) await this.#jobs.start()
   }

@@ -42,9 +42,10 @@ export {
   timelineTypeOf,
 } from './http/media-types.ts'
 export { bodyText, MAX_LEVELS, parseBody, parseMessages, parseRendered } from './http/parse-body.ts'
+export { ownScope } from './http/own-scope.ts'
 export { parsePayload, Payload, payloadValue } from './http/payload.ts'
 export { QueryReader } from './http/query-reader.ts'
-export { issueLine, type Refusal } from './http/refusal.ts'
+export { errorBodyOfLines, issueLine, type Refusal } from './http/refusal.ts'
 export { asking, describing, Flag, type Handler, type RequestContext, Text, Texts, Whole } from './http/route-parts.ts'
 export { HERE, sendEvents, sendLines, sendTexts, STILL_HERE, untilClosed } from './http/send-stream.ts'
 export { REVISION, revisionCondition, withTag, writeCondition } from './http/write-condition.ts'

@@ -2,7 +2,7 @@
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, isPlainObject } from '#kernel'
-import { asking, describing, QueryReader, Text } from '#services/shared'
+import { asking, describing, ownScope, QueryReader, Text } from '#services/shared'
 import type { VaultApi, VaultService } from './contract.ts'
 
 const PATH = '/vault/v1/secrets'
@@ -25,9 +25,7 @@ const ask = asking<VaultApi, QueryReader>((query) => new QueryReader(query))
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export async function vaultRoutes(app: FastifyInstance, { service }: { service: VaultService }): Promise<void> {
-  await app.register((own, _options, done) => {
-    own.setValidatorCompiler(() => () => true)
-    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+  await ownScope(app, (own) => {
     own.get(
       PATH,
       described({ summary: 'Names of the secrets of the tenant', answers: { 200: SecretsSchema } }),
@@ -54,7 +52,6 @@ export async function vaultRoutes(app: FastifyInstance, { service }: { service: 
         return reply.code(204).send()
       }),
     )
-    done()
   })
 }
 

@@ -1,5 +1,4 @@
 /** Webscripts, as a host puts them together. */
-export { webscriptsErrorBody } from './error-body.ts'
 export { webscriptsRoutes } from './routes.ts'
 export { CALL_BASES } from './routes/routing.ts'
 export { createWebscriptsService } from './service.ts'

@@ -22,8 +22,8 @@ import { prepareWrites } from '../prepare-writes.ts'
 import { checkTenant } from '../tenant.ts'
 import { PostgresCollection } from './collection.ts'
 import { PostgresLog } from './log.ts'
-import { migrate } from './migrations.ts'
 import { Opened } from './opened.ts'
+import { openSchema } from './schema-form.ts'
 import { PostgresSeries } from './series.ts'
 import type { LockMode } from './store-lock.ts'
 
@@ -52,8 +52,8 @@ export interface PostgresOptions {
 const SHARED_IDLE_LIMIT = 2_000
 
 /**
- * Connects, and brings the tables up to date; hosts that start at once wait for each other.
- * `STORE` when the server cannot be reached or used, a newer version of this program has written the schema, or another
+ * Connects, and makes the tables of an empty schema; hosts that start at once wait for each other.
+ * `STORE` when the server cannot be reached or used, another version of this program has written the schema, or another
  * host has it with whom it may not be shared.
  */
 export async function openPostgres(options: PostgresOptions): Promise<Storage> {
@@ -65,7 +65,7 @@ export async function openPostgres(options: PostgresOptions): Promise<Storage> {
   const opened = new Opened({ url, config, schema, patience, ...idleLimit }, clock)
   try {
     if (lock !== undefined) await opened.lock(lock)
-    await migrate(opened.database)
+    await openSchema(opened.database)
   } catch (error) {
     await opened.close()
     const isAway = error instanceof AppError && error.code === 'UNAVAILABLE'

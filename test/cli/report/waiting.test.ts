@@ -31,17 +31,6 @@ const waiting = (node: string, wakeAt?: number): SavedExecution => {
 const lines = (more: Partial<SavedState>) => waitingLines({ ...idle, ...more }, zoneOf('UTC'))
 
 describe('waitingLines', () => {
-  it('says nothing when all is done', () => {
-    expect(lines({})).toEqual([])
-  })
-
-  it('names what waits and how far the clock must go', () => {
-    const sensors = { b: { follow: { at: START + 120_000, answer: {}, invocation: 1, origin: 0 } } }
-    expect(lines({ executing: [waiting('a', START + 60_000)], sensors })).toEqual([
-      '2 executions still at work at the end: a until 2025-01-15T08:01:00, b until 2025-01-15T08:02:00; --until 2025-01-15T08:02:00 lets the clock run that far',
-    ])
-  })
-
   it('gives no hint for a call that no clock can end', () => {
     expect(lines({ executing: [waiting('a')] })).toEqual(['1 execution still at work at the end: a'])
   })

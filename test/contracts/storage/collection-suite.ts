@@ -27,12 +27,7 @@ const ROOM = 1_048_576 - 12
 function definesDocuments(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('what is not there is undefined', async (store) => {
-    expect(await store.collection(THINGS).get('nobody')).toBeUndefined()
-  })
-
-  fact('a document comes back as it was put, with its version', async (store) => {
-    const things = store.collection(THINGS)
+  fact('a document comes back as it was put, with its version', async ({ things }) => {
     const extra = { deep: [{ a: null, b: [true, false, 1.5, 'text'] }], '': 0, '😀': '\u0000\ud800"\\\n', big: 2 ** 60 }
     expect(await things.put('x', { name: 'one', extra })).toBe(1)
     expect(await things.get('x')).toEqual({ id: 'x', version: 1, value: { name: 'one', extra } })
@@ -40,27 +35,23 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(await things.get('x')).toEqual({ id: 'x', version: 2, value: { name: 'two' } })
   })
 
-  fact('the order of keys is kept', async (store) => {
-    const things = store.collection(THINGS)
+  fact('the order of keys is kept', async ({ things }) => {
     await things.put('x', { extra: { b: 1, a: 2, aa: 3, '10': 4 } })
     expect(JSON.stringify((await things.get('x'))?.value.extra)).toBe(JSON.stringify({ b: 1, a: 2, aa: 3, '10': 4 }))
   })
 
-  fact('numbers come back exactly; a minus zero is zero, as JSON writes it', async (store) => {
-    const things = store.collection(THINGS)
+  fact('numbers come back exactly; a minus zero is zero, as JSON writes it', async ({ things }) => {
     const numbers = [0, 2 ** 53, 2 ** 53 + 2, -(2 ** 63), 2 ** 80, 1e308, 5e-324, 0.1 + 0.2, -1.5]
     await things.put('x', { extra: [...numbers, -0] })
     expect((await things.get('x'))?.value.extra).toStrictEqual([...numbers, 0])
   })
 
-  fact('members that are undefined are left out', async (store) => {
-    const things = store.collection(THINGS)
+  fact('members that are undefined are left out', async ({ things }) => {
     await things.put('x', { name: undefined, size: 1 })
     expect(Object.keys((await things.get('x'))?.value ?? {})).toEqual(['size'])
   })
 
-  fact('is copied on the way in, at the call, and on the way out', async (store) => {
-    const things = store.collection(THINGS)
+  fact('is copied on the way in, at the call, and on the way out', async ({ things }) => {
     const tags = ['before']
     const putting = things.put('x', { tags })
     tags[0] = 'after'
@@ -72,8 +63,7 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(await things.ids({ where: [{ field: 'tags', op: 'eq', value: 'before' }] })).toEqual(['x'])
   })
 
-  fact('an id is any text of 1 to 512 bytes', async (store) => {
-    const things = store.collection(THINGS)
+  fact('an id is any text of 1 to 512 bytes', async ({ things }) => {
     const ids = [
       'a/b',
       '..',
@@ -96,15 +86,14 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(await things.count()).toBe(ids.length)
   })
 
-  fact('getMany gives those that exist in the order asked, twice when asked twice', async (store) => {
+  fact('getMany gives those that exist in the order asked, twice when asked twice', async ({ store }) => {
     const things = await withSamples(store)
     const ids = ['c', 'nobody', 'a', '', 'c']
     expect((await things.getMany(ids)).map((stored) => stored.id)).toEqual(['c', 'a', 'c'])
     expect(await things.getMany([])).toEqual([])
   })
 
-  fact('getMany does so for a thousand', async (store) => {
-    const things = store.collection(THINGS)
+  fact('getMany does so for a thousand', async ({ things }) => {
     const ids = Array.from({ length: 1000 }, (_, i) => `${(i * 7919) % 1000}"é`)
     const there = ids.filter((_, i) => i % 10 !== 0)
     await Promise.all(there.map((id) => things.put(id, { name: id })))
@@ -114,23 +103,11 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect((await things.getMany(twice)).map(({ id }) => id)).toEqual(twice)
   })
 
-  fact('an id that cannot exist is not there, and reading it is no error', async (store) => {
-    const things = store.collection(THINGS)
+  fact('an id that cannot exist is not there, and reading it is no error', async ({ things }) => {
     for (const id of ['', 'a\0b', '\ud800', 'x'.repeat(513)]) expect(await things.get(id)).toBeUndefined()
   })
 
-  fact('delete says whether there was one', async (store) => {
-    const things = store.collection(THINGS)
-    await things.put('x', { name: 'one', tags: ['t'] })
-    expect(await things.delete('x')).toBe(true)
-    expect(await things.delete('x')).toBe(false)
-    expect(await things.get('x')).toBeUndefined()
-    expect(await things.count()).toBe(0)
-    expect(await things.ids({ where: [{ field: 'tags', op: 'eq', value: 't' }] })).toEqual([])
-  })
-
-  fact('STORE-2: a version never comes twice for an id, not even after a delete', async (store) => {
-    const things = store.collection(THINGS)
+  fact('STORE-2: a version never comes twice for an id, not even after a delete', async ({ things }) => {
     const seen: number[] = []
     for (let round = 0; round < 3; round += 1) {
       seen.push(await things.put('x', { size: round }, 'absent'), await things.put('x', { size: round }))
@@ -142,24 +119,7 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(await things.put('other', {})).toBe(1)
   })
 
-  fact('an expected version that is not there is a CONFLICT and changes nothing', async (store) => {
-    const things = store.collection(THINGS)
-    await expectCode(() => things.put('x', {}, 1), 'CONFLICT')
-    await things.put('x', { name: 'one' }, 'absent')
-    await things.put('x', { name: 'two' }, 1)
-    await expectCode(() => things.put('x', { name: 'late' }, 1), 'CONFLICT')
-    await expectCode(() => things.put('x', { name: 'late' }, 3), 'CONFLICT')
-    await expectCode(() => things.put('x', { name: 'late' }, 'absent'), 'CONFLICT')
-    await expectCode(() => things.delete('x', 1), 'CONFLICT')
-    await expectCode(() => things.delete('x', 'absent'), 'CONFLICT')
-    expect(await things.get('x')).toEqual({ id: 'x', version: 2, value: { name: 'two' } })
-    expect(await things.delete('x', 2)).toBe(true)
-    await expectCode(() => things.delete('x', 2), 'CONFLICT')
-    expect(await things.delete('x', 'absent')).toBe(false)
-  })
-
-  fact('a CONFLICT names the document, what was expected and what is there', async (store) => {
-    const things = store.collection(THINGS)
+  fact('a CONFLICT names the document, what was expected and what is there', async ({ things }) => {
     await things.put('boiler-7', {})
     const failure = await failureOf(() => things.put('boiler-7', {}, 9))
     expect(failure.message).toContain('things/boiler-7')
@@ -169,15 +129,14 @@ function definesDocuments(suite: Suite<Storage>): void {
     ])
   })
 
-  fact('of many that create the same id at once one wins', async (store) => {
-    const things = store.collection(THINGS)
+  fact('of many that create the same id at once one wins', async ({ things }) => {
     const tries = await Promise.allSettled(Array.from({ length: 20 }, (_, size) => things.put('x', { size }, 'absent')))
     expect(tries.filter((one) => one.status === 'fulfilled')).toHaveLength(1)
     const winner = tries.findIndex((one) => one.status === 'fulfilled')
     expect(await things.get('x')).toEqual({ id: 'x', version: 1, value: { size: winner } })
   })
 
-  fact('no increment is lost among writers that read, add and expect the version that they read', async (store) => {
+  fact('no increment is lost among writers that read, add and expect the version that they read', async ({ store }) => {
     const counters = store.collection(COUNTERS)
     await counters.put('x', { count: 0 })
     const increment = async (): Promise<void> => {
@@ -199,7 +158,7 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(await counters.get('x')).toEqual({ id: 'x', version: 41, value: { count: 40 } })
   })
 
-  fact('two collections of a store do not meet', async (store) => {
+  fact('two collections of a store do not meet', async ({ store }) => {
     await store.collection(THINGS).put('x', { size: 1 })
     expect(await store.collection(COUNTERS).get('x')).toBeUndefined()
     expect(await store.collection(COUNTERS).count()).toBe(0)
@@ -223,8 +182,7 @@ function definesDocuments(suite: Suite<Storage>): void {
     expect(await one.collection(THINGS).count([{ field: 'tags', op: 'eq', value: 'hot' }])).toBe(2)
   })
 
-  fact('a document of 1 MiB as JSON in UTF-8 is taken, one byte more is TOO_LARGE', async (store) => {
-    const things = store.collection(THINGS)
+  fact('a document of 1 MiB as JSON in UTF-8 is taken, one byte more is TOO_LARGE', async ({ things }) => {
     await things.put('x', { extra: 'x'.repeat(ROOM) })
     expect((await things.get('x'))?.value.extra).toBe('x'.repeat(ROOM))
     await expectCode(() => things.put('y', { extra: 'x'.repeat(ROOM + 1) }), 'TOO_LARGE')

@@ -11,8 +11,7 @@ export function describeCommit(name: string, medium: Medium): void {
 function definesCommits(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('results come by place: versions, last positions, and whether a delete found one', async (store) => {
-    const things = store.collection(THINGS)
+  fact('results come by place: versions, last positions, and whether a delete found one', async ({ store, things }) => {
     const counters = store.collection(COUNTERS)
     const log = store.log('inputs')
     await things.put('old', {})
@@ -31,27 +30,28 @@ function definesCommits(suite: Suite<Storage>): void {
     expect((await log.read(0, 0)).map((entry) => entry.body)).toEqual(['a', 'b', 'd'])
   })
 
-  fact('STORE-6: units that are asked for one after the other are made and answered in that order', async (store) => {
-    const log = store.log('inputs')
-    const answered: number[] = []
-    const commit = async (n: number): Promise<void> => {
-      const { results } = await store.commit([log.appending(0, [n])])
-      expect(results).toEqual([n])
-      answered.push(n)
-    }
-    const all: Promise<void>[] = []
-    for (let n = 1; n <= 200; n++) {
-      all.push(commit(n))
-      // in bursts, some of which come while others are on their way
-      if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve))
-    }
-    await Promise.all(all)
-    expect(answered).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
-    expect((await log.read(0, 0)).map(({ body }) => body)).toEqual(answered)
-  })
+  fact(
+    'STORE-6: units that are asked for one after the other are made and answered in that order',
+    async ({ store, log }) => {
+      const answered: number[] = []
+      const commit = async (n: number): Promise<void> => {
+        const { results } = await store.commit([log.appending(0, [n])])
+        expect(results).toEqual([n])
+        answered.push(n)
+      }
+      const all: Promise<void>[] = []
+      for (let n = 1; n <= 200; n++) {
+        all.push(commit(n))
+        // in bursts, some of which come while others are on their way
+        if (n % 7 === 0) await new Promise((resolve) => setImmediate(resolve))
+      }
+      await Promise.all(all)
+      expect(answered).toEqual(Array.from({ length: 200 }, (_, i) => i + 1))
+      expect((await log.read(0, 0)).map(({ body }) => body)).toEqual(answered)
+    },
+  )
 
-  fact('S6: units that are refused leave those around them in their order', async (store) => {
-    const [things, log] = [store.collection(THINGS), store.log('inputs')]
+  fact('S6: units that are refused leave those around them in their order', async ({ store, things, log }) => {
     await things.put('there', { size: 1, tags: [] })
     const answered: number[] = []
     const units = Array.from({ length: 60 }, async (_, n) => {
@@ -69,12 +69,11 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(positions).toEqual(made.map((_, i) => i + 1))
   })
 
-  fact('nothing is a unit too', async (store) => {
+  fact('nothing is a unit too', async ({ store }) => {
     expect(await store.commit([])).toEqual({ results: [] })
   })
 
-  fact('writes of a unit see those before them', async (store) => {
-    const things = store.collection(THINGS)
+  fact('writes of a unit see those before them', async ({ store, things }) => {
     const { results } = await store.commit([
       things.putting('x', { size: 1, tags: ['one'] }, 'absent'),
       things.putting('x', { size: 2, tags: ['two'] }, 1),
@@ -93,9 +92,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.get('z')).toBeUndefined()
   })
 
-  fact('STORE-1: one conflict undoes all, and each conflict is named by its place', async (store) => {
-    const things = store.collection(THINGS)
-    const log = store.log('inputs')
+  fact('STORE-1: one conflict undoes all, and each conflict is named by its place', async ({ store, things, log }) => {
     await things.put('there', { size: 1, tags: ['kept'] })
     const failure = await failureOf(() =>
       store.commit([
@@ -121,9 +118,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.put('fine', {})).toBe(1)
   })
 
-  fact('a unit may hang on a document that it does not write', async (store) => {
-    const things = store.collection(THINGS)
-    const log = store.log('inputs')
+  fact('a unit may hang on a document that it does not write', async ({ store, things, log }) => {
     await things.put('lease', { size: 1 })
     await things.put('lease', { size: 2 })
     const under = (version: number) => store.commit([things.expecting('lease', version), log.appending(0, [version])])
@@ -147,8 +142,7 @@ function definesCommits(suite: Suite<Storage>): void {
     }
   })
 
-  fact('what a unit expects is found as the writes before it leave it', async (store) => {
-    const things = store.collection(THINGS)
+  fact('what a unit expects is found as the writes before it leave it', async ({ store, things }) => {
     await things.put('x', {})
     const { results } = await store.commit([
       things.expecting('x', 1),
@@ -164,8 +158,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.ids({})).toEqual([])
   })
 
-  fact('STORE-1: bad writes are all named at once, and nothing is written', async (store) => {
-    const things = store.collection(THINGS)
+  fact('STORE-1: bad writes are all named at once, and nothing is written', async ({ store, things }) => {
     const failure = await failureOf(() =>
       store.commit([
         things.putting('fine', {}),
@@ -182,8 +175,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.count()).toBe(0)
   })
 
-  fact('units of one turn succeed or fail alone, in the order of the calls', async (store) => {
-    const things = store.collection(THINGS)
+  fact('units of one turn succeed or fail alone, in the order of the calls', async ({ store, things }) => {
     const settled = await Promise.allSettled([
       store.commit([things.putting('x', { size: 1 }, 'absent')]),
       store.commit([things.putting('x', { size: 2 }, 'absent'), things.putting('y', {})]),
@@ -196,7 +188,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect(await things.ids({})).toEqual(['z'])
   })
 
-  fact('STORE-1: readers see two documents of a unit change together', async (store) => {
+  fact('STORE-1: readers see two documents of a unit change together', async ({ store }) => {
     const counters = store.collection(COUNTERS)
     const both = (count: number) => [counters.putting('left', { count }), counters.putting('right', { count })]
     await store.commit(both(0))
@@ -224,9 +216,7 @@ function definesCommits(suite: Suite<Storage>): void {
     expect((await counters.get('left'))?.value.count).toBe(100)
   })
 
-  fact('STORE-5: what was answered is seen by every kind of read', async (store) => {
-    const things = store.collection(THINGS)
-    const log = store.log('inputs')
+  fact('STORE-5: what was answered is seen by every kind of read', async ({ store, things, log }) => {
     for (let size = 0; size < 20; size += 1) {
       const { results } = await store.commit([
         things.putting('x', { size, status: `s${size}`, tags: [`t${size}`] }),
@@ -252,7 +242,7 @@ function definesCommits(suite: Suite<Storage>): void {
 
   fact(
     'a unit is of one store: its collections and logs are those of the store that commits',
-    async (store, { storage, tenant }) => {
+    async ({ store, storage, tenant }) => {
       const other = storage.tenant(`${tenant}.b`)
       const write = store.collection(THINGS).putting('x', { size: 1 })
       other.collection(THINGS)
@@ -262,8 +252,7 @@ function definesCommits(suite: Suite<Storage>): void {
     },
   )
 
-  fact('a unit has at most 10,000 writes', async (store) => {
-    const things = store.collection(THINGS)
+  fact('a unit has at most 10,000 writes', async ({ store, things }) => {
     const many = (count: number): Write[] => Array.from({ length: count }, (_, i) => things.deleting(`t${i}`))
     await expectCode(() => store.commit(many(10_001)), 'TOO_LARGE')
     expect((await store.commit(many(10_000))).results).toHaveLength(10_000)

@@ -33,15 +33,13 @@ export function definesRefusals(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
   for (const [what, make] of BAD_DOCUMENTS) {
-    fact(`${what} is VALIDATION, and nothing is written`, async (store) => {
-      const things = store.collection(THINGS)
+    fact(`${what} is VALIDATION, and nothing is written`, async ({ things }) => {
       await expectCode(() => things.put('x', make() as Thing), 'VALIDATION')
       expect(await things.get('x')).toBeUndefined()
     })
   }
 
-  fact('a document that holds itself, is nested too deep or unfolds without end is refused', async (store) => {
-    const things = store.collection(THINGS)
+  fact('a document that holds itself, is nested too deep or unfolds without end is refused', async ({ things }) => {
     const self: Record<string, unknown> = {}
     self['self'] = self
     let deep: unknown = 1
@@ -54,8 +52,7 @@ export function definesRefusals(suite: Suite<Storage>): void {
     expect(await things.get('x')).toBeUndefined()
   })
 
-  fact('100 levels are not too deep, 101 are', async (store) => {
-    const things = store.collection(THINGS)
+  fact('100 levels are not too deep, 101 are', async ({ things }) => {
     let deep: Json = 1
     for (let i = 0; i < 99; i += 1) deep = [deep]
     await things.put('x', { extra: deep })
@@ -63,16 +60,14 @@ export function definesRefusals(suite: Suite<Storage>): void {
     await expectCode(() => things.put('x', { extra: [deep] }), 'TOO_LARGE')
   })
 
-  fact('all problems of a document come at once, each with its place', async (store) => {
-    const things = store.collection(THINGS)
+  fact('all problems of a document come at once, each with its place', async ({ things }) => {
     const bad = { extra: { a: Number.NaN, 'b/c': [() => 1] }, size: 'big' } as unknown as Thing
     const { issues } = await failureOf(() => things.put('', bad))
     const paths = issues.map((issue) => issue.path)
     for (const path of ['/0/id', '/0/value/extra/a', '/0/value/extra/b~1c/0']) expect(paths).toContain(path)
   })
 
-  fact('ids that cannot be stored are refused', async (store) => {
-    const things = store.collection(THINGS)
+  fact('ids that cannot be stored are refused', async ({ things }) => {
     for (const id of ['', 'a\0b', '\ud800']) {
       await expectCode(() => things.put(id, {}), 'VALIDATION')
       await expectCode(() => things.delete(id), 'VALIDATION')
@@ -82,8 +77,7 @@ export function definesRefusals(suite: Suite<Storage>): void {
     await expectCode(() => things.put(5 as unknown as string, {}), 'VALIDATION')
   })
 
-  fact('a field of 2,000 bytes can be searched, a longer one is TOO_LARGE', async (store) => {
-    const things = store.collection(THINGS)
+  fact('a field of 2,000 bytes can be searched, a longer one is TOO_LARGE', async ({ things }) => {
     const name = '😀'.repeat(500)
     await things.put('x', { name, tags: [name] })
     expect(await things.ids({ where: [{ field: 'name', op: 'eq', value: name }] })).toEqual(['x'])
@@ -92,15 +86,14 @@ export function definesRefusals(suite: Suite<Storage>): void {
     await expectCode(() => things.put('y', { tags: [`${name}x`] }), 'TOO_LARGE')
   })
 
-  fact('getMany takes 1,000 ids and no more', async (store) => {
+  fact('getMany takes 1,000 ids and no more', async ({ store }) => {
     const things = await withSamples(store)
     const ids = Array.from({ length: 1_000 }, (_, i) => (i === 999 ? 'a' : `no-${i}`))
     expect(await things.getMany(ids)).toHaveLength(1)
     await expectCode(() => things.getMany([...ids, 'b']), 'TOO_LARGE')
   })
 
-  fact('an expectation is a version, absent or any', async (store) => {
-    const things = store.collection(THINGS)
+  fact('an expectation is a version, absent or any', async ({ things }) => {
     for (const expect of [0, -1, 1.5, Number.NaN, 'present', null]) {
       await expectCode(() => things.put('x', {}, expect as number), 'VALIDATION', String(expect))
     }
@@ -123,7 +116,7 @@ export function definesRefusals(suite: Suite<Storage>): void {
     ['a field of an unknown type', { fields: { a: { type: 'date', of: () => 'x' } as never } }],
   ]
   for (const [what, part] of specs) {
-    fact(`a specification with ${what} is VALIDATION`, async (store) => {
+    fact(`a specification with ${what} is VALIDATION`, async ({ store }) => {
       await expectCode(() => store.collection({ ...THINGS, name: 'never', ...part }).get('x'), 'VALIDATION')
     })
   }

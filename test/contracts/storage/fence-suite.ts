@@ -17,7 +17,7 @@ export function describeFence(name: string, medium: Medium): void {
 function definesFences(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('FENCE-1: whoever took it last writes, those before are refused whole', async (store) => {
+  fact('FENCE-1: whoever took it last writes, those before are refused whole', async ({ store }) => {
     const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     await first.collection(THINGS).put('x', { size: 1 })
     const fence = await takeFence(store, 'p0', { holder: 'host-b', term: 2 })
@@ -43,7 +43,7 @@ function definesFences(suite: Suite<Storage>): void {
     expect((await store.log('inputs').bounds(0)).last).toBe(0)
   })
 
-  fact('FENCE-2: what was under way is there before the fence is taken, or never', async (store) => {
+  fact('FENCE-2: what was under way is there before the fence is taken, or never', async ({ store }) => {
     const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     const log = first.log('inputs')
     const writing = Array.from({ length: 40 }, (_, n) => log.append(0, [n]))
@@ -54,7 +54,7 @@ function definesFences(suite: Suite<Storage>): void {
     expect((await store.log('inputs').bounds(0)).last).toBe(last)
   })
 
-  fact('whoever lost it is told once, and asks the medium no more', async (store) => {
+  fact('whoever lost it is told once, and asks the medium no more', async ({ store }) => {
     const told: AppError[] = []
     const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }), (error) =>
       told.push(error),
@@ -68,7 +68,7 @@ function definesFences(suite: Suite<Storage>): void {
     expect(await things.get('a')).toBeUndefined()
   })
 
-  fact('FENCE-3: who comes with an earlier term takes nothing', async (store) => {
+  fact('FENCE-3: who comes with an earlier term takes nothing', async ({ store }) => {
     const fence = await takeFence(store, 'p0', { holder: 'host-b', term: 5 })
     const late = await failureOf(() => takeFence(store, 'p0', { holder: 'host-a', term: 4 }))
     expect(late.code).toBe('FENCED')
@@ -76,14 +76,14 @@ function definesFences(suite: Suite<Storage>): void {
     expect(await fenceStore(store, fence).collection(THINGS).put('x', {})).toBe(1)
   })
 
-  fact('of the same term it may be taken again: what was open before ends', async (store) => {
+  fact('of the same term it may be taken again: what was open before ends', async ({ store }) => {
     const first = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     const again = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     await expectCode(() => first.collection(THINGS).put('x', {}), 'FENCED')
     expect(await again.collection(THINGS).put('x', {})).toBe(1)
   })
 
-  fact('two that take it at once get it one after the other', async (store) => {
+  fact('two that take it at once get it one after the other', async ({ store }) => {
     const taken = await Promise.all(
       ['host-a', 'host-b', 'host-c'].map((holder) => takeFence(store, 'p0', { holder, term: 1 })),
     )
@@ -93,7 +93,7 @@ function definesFences(suite: Suite<Storage>): void {
     expect(taken.map(({ version }) => version).sort((a, b) => a - b)).toEqual([1, 2, 3])
   })
 
-  fact('fences have nothing to do with each other', async (store) => {
+  fact('fences have nothing to do with each other', async ({ store }) => {
     const one = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     const other = fenceStore(store, await takeFence(store, 'p1', { holder: 'host-b', term: 1 }))
     await takeFence(store, 'p0', { holder: 'host-c', term: 2 })
@@ -101,7 +101,7 @@ function definesFences(suite: Suite<Storage>): void {
     expect(await other.collection(THINGS).put('x', {})).toBe(1)
   })
 
-  fact('a unit that is wrong for other reasons says them', async (store) => {
+  fact('a unit that is wrong for other reasons says them', async ({ store }) => {
     const fenced = fenceStore(store, await takeFence(store, 'p0', { holder: 'host-a', term: 1 }))
     const things = fenced.collection(THINGS)
     await things.put('x', {})

@@ -5,7 +5,6 @@ import { JsonText, type Json } from '../../../src/kernel/json.ts'
 import type { Log, LogEntry, Storage } from '../../../src/storage/contract.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
 import { describeMedium, expectCode, failureOf, storeFact, type Medium, type Suite } from './medium.ts'
-import { THINGS } from './things.ts'
 
 export function describeLog(name: string, medium: Medium): void {
   describeMedium(`logs on ${name}`, medium, (suite) => {
@@ -21,16 +20,14 @@ const upTo = (n: number) => Array.from({ length: n }, (_, i) => i + 1)
 function definesOrder(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('a new log is empty', async (store) => {
-    const log = store.log('inputs')
+  fact('a new log is empty', async ({ log }) => {
     expect(log.name).toBe('inputs')
     expect(await log.read(0, 0)).toEqual([])
     expect(await log.bounds(0)).toEqual({ first: 1, last: 0 })
     expect(await log.partitions()).toEqual([])
   })
 
-  fact('entries come back as they were appended, any plain JSON', async (store) => {
-    const log = store.log('inputs')
+  fact('entries come back as they were appended, any plain JSON', async ({ log }) => {
     const inputs: readonly Json[] = [
       null,
       true,
@@ -49,8 +46,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(JSON.stringify(entries.at(-1)?.body)).toBe('{"b":1,"a":[{"c":null}]}')
   })
 
-  fact('a body that is text already is the JSON that it says, and bounded as any other', async (store) => {
-    const log = store.log('inputs')
+  fact('a body that is text already is the JSON that it says, and bounded as any other', async ({ log }) => {
     const body = { a: ['"', 1, null], b: { c: '😀' } }
     await log.append(0, [{ n: 1 }, new JsonText(JSON.stringify(body)), { n: 2 }])
     expect((await log.read(0, 0)).map((entry) => entry.body)).toEqual([{ n: 1 }, body, { n: 2 }])
@@ -59,8 +55,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(await log.bounds(0)).toEqual({ first: 1, last: 3 })
   })
 
-  fact('a body is copied on the way in, at the call, and on the way out', async (store) => {
-    const log = store.log('inputs')
+  fact('a body is copied on the way in, at the call, and on the way out', async ({ log }) => {
     const body = { list: ['before'] }
     const appending = log.append(0, [body])
     body.list[0] = 'after'
@@ -71,8 +66,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(bodies(await log.read(0, 0))).toEqual([{ list: ['before'] }])
   })
 
-  fact('STORE-3: positions are 1, 2, 3 ... in the order of the calls', async (store) => {
-    const log = store.log('inputs')
+  fact('STORE-3: positions are 1, 2, 3 ... in the order of the calls', async ({ log }) => {
     const lasts = await Promise.all(
       upTo(30).map((n) =>
         log.append(
@@ -87,9 +81,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(lasts).toEqual(upTo(30).map((n) => bodies(entries).lastIndexOf(n) + 1))
   })
 
-  fact('STORE-3: a commit that fails in the same turn takes no position', async (store) => {
-    const log = store.log('inputs')
-    const things = store.collection(THINGS)
+  fact('STORE-3: a commit that fails in the same turn takes no position', async ({ store, log, things }) => {
     const settled = await Promise.allSettled([
       store.commit([log.appending(0, ['first']), things.putting('x', {}, 'absent')]),
       store.commit([log.appending(0, ['lost', 'lost']), things.putting('x', {}, 'absent')]),
@@ -102,18 +94,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(await log.append(0, ['fourth'])).toBe(4)
   })
 
-  fact('partitions have positions of their own, and are listed by number', async (store) => {
-    const log = store.log('inputs')
-    expect(await log.append(10, ['x'])).toBe(1)
-    expect(await log.append(2, ['y', 'z'])).toBe(2)
-    expect(await log.append(0, ['w'])).toBe(1)
-    expect(await log.append(10, ['v'])).toBe(2)
-    expect(await log.partitions()).toEqual([0, 2, 10])
-    expect(bodies(await log.read(10, 0))).toEqual(['x', 'v'])
-    expect(bodies(await log.read(2, 1))).toEqual(['z'])
-  })
-
-  fact('logs of other names and tenants do not meet', async (store, { storage, tenant }) => {
+  fact('logs of other names and tenants do not meet', async ({ store, storage, tenant }) => {
     await store.log('inputs').append(0, ['a', 'b'])
     expect(await store.log('outputs').append(0, ['c'])).toBe(1)
     const other = storage.tenant(`${tenant}.b`).log('inputs')
@@ -124,8 +105,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(bodies(await store.log('inputs').read(0, 0))).toEqual(['a', 'b'])
   })
 
-  fact('read gives what comes after a position, at most limit', async (store) => {
-    const log = store.log('inputs')
+  fact('read gives what comes after a position, at most limit', async ({ log }) => {
     for (let i = 0; i < 1_100; i += 550)
       await log.append(
         3,
@@ -139,8 +119,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(await log.read(3, 0, 10_000)).toHaveLength(1_100)
   })
 
-  fact('trim forgets, and no position comes again', async (store) => {
-    const log = store.log('inputs')
+  fact('trim forgets, and no position comes again', async ({ log }) => {
     await log.append(0, upTo(5))
     await log.trim(0, 2)
     expect(await log.bounds(0)).toEqual({ first: 3, last: 5 })
@@ -169,7 +148,7 @@ function definesOrder(suite: Suite<Storage>): void {
     expect(await again.partitions()).toEqual([0, 1])
   })
 
-  fact('any history of appends and trims keeps order, bounds and bodies', async (store) => {
+  fact('any history of appends and trims keeps order, bounds and bodies', async ({ store }) => {
     let count = 0
     const step = fc.record({
       partition: fc.nat(2),
@@ -225,7 +204,7 @@ async function checkLog(
 function definesRefusals(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('a log is named by lower-case letters, digits and _, at most 40', async (store) => {
+  fact('a log is named by lower-case letters, digits and _, at most 40', async ({ store }) => {
     for (const name of ['', 'Inputs', 'a-b', 'a b', 'a"b', 'x'.repeat(41), 'ä', '../x']) {
       await expectCode(() => store.log(name).append(0, [1]), 'VALIDATION', name)
       await expectCode(() => store.log(name).read(0, 0), 'VALIDATION', name)
@@ -233,8 +212,7 @@ function definesRefusals(suite: Suite<Storage>): void {
     expect(await store.log('x'.repeat(40)).append(0, [1])).toBe(1)
   })
 
-  fact('a partition is a whole number from 0 to 65,535', async (store) => {
-    const log = store.log('inputs')
+  fact('a partition is a whole number from 0 to 65,535', async ({ log }) => {
     for (const partition of [-1, 1.5, Number.NaN, 65_536, '0' as unknown as number]) {
       for (const act of [
         () => log.append(partition, [1]),
@@ -248,8 +226,7 @@ function definesRefusals(suite: Suite<Storage>): void {
     expect(await log.append(65_535, [1])).toBe(1)
   })
 
-  fact('positions, limits and bodies are held to their bounds, and nothing is written', async (store) => {
-    const log = store.log('inputs')
+  fact('positions, limits and bodies are held to their bounds, and nothing is written', async ({ log }) => {
     await expectCode(() => log.read(0, -1), 'VALIDATION')
     await expectCode(() => log.read(0, 0.5), 'VALIDATION')
     await expectCode(() => log.read(0, 0, 0), 'VALIDATION')

@@ -5,7 +5,8 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError, type ErrorCode } from '../../../src/kernel/errors.ts'
-import type { Storage, Store } from '../../../src/storage/contract.ts'
+import type { Collection, Log, Series, Storage, Store } from '../../../src/storage/contract.ts'
+import { THINGS, type Thing } from './things.ts'
 
 export interface Medium<S extends Closable = Storage> {
   /** A new and empty medium. What it takes for now (expiry, `modified`) is `clock()`, epoch ms: the suite moves it. */
@@ -91,11 +92,21 @@ export function describeMedium<S extends Closable>(
   })
 }
 
+export interface StoreWorld extends World<Storage> {
+  readonly store: Store
+  readonly things: Collection<Thing>
+  readonly log: Log
+  readonly series: Series
+}
+
 /** A suite's facts about one store: that of a tenant of the fact's own. */
-export function storeFact(
-  suite: Suite<Storage>,
-): (name: string, check: (store: Store, world: World<Storage>) => Promise<void>) => void {
-  return (name, check) => suite.fact(name, (world) => check(world.storage.tenant(world.tenant), world))
+export function storeFact(suite: Suite<Storage>): (name: string, check: (world: StoreWorld) => Promise<void>) => void {
+  return (name, check) =>
+    suite.fact(name, (world) => {
+      const store = world.storage.tenant(world.tenant)
+      const [things, log] = [store.collection(THINGS), store.log('inputs')]
+      return check({ ...world, store, series: store.series, things, log })
+    })
 }
 
 /** The AppError that something rejects with or throws; fails when there is none, or it is no AppError. */

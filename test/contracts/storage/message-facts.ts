@@ -19,15 +19,6 @@ const numbers = (messages: readonly StoredMessage[]) => messages.map((one) => on
 export function definesMessages(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('messages come newest first, or oldest first when asked', async ({ series }) => {
-    await series.append({ messages: [message(20, { n: 2 }), message(10, { n: 1 })] })
-    await series.append({ messages: [message(15, { n: 3 })] })
-    expect(await series.messages(ask)).toEqual([message(20, { n: 2 }), message(15, { n: 3 }), message(10, { n: 1 })])
-    expect(numbers(await series.messages({ ...ask, descending: false }))).toEqual([1, 3, 2])
-    expect(numbers(await series.messages({ ...ask, limit: 2 }))).toEqual([2, 3])
-    expect(numbers(await series.messages({ ...ask, from: 10, until: 15 }))).toEqual([3, 1])
-  })
-
   fact(
     'a message that brings its text is the message without: whole, and the same when it comes again',
     async ({ series }) => {
@@ -40,23 +31,6 @@ export function definesMessages(suite: Suite<Storage>): void {
       expect((await failureOf(() => series.append({ messages: [wrong] }))).issues).toHaveLength(1)
     },
   )
-
-  fact('messages of one time go by arrival, and the other way round when newest come first', async ({ series }) => {
-    await series.append({ messages: [message(1, { n: 1 }), message(1, { n: 2 })] })
-    await series.append({ messages: [message(1, { n: 3 })] })
-    expect(numbers(await series.messages({ ...ask, descending: false }))).toEqual([1, 2, 3])
-    expect(numbers(await series.messages(ask))).toEqual([3, 2, 1])
-  })
-
-  fact('the same message again is the same message: resource, stream, time and body are equal', async ({ series }) => {
-    const body = { n: 1, deep: [{ a: null }] }
-    await series.append({ messages: [message(1, body), message(1, body)] })
-    await series.append({ messages: [message(1, body), message(1, { n: 2 }), message(2, body)] })
-    await series.append({ messages: [message(1, body, { stream: 'commands' }), message(1, body, { resource: 's' })] })
-    expect(numbers(await series.messages({ ...ask, descending: false }))).toEqual([1, 2, 1])
-    expect(await series.messages({ ...ask, stream: 'commands' })).toHaveLength(1)
-    expect(await series.messages({ ...ask, resource: 's' })).toHaveLength(1)
-  })
 
   fact('a body comes back as it was: order of keys, numbers, odd text', async ({ series }) => {
     const body = { z: 1, a: { '😀': '\u0000\ud800"', list: [2 ** 60, 5e-324, null, true] }, '': '' }
@@ -76,7 +50,7 @@ export function definesMessages(suite: Suite<Storage>): void {
     expect(numbers(await series.messages(ask))).toEqual([1])
   })
 
-  fact('streams, resources and tenants do not meet', async ({ series }, { storage, tenant }) => {
+  fact('streams, resources and tenants do not meet', async ({ series, storage, tenant }) => {
     await series.append({ messages: [message(1, { n: 1 }), message(1, { n: 2 }, { stream: 'Events' })] })
     await storage.tenant(`${tenant}.b`).series.append({ messages: [message(1, { n: 3 })] })
     expect(numbers(await series.messages(ask))).toEqual([1])
@@ -92,7 +66,7 @@ export function definesMessages(suite: Suite<Storage>): void {
     await expectCode(() => series.messages({ ...ask, from: 0.5 }), 'VALIDATION')
   })
 
-  fact('an expired message is gone for readers', async ({ series }, { clock }) => {
+  fact('an expired message is gone for readers', async ({ series, clock }) => {
     await series.append({ messages: [message(1, { n: 1 }, { expires: START + 5 }), message(2, { n: 2 })] })
     expect(await series.messages(ask)).toEqual([message(2, { n: 2 }), message(1, { n: 1 }, { expires: START + 5 })])
     clock.now = START + 5

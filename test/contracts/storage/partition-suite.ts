@@ -50,7 +50,7 @@ function relayOf(store: Store, number: number, taken: unknown[]): Relay {
 function definesPartitions(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('each has its own logs and marks; documents and other logs are those of all', async (store) => {
+  fact('each has its own logs and marks; documents and other logs are those of all', async ({ store }) => {
     const [first, second] = [partitionStore(store, 0), partitionStore(store, 1)]
     expect(first).toBe(store)
     await first.log('rule_inputs').append(0, ['a', 'b'])
@@ -70,7 +70,7 @@ function definesPartitions(suite: Suite<Storage>): void {
     expect((await first.collection(THINGS).get('x'))?.value).toEqual({ size: 1 })
   })
 
-  fact('each tells series by itself how far they are', async (store) => {
+  fact('each tells series by itself how far they are', async ({ store }) => {
     const second = partitionStore(store, 1)
     const sample = { resource: 'r', metric: 'x', time: 1, value: 1 }
     await second.series.append({ samples: [sample], applies: { log: 'broker', partition: 0, position: 3 } })
@@ -80,7 +80,7 @@ function definesPartitions(suite: Suite<Storage>): void {
   // Holds LISTENERS-1, LISTENERS-2
   fact(
     'LISTENERS-1, LISTENERS-2: whoever begins to listen is handed what is committed after that, also by whom does not know it yet',
-    async (store) => {
+    async ({ store }) => {
       const taken: [unknown[], unknown[]] = [[], []]
       const [home, other] = [relayOf(store, 0, taken[0]), relayOf(partitionStore(store, 1), 1, taken[1])]
       await home.intake.receive('acme', { resource: OF_FIRST, n: 1 })

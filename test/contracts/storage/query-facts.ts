@@ -2,7 +2,7 @@
 import { expect } from 'vitest'
 import type { Condition, Query, Storage } from '../../../src/storage/contract.ts'
 import { expectCode, storeFact, type Suite } from './medium.ts'
-import { THINGS, withSamples } from './things.ts'
+import { withSamples } from './things.ts'
 
 const name = 'name'
 const size = 'size'
@@ -139,32 +139,6 @@ const CONDITIONS: readonly (readonly [string, readonly Condition[], string])[] =
   ],
 ]
 
-/** Queries with their order; of `SAMPLES`. */
-const ORDERS: readonly (readonly [string, Query, string])[] = [
-  ['by id', {}, 'abcdefghi'],
-  ['by text, by code point, absent last', { sort: [{ field: name }] }, 'fabcdgihe'],
-  ['by text descending, absent last', { sort: [{ field: name, descending: true }] }, 'higdcbafe'],
-  ['by number, ties by id', { sort: [{ field: size }] }, 'bdhagfice'],
-  ['by number descending, ties by id ascending', { sort: [{ field: size, descending: true }] }, 'cifgadhbe'],
-  ['by two fields', { sort: [{ field: 'status' }, { field: size, descending: true }] }, 'gbcfaidhe'],
-  ['by id descending', { sort: [{ field: 'id', descending: true }] }, 'ihgfedcba'],
-  ['a page', { offset: 2, limit: 3 }, 'cde'],
-  ['a page past the end', { offset: 8, limit: 3 }, 'i'],
-  ['an offset past the end', { offset: 9 }, ''],
-  ['limit 0', { limit: 0 }, ''],
-  ['a page of a sorted list', { sort: [{ field: size }], offset: 1, limit: 3 }, 'dha'],
-  [
-    'a page of a filtered and sorted list',
-    { where: [{ field: 'status', op: 'exists', value: true }], sort: [{ field: name }], offset: 1, limit: 3 },
-    'abc',
-  ],
-  ['after an id', { afterId: 'c', limit: 2 }, 'de'],
-  ['after an id that is not there', { afterId: 'cc' }, 'defghi'],
-  ['after the last id', { afterId: 'i' }, ''],
-  ['after no id', { afterId: '' }, 'abcdefghi'],
-  ['after an id, filtered', { afterId: 'a', where: [{ field: tags, op: 'eq', value: 'hot' }] }, 'f'],
-]
-
 /** Questions that are refused, and with which code. */
 const REFUSED: readonly (readonly [string, unknown, 'VALIDATION' | 'TOO_LARGE'])[] = [
   ['an unknown field', { where: [{ field: 'colour', op: 'eq', value: 'x' }] }, 'VALIDATION'],
@@ -217,7 +191,7 @@ const REFUSED: readonly (readonly [string, unknown, 'VALIDATION' | 'TOO_LARGE'])
 export function definesQueries(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('each condition holds for the documents that it should, whether found, counted or listed', async (store) => {
+  fact('each condition holds for the documents that it should, whether found, counted or listed', async ({ store }) => {
     const things = await withSamples(store)
     for (const [title, where, expected] of CONDITIONS) {
       const found = (await things.find({ where })).map((stored) => stored.id).join('')
@@ -226,30 +200,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     }
   })
 
-  fact('each order and page is as it should be', async (store) => {
-    const things = await withSamples(store)
-    for (const [title, query, expected] of ORDERS) {
-      const found = (await things.find(query)).map((stored) => stored.id).join('')
-      expect([title, found, (await things.ids(query)).join('')]).toEqual([title, expected, expected])
-    }
-  })
-
-  fact('find gives documents with their versions', async (store) => {
-    const things = await withSamples(store)
-    await things.put('d', { name: 'new', size: -1 })
-    expect(
-      await things.find({ where: [{ field: size, op: 'lt', value: 0 }], sort: [{ field: size, descending: true }] }),
-    ).toEqual([
-      { id: 'd', version: 2, value: { name: 'new', size: -1 } },
-      {
-        id: 'b',
-        version: 1,
-        value: { name: 'boiler two', status: 'off', size: -2.5, tags: ['cold'], at: { lat: -17, lng: 179 } },
-      },
-    ])
-  })
-
-  fact('countBy counts the values of a text field, absent ones not', async (store) => {
+  fact('countBy counts the values of a text field, absent ones not', async ({ store }) => {
     const things = await withSamples(store)
     expect([...(await things.countBy('status'))]).toEqual([
       ['', 1],
@@ -263,35 +214,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     }
   })
 
-  fact('what was overwritten or deleted is not found by what it was', async (store) => {
-    const things = await withSamples(store)
-    const questions: readonly (readonly Condition[])[] = [
-      [{ field: tags, op: 'eq', value: 'hot' }],
-      [
-        { field: 'status', op: 'eq', value: 'on' },
-        { field: size, op: 'lt', value: 100 },
-      ],
-      [{ field: size, op: 'in', values: [1, 10] }],
-      [{ field: at, op: 'box', south: 50, west: 10, north: 55, east: 15 }],
-    ]
-    const find = () => Promise.all(questions.map(async (where) => (await things.ids({ where })).join('')))
-    const inOrder = async () => (await things.ids({ sort: [{ field: name }] })).join('')
-    expect([await find(), await inOrder()]).toEqual([['af', 'af', 'af', 'a'], 'fabcdgihe'])
-    await things.put('a', { name: 'other', size: 3 })
-    await things.delete('f')
-    expect([await find(), await inOrder()]).toEqual([['', '', '', ''], 'bacdgihe'])
-    expect(await things.ids({ where: [{ field: name, op: 'contains', value: 'OTHER' }] })).toEqual(['a'])
-    expect(await things.countBy('status')).toEqual(
-      new Map([
-        ['', 1],
-        ['off', 1],
-        ['on', 1],
-      ]),
-    )
-  })
-
-  fact('ids are ordered by code point', async (store) => {
-    const things = store.collection(THINGS)
+  fact('ids are ordered by code point', async ({ store, things }) => {
     const ids = [
       '\u{1f600}',
       '～',
@@ -320,19 +243,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     expect(walked).toEqual(expected)
   })
 
-  fact('pages of a sorted list with many ties give each document once', async (store) => {
-    const things = store.collection(THINGS)
-    const all = Array.from({ length: 53 }, (_, i) => `t${String(i).padStart(2, '0')}`)
-    await store.commit(all.map((id, i) => things.putting(id, { size: i % 3, status: i % 2 === 0 ? 'on' : 'off' })))
-    const pages: string[] = []
-    for (let offset = 0; offset < 60; offset += 10) {
-      pages.push(...(await things.ids({ sort: [{ field: size }], offset, limit: 10 })))
-    }
-    expect(pages).toEqual([0, 1, 2].flatMap((rest) => all.filter((_, i) => i % 3 === rest)))
-  })
-
-  fact('1,000 come where no limit is given, and 10,000 at most', async (store) => {
-    const things = store.collection(THINGS)
+  fact('1,000 come where no limit is given, and 10,000 at most', async ({ store, things }) => {
     const ids = Array.from({ length: 1_203 }, (_, i) => `t${String(i).padStart(4, '0')}`)
     for (let i = 0; i < ids.length; i += 500)
       await store.commit(ids.slice(i, i + 500).map((id) => things.putting(id, {})))
@@ -342,7 +253,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     expect(await things.count()).toBe(1_203)
   })
 
-  fact('a question that makes no sense is refused, by find, ids and count alike', async (store) => {
+  fact('a question that makes no sense is refused, by find, ids and count alike', async ({ store }) => {
     const things = await withSamples(store)
     for (const [title, question, code] of REFUSED) {
       const query = question as Query
@@ -356,7 +267,7 @@ export function definesQueries(suite: Suite<Storage>): void {
     }
   })
 
-  fact('no condition reaches out of its value', async (store) => {
+  fact('no condition reaches out of its value', async ({ store }) => {
     const things = await withSamples(store)
     for (const value of ["' OR '1'='1", "'; DROP TABLE c_things; --", '") OR ("" = "', '$1', '?1', ':a', '%', '\\']) {
       expect(await things.ids({ where: [{ field: name, op: 'eq', value }] })).toEqual([])

@@ -35,35 +35,6 @@ const sample = (time: number, value: SampleValue, more: Partial<Sample> = {}): S
 function definesSamples(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('samples come back by time, whatever the order in which they came', async ({ series }) => {
-    await series.append({ samples: [sample(30, 3), sample(10, 1)] })
-    await series.append({ samples: [sample(20, 2)] })
-    await series.append({ samples: [sample(-5, 0)] })
-    const all = [sample(-5, 0), sample(10, 1), sample(20, 2), sample(30, 3)]
-    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual(all)
-    expect(await series.range({ resources: ['r'], metric: 'm', descending: true })).toEqual([...all].reverse())
-    expect(await series.range({ resources: ['r'], metric: 'm', limit: 2 })).toEqual(all.slice(0, 2))
-    expect(await series.range({ resources: ['r'], metric: 'm', limit: 1, descending: true })).toEqual(all.slice(3))
-  })
-
-  fact('both ends of a range are in it', async ({ series }) => {
-    await series.append({ samples: [10, 20, 30].map((time) => sample(time, time)) })
-    const times = async (from?: number, until?: number) =>
-      (
-        await series.range({
-          resources: ['r'],
-          metric: 'm',
-          ...(from !== undefined && { from }),
-          ...(until !== undefined && { until }),
-        })
-      ).map((one) => one.time)
-    expect(await times(10, 20)).toEqual([10, 20])
-    expect(await times(11)).toEqual([20, 30])
-    expect(await times(undefined, 29)).toEqual([10, 20])
-    expect(await times(20, 20)).toEqual([20])
-    expect(await times(21, 20)).toEqual([])
-  })
-
   fact('a value is a number, a text or a truth value, and comes back as it was', async ({ series }) => {
     const values = [0, 1, 2.5, -1e300, 5e-324, 2 ** 53 + 2, 2 ** 62, '', '1', 'true', 'ä😀\n', true, false]
     await series.append({ samples: values.map((value, time) => sample(time, value)) })
@@ -71,38 +42,6 @@ function definesSamples(suite: Suite<Storage>): void {
     expect(read.map((one) => one.value)).toStrictEqual(values)
     await series.append({ samples: [sample(0, -0)] })
     expect((await series.range({ resources: ['r'], metric: 'm', limit: 1 }))[0]?.value).toBe(0)
-  })
-
-  fact('the later write at the same resource, metric and time wins, in one batch too', async ({ series }) => {
-    await series.append({ samples: [sample(1, 'old'), sample(2, 1), sample(2, 2)] })
-    await series.append({ samples: [sample(1, 7)] })
-    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 7), sample(2, 2)])
-    expect(await series.latest('r')).toEqual([sample(2, 2)])
-    await series.append({ samples: [sample(2, true)] })
-    expect(await series.latest('r')).toEqual([sample(2, true)])
-  })
-
-  fact('appending the same again changes nothing', async ({ series }) => {
-    const batch = { samples: [sample(1, 1), sample(2, 'b'), sample(1, 3, { metric: 'n' })] }
-    await series.append(batch)
-    await series.append(batch)
-    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual(batch.samples.slice(0, 2))
-    expect((await series.buckets({ resources: ['r'], metric: 'm', from: 0, until: 10, width: 10 }))[0]?.count).toBe(2)
-  })
-
-  fact('samples of several resources are pooled by time, then by name', async ({ series }) => {
-    const names = ['b', 'a', '😀', '～']
-    await series.append({
-      samples: names.flatMap((resource) => [sample(10, resource, { resource }), sample(20, resource, { resource })]),
-    })
-    await series.append({ samples: [sample(15, 'not asked', { resource: 'c' })] })
-    const ask = { resources: ['😀', 'b', 'a', '～', 'b', 'nobody'], metric: 'm' }
-    const order = ['a', 'b', '～', '😀']
-    const values = (samples: readonly Sample[]) => samples.map((one) => one.value)
-    expect(values(await series.range(ask))).toEqual([...order, ...order])
-    expect(values(await series.range({ ...ask, descending: true }))).toEqual([...order, ...order].reverse())
-    expect(values(await series.range({ ...ask, limit: 5 }))).toEqual([...order, 'a'])
-    expect(values(await series.range({ ...ask, from: 11, limit: 2 }))).toEqual(['a', 'b'])
   })
 
   fact('names are any text; nothing of one meets another', async ({ series }) => {
@@ -119,23 +58,7 @@ function definesSamples(suite: Suite<Storage>): void {
     }
   })
 
-  fact('latest gives the newest of each metric, by name, or of one', async ({ series }) => {
-    expect(await series.latest('r')).toEqual([])
-    const newest = [
-      sample(5, 1, { metric: 'Z' }),
-      sample(9, 'x', { metric: 'a' }),
-      sample(1, 2, { metric: '～' }),
-      sample(2, 3, { metric: '😀' }),
-    ]
-    await series.append({
-      samples: [...newest, sample(3, 0, { metric: 'a' }), sample(4, 0, { metric: 'Z' })].reverse(),
-    })
-    expect(await series.latest('r')).toEqual(newest)
-    expect(await series.latest('r', 'a')).toEqual([sample(9, 'x', { metric: 'a' })])
-    expect(await series.latest('r', 'none')).toEqual([])
-  })
-
-  fact('two tenants do not meet', async ({ series }, { storage, tenant }) => {
+  fact('two tenants do not meet', async ({ series, storage, tenant }) => {
     const other = storage.tenant(`${tenant}.b`).series
     await series.append({ samples: [sample(1, 1)], applies: { log: 'inputs', partition: 0, position: 3 } })
     await other.append({ samples: [sample(1, 2), sample(2, 2)] })
@@ -144,46 +67,6 @@ function definesSamples(suite: Suite<Storage>): void {
     expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 1)])
     expect(await other.applied('inputs', 0)).toBe(0)
   })
-
-  fact('remove forgets a range, or some metrics of it, and only of that resource', async ({ series }) => {
-    const samples = ['m', 'n', 'o'].flatMap((metric) => [1, 2, 3].map((time) => sample(time, time, { metric })))
-    await series.append({ samples: [...samples, sample(2, 'other', { resource: 's' })] })
-    await series.remove({ resource: 'r', from: 2, until: 2 })
-    await series.remove({ resource: 'r', metrics: ['n', 'none'], from: 3, only: 'samples' })
-    await series.remove({ resource: 'r', metrics: ['o'], only: 'samples' })
-    await series.remove({ resource: 'r', metrics: [], only: 'samples' })
-    const times = async (metric: string) => (await series.range({ resources: ['r'], metric })).map((one) => one.time)
-    expect([await times('m'), await times('n'), await times('o')]).toEqual([[1, 3], [1], []])
-    expect(await series.latest('s')).toEqual([sample(2, 'other', { resource: 's' })])
-    await series.append({ samples: [sample(2, 'again')] })
-    expect(await times('m')).toEqual([1, 2, 3])
-    await series.remove({ resource: 'r' })
-    expect(await series.latest('r')).toEqual([])
-  })
-
-  fact(
-    'remove keeps the newest messages of a stream when it is told to, and those of other streams',
-    async ({ series }) => {
-      const message = (stream: string, time: number, n: number) => ({ resource: 'r', stream, time, body: { n } })
-      const events = [1, 2, 3, 3, 3].map((time, n) => message('events', time, n))
-      await series.append({ messages: [...events, message('commands', 1, 9)], samples: [sample(1, 1)] })
-      const left = async (stream: string) =>
-        (await series.messages({ resource: 'r', stream })).map(({ body }) => body['n'])
-      await series.remove({ resource: 'r', stream: 'events', keep: 2, only: 'messages' })
-      expect([await left('events'), await left('commands')]).toEqual([[4, 3], [9]])
-      await series.remove({ resource: 'r', stream: 'events', keep: 9, only: 'messages' })
-      expect(await left('events')).toEqual([4, 3])
-      await series.remove({ resource: 'r', stream: 'events', keep: 1, until: 2, only: 'messages' })
-      expect(await left('events')).toEqual([4, 3])
-      await series.remove({ resource: 'r', stream: 'events', only: 'messages' })
-      expect([await left('events'), await left('commands')]).toEqual([[], [9]])
-      expect(await series.latest('r')).toEqual([sample(1, 1)])
-      await expect(series.remove({ resource: 'r', stream: 'events' })).rejects.toMatchObject({ code: 'VALIDATION' })
-      await expect(series.remove({ resource: 'r', keep: 1, only: 'messages' })).rejects.toMatchObject({
-        code: 'VALIDATION',
-      })
-    },
-  )
 
   fact('10,000 samples come where no limit is given', async ({ series }) => {
     const samples = Array.from({ length: 10_050 }, (_, time) => sample(time, time))
@@ -214,44 +97,7 @@ function definesSamples(suite: Suite<Storage>): void {
 function definesExpiry(suite: Suite<Storage>): void {
   const fact = storeFact(suite)
 
-  fact('a sample is gone for every reader from the moment at which it expires', async ({ series }, { clock }) => {
-    await series.append({
-      samples: [
-        sample(1, 1),
-        sample(2, 2, { expires: START + 100 }),
-        sample(1, 1, { metric: 'n', expires: START + 50 }),
-      ],
-    })
-    const see = async () => [
-      (await series.range({ resources: ['r'], metric: 'm' })).map((one) => one.value),
-      (await series.latest('r')).map((one) => one.value),
-      (await series.buckets({ resources: ['r'], metric: 'm', from: 0, until: 10, width: 10 })).map((one) => [
-        one.count,
-        one.last,
-      ]),
-    ]
-    expect(await see()).toEqual([[1, 2], [2, 1], [[2, 2]]])
-    clock.now = START + 99
-    expect(await see()).toEqual([[1, 2], [2], [[2, 2]]])
-    clock.now = START + 100
-    expect(await see()).toEqual([[1], [1], [[1, 1]]])
-  })
-
-  fact('what a later write replaced does not come back when that one expires', async ({ series }, { clock }) => {
-    await series.append({ samples: [sample(1, 'old')] })
-    await series.append({ samples: [sample(1, 'new', { expires: START + 10 })] })
-    await series.append({ samples: [sample(2, 'old', { expires: START + 10 })] })
-    await series.append({ samples: [sample(2, 'new')] })
-    clock.now = START + 10
-    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(2, 'new')])
-    expect(await series.latest('r')).toEqual([sample(2, 'new')])
-    await series.expire(clock.now)
-    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(2, 'new')])
-    await series.append({ samples: [sample(1, 'again')] })
-    expect(await series.range({ resources: ['r'], metric: 'm' })).toEqual([sample(1, 'again'), sample(2, 'new')])
-  })
-
-  fact('expire lets go of samples and messages and says of how many', async ({ series }, { clock }) => {
+  fact('expire lets go of samples and messages and says of how many', async ({ series, clock }) => {
     const expires = START + 10
     await series.append({
       samples: [sample(1, 1, { expires }), sample(2, 2, { expires: expires + 1 }), sample(3, 3)],
@@ -380,6 +226,8 @@ function definesRefusals(suite: Suite<Storage>): void {
     await expectCode(() => series.append({ applies: { log: 'inputs', partition: -1, position: 1 } }), 'VALIDATION')
     await expectCode(() => series.remove({ resource: 'r', from: 0.5 }), 'VALIDATION')
     await expectCode(() => series.remove({ resource: 'r', metrics: ['m'], only: 'messages' }), 'VALIDATION')
+    await expectCode(() => series.remove({ resource: 'r', stream: 'events' }), 'VALIDATION')
+    await expectCode(() => series.remove({ resource: 'r', keep: 1, only: 'messages' }), 'VALIDATION')
     await expectCode(() => series.expire(Number.NaN), 'VALIDATION')
     await expectCode(() => series.latest(''), 'VALIDATION')
     await series.append({})

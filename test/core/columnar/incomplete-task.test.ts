@@ -4,7 +4,7 @@ import { builtins } from '../../../plugins/index.ts'
 import type { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Relation, Rule, Trigger } from '../../../src/core/rule/rule.ts'
-import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
+import { createEngine, VirtualClock } from '../../../src/index.ts'
 import { actPlug } from '../../support/act-plug.ts'
 import { rowOf } from '../../support/row-of.ts'
 
@@ -114,14 +114,6 @@ describe('a task of which a sensor never had a state', () => {
     }
   })
 
-  it('is a row from when it has one', async () => {
-    const both = { a: 20, b: 20 }
-    const { taken, hasRow, seen } = await asBoth(AND, [...ONLY_A, both, both, both])
-    expect(hasRow).toBe(true)
-    expect(taken).toBe(ONLY_A.length + 1)
-    expect(seen).toHaveLength(4)
-  })
-
   // Holds INCOMPLETE-1
   it('takes messages with other fields on its full state', async () => {
     const others = [{ a: 1, x: 1 }, { a: 2 }, { a: 3, x: 2 }, { a: 4 }, { x: 5 }, { a: 6 }]
@@ -140,50 +132,6 @@ describe('a task of which a sensor never had a state', () => {
   it('keeps the states of sensors that those messages do not run', async () => {
     const { taken } = await asBoth(RULES['three'] ?? AND, [{ c: 30 }, { a: 1, c: 2 }, { c: 3 }, ...ONLY_A])
     expect(taken).toBe(ONLY_A.length - 1)
-  })
-
-  it('takes what is no number on its full state', async () => {
-    const { taken } = await asBoth(AND, [...ONLY_A, { a: 'warm' }, { a: null }, { a: Number.NaN }, ...ONLY_A])
-    expect(taken).toBe(2 * (ONLY_A.length - 1))
-  })
-
-  it('goes on after a push, when nothing is known any more of the fields of its last message', async () => {
-    const taken: unknown[] = []
-    const act = definePlug({
-      name: 'act',
-      version: '1.0.0',
-      kind: 'actuator',
-      execute(context) {
-        const { n } = context.streamData
-        // Who looks at its task has the call go on in the full state.
-        taken.push(n === 2 ? [n, context.rawData] : n)
-      },
-    })
-    const rule: Rule = {
-      sensors: [
-        { label: 'c', resource: 'r', name: 'condition', properties: { condition: 'a < 0 && b >= 10' } },
-        { label: 'a', resource: 'r', name: 'streamingDataSensor', properties: { parameter: 'a', threshold: 0 } },
-      ],
-      actuators: [{ label: 'act', name: 'act' }],
-      triggers: [{ sourceLabel: 'c', destinationLabel: 'act' }],
-      task: { parallel: false },
-    }
-    const clock = new VirtualClock(1000)
-    const engine = createEngine({ plugs: [...builtins, act], scheduler: clock })
-    const task = (await engine.start(rule, { id: 't' })) as LiveTask
-    const send = (values: Values) => {
-      engine.receive({ resource: 'r', ...values })
-      task.save()
-    }
-    send({ a: 10, b: 10, n: 0 })
-    send({ a: 20, b: 10, n: 1 })
-    clock.advanceTo(50_000)
-    send({ a: '25', b: '25', n: 2 })
-    send({ a: 0, b: 0 })
-    task.push('a', { state: 'Above' })
-    task.save()
-    send({ a: 0, b: 0, n: 4 })
-    expect(taken).toHaveLength(5)
   })
 
   it('is what the plain executor makes of it, whoever looks at whatever time', async () => {

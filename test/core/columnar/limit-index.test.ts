@@ -95,7 +95,7 @@ describe('many rows whose limits are sorted', () => {
     }
   }
 
-  async function played(listens: boolean, messages: readonly Message[]): Promise<readonly unknown[]> {
+  async function played(listens: boolean, messages: readonly Message[], hears = false): Promise<readonly unknown[]> {
     const clock = new VirtualClock(1000)
     const calls: unknown[] = []
     const plug = { version: '1.0.0', kind: 'actuator', input: { i: { type: 'integer' } } } as const
@@ -117,6 +117,7 @@ describe('many rows whose limits are sorted', () => {
     })
     const engine = createEngine({ plugs: [...builtins, act, other], scheduler: clock, seed: 1 })
     if (listens) engine.events$.subscribe(() => undefined)
+    if (hears) engine.fired$.subscribe((event) => calls.push(JSON.stringify(event)))
     for (let i = 0; i < RULES; i++) await engine.start(ruleOf(i), { id: `t${i}` })
     for (const message of messages) {
       clock.advanceTo(clock.now() + 5)
@@ -146,5 +147,10 @@ describe('many rows whose limits are sorted', () => {
       return { ...rest, ...(i % 3 !== 2 && { a }), ...(i % 3 !== 1 && { b }) }
     })
     expect(await played(false, messages)).toEqual(await played(true, messages))
+  })
+
+  it('tell who fired and why as each would alone', async () => {
+    const messages = send(300)
+    expect(await played(false, messages, true)).toEqual(await played(true, messages, true))
   })
 })

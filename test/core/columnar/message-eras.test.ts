@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
-import { carriedValue, firstEra, keptSince, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
+import { carriedValue, firstEra, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { generatorHere } from '../../../src/platform/generate.ts'
@@ -70,13 +70,6 @@ describe('a row', () => {
     expect(fired).toHaveLength(89)
   })
 
-  // Holds ERA-2
-  it('takes a message that runs nothing as no invocation', async () => {
-    const { info, hasRow } = await asBoth(BOTH, [...START, { c: 1 }, { c: 2 }])
-    expect(hasRow).toBe(true)
-    expect(info).toMatchObject({ invocationCount: 3, lastExecutionTime: 3000 })
-  })
-
   // Holds ERA-3
   it('finds what a message lacks in an earlier one, for a minute', async () => {
     const { fired, hasRow } = await asBoth(BOTH, [
@@ -105,39 +98,11 @@ describe('a row', () => {
     }
   })
 
-  it('takes metrics that come by turns, whenever somebody looks', async () => {
-    const turns = Array.from({ length: 6 }, (__, i) => (i % 2 === 0 ? { a: 30 + i } : { b: 30 + i }))
-    for (let after = START.length; after < START.length + turns.length; after++) {
-      for (let last = 1; last <= turns.length; last++) {
-        const { hasRow } = await asBoth(BOTH, [...START, ...turns.slice(0, last)], after)
-        expect(hasRow).toBe(true)
-      }
-    }
-  })
-
   // Holds ERA-4
   it.each([null, Number.NaN, 'warm'])('takes %s by itself, and stays', async (odd) => {
     const { hasRow, why } = await asBoth(BOTH, [...START, { a: odd, b: 3 }, { a: 30, b: 30 }, { a: 5, b: 5 }])
     expect(why.value).toBe(0)
     expect(hasRow).toBe(true)
-  })
-
-  // Holds UNKNOWN-1
-  it('takes a message after which a gate is not what its last states say, and the next one', async () => {
-    const odd = [...START, { a: 30, b: 3 }, { a: null, b: 30 }]
-    for (const more of [
-      [],
-      [{ a: 5, b: 50 }],
-      [
-        { a: 5, b: 50 },
-        { a: 50, b: 5 },
-        { a: 30, b: 30 },
-      ],
-    ]) {
-      const { hasRow, why } = await asBoth(BOTH, [...odd, ...more])
-      expect(why.value).toBe(0)
-      expect(hasRow).toBe(true)
-    }
   })
 
   // Holds UNKNOWN-1
@@ -165,37 +130,6 @@ describe('a row', () => {
     }
   })
 
-  it('takes several in which sensors fail, one after the other or with one between', async () => {
-    const near = [
-      { a: null, b: 3 },
-      { a: 4, b: null },
-      { a: 5, b: 5 },
-      { a: null, b: null },
-      { a: 6, b: 6 },
-    ]
-    for (let last = 1; last <= near.length; last++) {
-      const { hasRow, why } = await asBoth(BOTH, [...START, ...near.slice(0, last)])
-      expect(why.value).toBe(0)
-      expect(hasRow).toBe(true)
-    }
-  })
-
-  it('takes them also when one between them has fired, and counts that once', async () => {
-    const near = [
-      { a: null, b: 3 },
-      { a: 30, b: 30 },
-      { a: 4, b: null },
-      { a: 40, b: 30 },
-      { a: null, b: 3 },
-    ]
-    for (let last = 1; last <= near.length; last++) {
-      const { fired, why, hasRow } = await asBoth(BOTH, [...START, ...near.slice(0, last), { a: 5, b: 5 }])
-      expect(fired).toHaveLength(Math.floor(last / 2))
-      expect(why.value).toBe(0)
-      expect(hasRow).toBe(true)
-    }
-  })
-
   it('has the full state take one of very many', async () => {
     const { why } = await asBoth(BOTH, [...START, ...Array.from({ length: 18 }, () => ({ a: null, b: 3 }))])
     expect(why.value).toBe(1)
@@ -206,34 +140,6 @@ describe('a row', () => {
     const { hasRow, why } = await asBoth(BOTH, [...START, { a: null, b: 3 }, { b: 30 }, { a: 5, b: 5 }])
     expect(why.value).toBe(1)
     expect(hasRow).toBe(true)
-  })
-
-  // Holds UNKNOWN-2
-  it('and right after a sensor had none', async () => {
-    const { hasRow, why } = await asBoth(BOTH, [...START, { a: null, b: 3 }, { a: 5, b: 5 }, { b: 6 }])
-    expect(why.value).toBe(1)
-    expect(hasRow).toBe(true)
-  })
-
-  it('leaves for a value that is no number when its sensor tries again', async () => {
-    const retryConfig = { maxRetries: 0, errorState: 'Above' }
-    const rule: Rule = { ...BOTH, sensors: TWO.map((sensor) => ({ ...sensor, retryConfig })) }
-    const { fired, why } = await asBoth(rule, [...START, { a: null, b: 30 }, { a: 5, b: 5 }])
-    expect(why.value).toBe(1)
-    expect(fired).toHaveLength(1)
-  })
-
-  it('takes a part that decides a gate with its first sensor', async () => {
-    const c: Sensor = { ...(TWO[0] as Sensor), label: 'c', properties: { parameter: 'c', threshold: 10 } }
-    const rule: Rule = {
-      ...BOTH,
-      sensors: [...TWO, c],
-      relations: [{ label: 'g', type: 'AND', parentLabels: ['a', 'c'], combinations: [['Above', 'Above']] }],
-    }
-    const whole = [1, 2, 3].map((value) => ({ a: value, b: value, c: 30 }))
-    const { fired, why } = await asBoth(rule, [...whole, { a: 30, b: 30 }])
-    expect(why.fields).toBe(0)
-    expect(fired).toHaveLength(1)
   })
 
   // Holds PART-1
@@ -264,6 +170,16 @@ describe('an era', () => {
     }
   })
 
+  it('counts messages beyond what 32 bits hold', () => {
+    const fields = new FieldsTable(undefined)
+    const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
+    if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
+    for (const index of [2 ** 31 - 1, 2 ** 31, 2 ** 40]) {
+      const era = nextEra(firstEra(one), { resource: 'r', a: 1 }, 0, index, other)
+      expect([era.kept?.index, era.from]).toEqual([index, index + 1])
+    }
+  })
+
   /** Of messages one after the other, a second apart. */
   const eraOf = (messages: readonly Message[]): Era => {
     const [first, ...others] = messages
@@ -275,29 +191,6 @@ describe('an era', () => {
     return era
   }
   const said = (...values: Values[]): Message[] => values.map((one) => ({ resource: 'r', ...one }))
-
-  it('keeps the last message of each field that no later one has', () => {
-    const kept = keptSince(eraOf(said({ a: 1, b: 1 }, { a: 2, b: 2 }, { a: 3 }, { c: 4 }, { c: 5 })), -1)
-    expect(kept.map(({ index, time }) => [index, time])).toEqual([
-      [1, 1000],
-      [2, 2000],
-    ])
-  })
-
-  it('keeps nothing of metrics that come again and again but the others', () => {
-    const many = Array.from({ length: 999 }, (_, i) => ({ [['a', 'b', 'c'][i % 3] ?? '']: i }))
-    expect(keptSince(eraOf(said(...many)), -1).map(({ index }) => index)).toEqual([996, 997])
-  })
-
-  it('counts messages beyond what 32 bits hold', () => {
-    const fields = new FieldsTable(undefined)
-    const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
-    if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
-    for (const index of [2 ** 31 - 1, 2 ** 31, 2 ** 40]) {
-      const era = nextEra(firstEra(one), { resource: 'r', a: 1 }, 0, index, other)
-      expect([era.kept?.index, era.from]).toEqual([index, index + 1])
-    }
-  })
 
   it('gives what was carried until its time is over', () => {
     const era = eraOf(said({ a: 1 }, { b: 2 }, { b: 3 }))

@@ -101,15 +101,6 @@ describe('firings of a batch of events', () => {
     expect(own.taken.plain).toBeLessThan(own.taken.rows + own.taken.vectorized)
   })
 
-  it('say since when states were there, before and after messages that rows did not take', async () => {
-    const rules = [chained(20), chained(3)]
-    for (const some of [rules, rules.slice(1)]) {
-      const own = await read(some, false, { types: ['fired'] }, true)
-      expect(own.later).toEqual((await read(some, true, { types: ['fired'] }, true)).later)
-      expect(own.taken.rows).toBeGreaterThan(200)
-    }
-  })
-
   it('share what whys say of equal states', async () => {
     const clock = new VirtualClock(0)
     const engine = createEngine({ plugs, scheduler: clock })
@@ -126,24 +117,4 @@ describe('firings of a batch of events', () => {
     expect(count).toBe(2000)
     expect(lists.size).toBe(3)
   })
-})
-
-it('who subscribes within the call of a row hears of the next message', async () => {
-  const clock = new VirtualClock(0)
-  const heard: number[] = []
-  let subscribes = (): void => undefined
-  const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => subscribes() })
-  const engine = createEngine({ plugs: [...builtins, act], scheduler: clock, seed: 1 })
-  await engine.start(ruleOf(20), { id: 't' })
-  const send = (time: number): void => {
-    clock.advanceTo(time)
-    engine.receive({ resource: 'r', a: 30, b: 30 })
-  }
-  for (const time of [1, 2, 3]) send(time)
-  subscribes = () => {
-    subscribes = () => undefined
-    engine.fired$.subscribe((event) => heard.push(event.time))
-  }
-  for (const time of [4, 5, 6]) send(time)
-  expect(heard).toEqual([5, 6])
 })

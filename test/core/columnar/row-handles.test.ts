@@ -1,10 +1,8 @@
-import { Subscription } from 'rxjs'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
-import { scale } from '../../support/scale-plug.ts'
 import { rowOf } from '../../support/row-of.ts'
 
 const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
@@ -190,21 +188,6 @@ describe('a attached task', () => {
     expect(hasRow()).toBe(true)
   })
 
-  it('takes a message with other fields, and what it lacks stays in reach', async () => {
-    const { task, send, hasRow } = await attached()
-    send({ a: 3 })
-    expect(hasRow()).toBe(true)
-    expect(task.save().state.streams).toMatchObject({ r: { carried: [['b', 1, 60_000]] } })
-  })
-
-  it('rises for text where it compares a number, and sits down again', async () => {
-    const { task, send, hasRow } = await attached()
-    send({ a: '31', b: 1 })
-    expect(task.node('s0').rawData).toMatchObject({ data: 31 })
-    send({ a: 4, b: 1 })
-    expect(hasRow()).toBe(true)
-  })
-
   it('rises when somebody begins to listen', async () => {
     const { engine, send, hasRow } = await attached()
     const types: string[] = []
@@ -236,14 +219,6 @@ describe('a attached task', () => {
     expect(task.node('a0').rawData).toEqual({ collectedTime: 0 })
   })
 
-  it('keeps raw data in which a plug has put its properties', async () => {
-    const keeping = { name: 'keeps', properties: { value: '${streamdata.a}' } }
-    const { task, send } = await attached(rule({ sensors: [sensor('s0', keeping)], triggers: [] }))
-    send({ a: 7, b: 1 })
-    send({ a: 99, b: 1 })
-    expect(task.node('s0')).toMatchObject({ rawData: { seen: { value: 7 } }, error: { message: 'too much' } })
-  })
-
   it('rises while a promise of its actuator is open', async () => {
     const { engine, send, hasRow } = await attached(rule({ actuators: [{ label: 'a0', name: 'waits' }] }))
     send({ a: 30, b: 1 })
@@ -260,77 +235,6 @@ describe('a attached task', () => {
     expect(send({ a: 30, b: 1 })).toBe(false)
     await engine.remove(task.id)
     expect(engine.tasks.size).toBe(0)
-  })
-})
-
-describe('a chain of sensors that calculate', () => {
-  async function played(listens: boolean, generates: boolean): Promise<unknown> {
-    const options = { plugs: [...builtins, scale, act], scheduler: new VirtualClock(0), seed: 1 }
-    const engine = createEngine({ ...options, ...(!generates && { generate: undefined as never }) })
-    if (listens) engine.events$.subscribe(() => undefined)
-    const step = (label: string, value: string) =>
-      sensor(label, { name: 'scale', properties: { value, factor: 1e200, limit: 10 } })
-    const given = rule({
-      sensors: [step('s0', '${streamdata.a}'), step('s1', '${nodes.s0.rawData.value}')],
-      triggers: [
-        { sourceLabel: 's0', destinationLabel: 's1' },
-        { sourceLabel: 's1', destinationLabel: 'a0', statesTrigger: ['High'] },
-      ],
-    })
-    const task = (await engine.start(given, { id: 't', resource: 'r' })) as LiveTask
-    for (const a of [1e-180, 2e-180, 1e-190]) engine.receive({ resource: 'r', a })
-    if (!listens) expect(rowOf(task)).toBeDefined()
-    const before = task.save()
-    for (const a of [1e120, -1e120, 3]) engine.receive({ resource: 'r', a })
-    const saved = [before, task.save(), task.node('s1')]
-    await engine.close()
-    return saved
-  }
-
-  it.each([true, false])(
-    'fails where a number is too large for raw data, with generated code: %s',
-    async (generates) => {
-      const expected = await played(true, generates)
-      expect(await played(false, generates)).toEqual(expected)
-      expect(JSON.stringify(expected)).toContain('"failures":[4,5,6]')
-    },
-  )
-})
-
-describe('the time of a message', () => {
-  /** Two tasks of different shapes; the clock moves while the first one's actuator works, and is read there. */
-  async function saved(listens: boolean): Promise<unknown> {
-    let now = 0
-    const reads = definePlug({
-      name: 'reads',
-      version: '1.0.0',
-      kind: 'actuator',
-      execute({ task: { TASK_ID } }) {
-        now += 7
-        engine.explain(TASK_ID, 'a0')
-      },
-    })
-    const clock = { now: () => now, schedule: () => new Subscription() }
-    const engine = createEngine({ plugs: [...builtins, act, reads], scheduler: clock, seed: 1 })
-    if (listens) engine.events$.subscribe(() => undefined)
-    const reading = {
-      actuators: [
-        { label: 'a0', name: 'reads' },
-        { label: 'a1', name: 'act' },
-      ],
-    }
-    const both = [...(rule().triggers ?? []), { sourceLabel: 's0', destinationLabel: 'a1', statesTrigger: ['Above'] }]
-    await engine.start(rule({ ...reading, triggers: both }), { id: 'first', resource: 'r' })
-    await engine.start(rule(pair('AND')), { id: 'second', resource: 'r' })
-    for (const a of [1, 2, 30, 30, 3]) {
-      now += 100
-      engine.receive({ resource: 'r', a })
-    }
-    return [...engine.tasks.values()].map((task) => task.save())
-  }
-
-  it('is one for all that follows from it, also when the clock moves meanwhile', async () => {
-    expect(await saved(false)).toEqual(await saved(true))
   })
 })
 

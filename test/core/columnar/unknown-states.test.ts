@@ -113,91 +113,6 @@ describe('sensors that run others', () => {
     await expectInRows(CHAIN, [{ a: odd }, { a: 30 }, { a: 31 }, { a: 4 }])
   })
 
-  it('fail one time after the other, after and before they fire', async () => {
-    await expectInRows(CHAIN, [{ a: 30 }, { a: null }, { a: null }, { a: 30 }, { a: null }, { a: 5 }, { a: 6 }])
-  })
-
-  it('fail when they compare, one behind the other', async () => {
-    const comparing = ['a', 'b'].map((parameter, i): Sensor => {
-      const own = { label: parameter, name: 'streamingDataSensor', properties: { parameter, threshold: 10 } }
-      return i === 0 ? { ...own, resource: 'r' } : own
-    })
-    const triggers = [
-      { sourceLabel: 'a', destinationLabel: 'b' },
-      { sourceLabel: 'b', destinationLabel: 'act', statesTrigger: ['Above'] },
-    ]
-    const rule = { ...CHAIN, sensors: comparing, triggers }
-    await expectInRows(
-      rule,
-      [{ a: 30 }, { a: null }, { a: 30 }, { a: null }, { a: 5 }].map((values) => ({ b: 30, ...values })),
-    )
-  })
-
-  it('fail behind such that do not', async () => {
-    const sensors = [scaling('first', '${streamdata.b}'), scaling('next', '${streamdata.a}', {})]
-    const rule = { ...CHAIN, sensors: [...sensors, scaling('last', LAST, {})] }
-    const odd = [{ a: null }, { a: 30 }, { a: 30, b: 'x' }, { a: 5 }].map((values) => ({ b: 40, ...values }))
-    for (let last = 1; last <= odd.length; last++) {
-      const { why } = await asPlain(rule, [...START, ...odd.slice(0, last)])
-      expect(why.value).toBe(0)
-    }
-  })
-
-  it('leave gates of others as they were', async () => {
-    const rule: Rule = {
-      ...CHAIN,
-      sensors: [
-        ...(CHAIN.sensors ?? []),
-        { label: 'other', resource: 'r', name: 'streamingDataSensor', properties: { parameter: 'b', threshold: 10 } },
-      ],
-      relations: [{ label: 'g', type: 'AND', parentLabels: ['last', 'other'], combinations: [['High', 'Above']] }],
-      triggers: [
-        ...(CHAIN.triggers ?? []).slice(0, 2),
-        { sourceLabel: 'g', destinationLabel: 'act', stateChangeTrigger: { stateFrom: 'FALSE', stateTo: 'TRUE' } },
-      ],
-    }
-    const odd = [
-      { a: 30, b: 3 },
-      { a: null, b: 30 },
-      { a: 30, b: 30 },
-      { a: null, b: 3 },
-      { a: 5, b: 5 },
-    ]
-    for (let last = 1; last <= odd.length; last++) {
-      for (let looksAfter = 2; looksAfter <= START.length + last; looksAfter++) {
-        const { why } = await asPlain(rule, [...START, ...odd.slice(0, last)], looksAfter)
-        expect(why.value).toBe(0)
-      }
-    }
-  })
-
-  it('are counted as they ran when somebody listens from then on', async () => {
-    const quiet = await told(true)
-    expect(quiet.length).toBeGreaterThan(0)
-    expect(quiet).toEqual(await told(false))
-
-    async function told(hasRows: boolean): Promise<readonly string[]> {
-      const clock = new VirtualClock(0)
-      const act = definePlug({ name: 'act', version: '1.0.0', kind: 'actuator', execute: () => undefined })
-      // oxlint-disable-next-line no-new-func, typescript/no-implied-eval -- the same that the library does
-      const generate = (names: readonly string[], body: string) => new Function(...names, body) as () => unknown
-      const latency = hasRows ? {} : { latency: () => 0 }
-      const plugs = [...builtins, scale, act]
-      const engine = new CoreEngine({ plugs, scheduler: clock, ids: () => 'unused', seed: 1, generate, ...latency })
-      await engine.start(CHAIN, { id: 't' })
-      const receive = (values: Values): void => {
-        clock.advanceTo(clock.now() + 1000)
-        engine.receive({ resource: 'r', ...values })
-      }
-      for (const values of [...START, { a: null }, { a: 30 }, { a: 4 }, { a: null }, { a: 30 }]) receive(values)
-      const events: string[] = []
-      engine.events({ types: ['fired'] }).subscribe((event) => events.push(JSON.stringify(event)))
-      for (const values of [{ a: 30 }, { a: null }, { a: 30 }]) receive(values)
-      await engine.close()
-      return events
-    }
-  })
-
   it.each([
     ['an actuator that fired just before cools down', [{ a: 30 }, { a: null }, { a: 30 }]],
     ['it is read as a number', [{ a: 3 }, { a: '30' }, { a: 4 }]],
@@ -216,20 +131,6 @@ describe('sensors that calculate', () => {
 
   it('fail in a row when a number that must be there is none', async () => {
     await expectInRows(alone, [{ a: null }, { a: 30 }, { a: Number.NaN }, { a: 30 }, { a: 4 }])
-  })
-
-  it('keep what they gave last, which they had made of what others gave', async () => {
-    const last = scaling('last', LAST)
-    const sensors = [
-      { ...last, properties: { ...last.properties, limit: '${streamdata.b}' }, sequence: 2 },
-      scaling('next', '${streamdata.a}'),
-    ]
-    await expectInRows({ ...alone, sensors }, [
-      { a: 5, b: 30 },
-      { a: 6, b: null },
-      { a: 7, b: 30 },
-      { a: 8, b: 30 },
-    ])
   })
 
   it('are asked when it need not be there, or others read what they gave last', async () => {

@@ -74,12 +74,6 @@ describe('a call that begins before its turn', () => {
     ])
   })
 
-  it('has an id of its own, also when messages come at one time', async () => {
-    const t = await ahead()
-    t.send(1, 2, 3)
-    expect(new Set(t.calls.map(({ context }) => context.id)).size).toBe(3)
-  })
-
   it('sees how many rules led to its message', async () => {
     const t = await ahead()
     t.send(1)
@@ -99,26 +93,6 @@ describe('a call that begins before its turn', () => {
     expect(told()).toEqual(['result', 'log', 'result'])
   })
 
-  it('is called once: its answer is used, a failure, too', async () => {
-    const t = await ahead()
-    t.send(1, 2, 3)
-    t.calls[1]?.fail(new Error('broken'))
-    await t.answer(3, 'Off')
-    await t.answer(1)
-    expect(t.results()).toEqual(['On', 'broken', 'Off'])
-    expect(t.levels()).toEqual([1, 2, 3])
-  })
-
-  it('that has not answered when its turn comes is waited for', async () => {
-    const t = await ahead()
-    t.send(1, 2, 3)
-    await t.answer(1)
-    await t.answer(3)
-    expect(t.results()).toEqual(['On'])
-    await t.answer(2, 'Off')
-    expect(t.results()).toEqual(['On', 'Off', 'On'])
-  })
-
   it('has its time limit from when it began', async () => {
     const t = await ahead({ timeout: 'PT10S' })
     t.send(1)
@@ -130,19 +104,6 @@ describe('a call that begins before its turn', () => {
     expect(t.results()).toEqual(['On'])
     t.clock.advanceTo(11_000)
     expect(t.results()).toEqual(['On', 'ahead took longer than 10000 ms'])
-  })
-
-  it('that fails is tried again in its turn', async () => {
-    const t = await ahead({ retryConfig: { maxRetries: 1, minBackoff: 'PT1S' } })
-    t.send(1, 2)
-    t.calls[1]?.fail(new Error('broken'))
-    await t.answer(1)
-    expect(t.results()).toEqual(['On'])
-    t.clock.advanceTo(1000)
-    expect(t.levels()).toEqual([1, 2, 2])
-    t.calls[2]?.answer('Off')
-    await promisesSettled()
-    expect(t.results()).toEqual(['On', 'Off'])
   })
 
   it('is told to give up when its task stops, and so is one whose message is dropped', async () => {

@@ -186,22 +186,6 @@ describe('work at hand', () => {
     await t.engine.change('t', rule({ sensors: { a: on('late') } }))
     expect(t.task.save().state).toMatchObject({ dropped: 1, waiting: [{ kind: 'push', node: 'a' }] })
   })
-
-  it('effects of untouched actuators wait on, in their order', async () => {
-    const t = await live(pair({}, {}, { triggers: [trigger('b', 'second', is('On'))] }), {
-      script: (plugs) => plugs.say('second', LATER),
-    })
-    for (let i = 0; i < 3; i++) t.send({ b: 'On' })
-    await t.engine.change('t', pair({}, { properties: { value: 1 } }, { triggers: [] }))
-    for (let i = 0; i < 3; i++) {
-      expect(t.plugs.openCalls('second')).toBe(1)
-      t.plugs.settle('second', undefined)
-      await promisesSettled()
-    }
-    const ids = t.plugs.callsOf('second').map(({ id }) => id)
-    expect(ids).toEqual([...new Set(ids)])
-    expect(ids).toHaveLength(3)
-  })
 })
 
 describe('clocks', () => {
@@ -211,15 +195,6 @@ describe('clocks', () => {
       task: { type: 'periodic', frequency, ...task },
     })
   const ticks = (t: Awaited<ReturnType<typeof live>>): string[] => t.lines('tick')
-
-  it('go on when they are not touched', async () => {
-    const t = await live(ticking(100))
-    t.to(50)
-    t.clear()
-    await t.engine.change('t', ticking(100, {}, { name: 'x' }))
-    t.to(210)
-    expect(ticks(t)).toEqual(['70 tick b', '100 tick', '140 tick b', '200 tick', '210 tick b'])
-  })
 
   it('begin anew from the moment of the change when they are, also after a restart', async () => {
     const t = await live(ticking(100))
@@ -234,14 +209,6 @@ describe('clocks', () => {
 })
 
 describe('a changed task', () => {
-  it('goes on after a restart as it would have', async () => {
-    const t = await live(pair())
-    t.send({ a: 'On', b: 'On' })
-    await t.engine.change('t', pair({}, { properties: { value: 1 } }))
-    const saved = t.task.save()
-    expect((await restarted(t)).task.save()).toEqual(saved)
-  })
-
   it('that does not run is refused, and one whose change is refused goes on', async () => {
     const t = await live(pair())
     t.send({ a: 'On' })

@@ -38,20 +38,6 @@ describe('starting', () => {
     expect(t.task.status).toBe('running')
     expect(t.send({ s: 'On' })).toBe(true)
   })
-
-  it('again gives fresh node states, keeps counters, and is another run', async () => {
-    const t = await live(simple())
-    t.send({ s: 'On' })
-    t.to(5)
-    await t.engine.stop('t')
-    t.to(9)
-    await t.engine.start('t')
-    expect(t.task.node('s').states).toEqual({ Off: 0.5, On: 0.5 })
-    expect(t.task.node('s')).not.toHaveProperty('rawData')
-    expect(t.task.info()).toMatchObject({ startTime: 9, invocationCount: 1 })
-    expect(t.task.info()).not.toHaveProperty('finishedTime')
-    expect(t.lines('started')).toEqual(['0 started 1', '9 started 2'])
-  })
 })
 
 describe('stopping', () => {

@@ -33,32 +33,6 @@ describe('messages that come while a sensor is at work', () => {
     expect(t.task.info().waiting).toBeUndefined()
   })
 
-  it('have the time at which they came, and the clock beside it', async () => {
-    const t = await live(SLOW)
-    t.send({ level: 1 })
-    t.to(1000)
-    t.send({ level: 2 })
-    t.to(5000)
-    await answerAll(t, 's', 'On')
-    const results = t.events.filter(({ type, node }) => type === 'result' && node === 's')
-    expect(results.map(({ time, at }) => [time, at])).toEqual([
-      [0, 5000],
-      [1000, 5000],
-    ])
-    expect(t.plugs.callsOf('s').map(({ now }) => now)).toEqual([0, 1000])
-    expect(t.fired()).toEqual(['0 act', '1000 act'])
-  })
-
-  it('end a silence before its timer does, when they came first', async () => {
-    const t = await live(rule({ sensors: { s: on('late', { evictionTime: 300 }) } }))
-    t.send({ level: 1 })
-    t.to(200)
-    t.send({ level: 2 })
-    t.to(1000)
-    await answerAll(t, 's', 'On')
-    expect(t.lines('evicted')).toEqual(['500 evicted s On'])
-  })
-
   it('are told by explain: what is shown is behind', async () => {
     const t = await live(SLOW)
     t.send({ level: 1 })
@@ -116,36 +90,6 @@ describe('calls of an actuator', () => {
       },
     ],
     triggers: [trigger('s', 'act')],
-  })
-
-  it('have the properties with which they fired, at each attempt', async () => {
-    const t = await live(RETRIED, { script: (plugs) => plugs.say('act', LATER) })
-    t.send({ s: 'On', level: 99 })
-    t.plugs.fail('act')
-    await promisesSettled()
-    t.send({ s: 'On', level: 20 })
-    await t.wait(1000)
-    t.plugs.settle('act', undefined)
-    await promisesSettled()
-    expect(t.plugs.callsOf('act').map(({ properties }) => properties['text'])).toEqual([
-      '99 degrees',
-      '99 degrees',
-      '20 degrees',
-    ])
-  })
-
-  it('of one node are made one after the other, and do not hold the task', async () => {
-    const t = await live(RETRIED, { script: (plugs) => plugs.say('act', LATER) })
-    for (const level of [1, 2, 3]) t.send({ s: 'On', level })
-    expect([t.plugs.callsOf('s').length, t.plugs.openCalls('act')]).toEqual([3, 1])
-    expect(t.task.info().waiting).toEqual({ inputs: 0, effects: 2 })
-  })
-
-  it('of a node that says unordered are all made at once', async () => {
-    const unordered = { ...RETRIED, actuators: [{ label: 'act', name: 'act', unordered: true }] }
-    const t = await live(unordered, { script: (plugs) => plugs.say('act', LATER) })
-    for (const level of [1, 2, 3]) t.send({ s: 'On', level })
-    expect(t.plugs.openCalls('act')).toBe(3)
   })
 
   it('that wait are bounded: the oldest is dropped, and is an error', async () => {

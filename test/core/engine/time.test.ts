@@ -109,43 +109,6 @@ describe('a schedule that is edited', () => {
   })
 })
 
-describe('an engine on a clock that jumps', () => {
-  async function hourly(task: TaskSettings = {}) {
-    const clock = new JumpingClock(0)
-    const { plugs } = new ScriptedPlugs()
-    const engine = createEngine({ plugs, scheduler: clock, recheckMs: 60_000, ids: () => TASK_ID, seed: 1 })
-    const ticks: [scheduledAt: number, time: number][] = []
-    engine.events$.subscribe((event) => void (event.type === 'tick' && ticks.push([event.scheduledAt, event.time])))
-    const started = await engine.start(
-      rule({ sensors: { s: 'switch' }, task: { type: 'scheduled', cron: '0 0 * * * ?', ...task } }),
-    )
-    const minutes = (count: number) => {
-      for (let i = 0; i < count; i++) clock.sleep(60_000)
-    }
-    return { clock, ticks, started, minutes }
-  }
-
-  it('notices within a minute that the clock was put forward, and follows misfire', async () => {
-    const t = await hourly({ misfire: 'once' })
-    t.minutes(30)
-    t.clock.set(5.5 * 3_600_000)
-    t.minutes(1)
-    expect(t.ticks).toEqual([[5 * 3_600_000, 5.5 * 3_600_000 + 60_000]])
-    expect(t.started.info().skippedTicks).toBe(4)
-  })
-
-  it('is quiet after the clock was put back until it has caught up; nothing ticks twice', async () => {
-    const t = await hourly()
-    t.minutes(61)
-    expect(t.ticks).toHaveLength(1)
-    t.clock.set(30 * 60_000)
-    t.minutes(31)
-    expect(t.ticks).toHaveLength(1)
-    t.minutes(60)
-    expect(t.ticks.map(([scheduledAt]) => scheduledAt / 3_600_000)).toEqual([1, 2])
-  })
-})
-
 it('a fleet of one template reckons each occurrence once', async () => {
   const t = await live(rule({ sensors: { s: 'switch' }, task: { type: 'scheduled', cron: '0/10 * * * * ?' } }))
   const again = rule({ sensors: { s: 'switch' }, task: { type: 'scheduled', cron: '0/10 * * * * ?' } })

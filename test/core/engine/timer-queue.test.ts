@@ -68,30 +68,6 @@ describe('timers', () => {
     ])
   })
 
-  it('that were put off fire once, at the later time', () => {
-    const { clock, fired, owners, want } = setup(new VirtualClock())
-    want(owners[0], 'evict', 10)
-    want(owners[0], 'evict', 25)
-    clock.advanceTo(100)
-    expect(fired).toEqual(['25 0:evict 0'])
-  })
-
-  it('that were brought forward fire once, at the earlier time', () => {
-    const { clock, fired, owners, want } = setup(new VirtualClock())
-    want(owners[0], 'tick', 25)
-    want(owners[0], 'tick', 10)
-    clock.advanceTo(100)
-    expect(fired).toEqual(['10 0:tick 0'])
-  })
-
-  it('that are not due any more do not fire', () => {
-    const { clock, fired, owners, want } = setup(new VirtualClock())
-    want(owners[0], 'wake', 10)
-    owners[0].due.clear()
-    clock.advanceTo(100)
-    expect(fired).toEqual([])
-  })
-
   it('of an owner that was forgotten do not fire, those of others do', () => {
     const { clock, queue, fired, owners, want } = setup(new VirtualClock())
     for (let key = 0; key < 200; key++) want(owners[0], 'wake', 10, key)

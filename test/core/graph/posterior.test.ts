@@ -7,7 +7,7 @@ import { decide } from '../../../src/core/graph/relations.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { Relation, RelationType, Rule } from '../../../src/core/rule/rule.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
-import { gate, general, rule } from '../../support/rule-writing.ts'
+import { gate, rule } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const plugs = createRegistry(new ScriptedPlugs().plugs)
@@ -23,52 +23,6 @@ function probability(graph: Graph, label: string, known: Readonly<Record<string,
   ]
   return posterior(node, nodes)[0] ?? Number.NaN
 }
-
-describe('the probability of a gate over dice and switches', () => {
-  const dice = { d1: 'dice', d2: 'dice', s: 'switch' }
-  const sixes = [
-    ['d1', 'SIX'],
-    ['d2', 'SIX'],
-  ] as const
-  const graph = compile(
-    rule({
-      sensors: dice,
-      relations: [
-        gate('and', 'AND', ...sixes),
-        gate('or', 'OR', ...sixes),
-        gate('nand', 'NAND', ...sixes),
-        general('pair', ['d1', 'd2'], ['SIX', 'SIX'], ['ONE', 'ONE']),
-        gate('nested', 'AND', ['and', 'TRUE'], ['s', 'On']),
-        gate('same', 'AND', ['and', 'TRUE'], ['d1', 'SIX']),
-        gate('never', 'AND', ['and', 'TRUE'], ['d1', 'ONE']),
-        gate('always', 'OR', ['and', 'TRUE'], ['nand', 'TRUE']),
-      ],
-    }),
-  )
-  it.each([
-    ['d1', {}, 1 / 6],
-    ['d1', { d1: 'ONE' }, 1],
-    ['d1', { d1: 'SIX' }, 0],
-    ['and', {}, 1 / 36],
-    ['and', { d1: 'SIX' }, 1 / 6],
-    ['and', { d1: 'ONE' }, 0],
-    ['or', {}, 11 / 36],
-    ['or', { d2: 'SIX' }, 1],
-    ['nand', {}, 35 / 36],
-    ['pair', {}, 2 / 36],
-    ['pair', { d1: 'ONE' }, 1 / 6],
-    ['nested', {}, 1 / 72],
-    ['same', {}, 1 / 36],
-    ['never', {}, 0],
-    ['always', {}, 1],
-  ])('%s when %o is known is %f', (label, known, expected) => {
-    expect(probability(graph, label, known)).toBeCloseTo(expected, 12)
-  })
-
-  it('is certain for the gates that decisions find certain', () => {
-    expect(probability(graph, 'and', { d1: 'SIX', d2: 'SIX' })).toBe(1)
-  })
-})
 
 describe('a graph whose gates share many unobserved sensors', () => {
   const count = 21

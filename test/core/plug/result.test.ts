@@ -60,38 +60,25 @@ describe('readAnswer', () => {
   })
 
   it.each([
+    ['below', 'State below is invalid for plug range; it can be Above, In Range, Below'],
+    [{ state: 'x' }, 'State x is invalid for plug range; it can be Above, In Range, Below'],
+    [{ state: 1 }, 'State 1 is invalid for plug range; it can be Above, In Range, Below'],
+    ['', 'State "" is invalid for plug range; it can be Above, In Range, Below'],
+    [5, 'plug range answered 5; give a state or an object'],
+    [['Above'], 'plug range answered ["Above"]'],
+    [Promise.resolve('Above'), 'plug range answered'],
+    [{ rawData: [1] }, 'gave [1] as rawData'],
+    [{ rawData: new Map() }, 'as rawData'],
+    [{ rawData: JSON.parse('{"__proto__":1}') as unknown }, 'keys __proto__, constructor'],
+    [{ rawData: { constructor: 1 } }, 'keys __proto__, constructor'],
+    [{ rawData: { prototype: 1 } }, 'keys __proto__, constructor'],
+    [{ rawData: { a: { b: 1n } } }, 'plug range gave rawData.a.b, which is a bigint'],
+    [{ rawData: { value: Number.NaN } }, 'gave rawData.value, which is NaN'],
+    [{ rawData: { m: new Map() } }, 'gave rawData.m, which is an object of the class Map'],
+    [{ internalState: () => 1 }, 'gave internalState, which is a function'],
+    [{ internalState: { at: [new Date(0)] } }, 'gave internalState.at[0], which is an object'],
+    [{ then: { after: 1, rawData: { s: new Set() } } }, 'gave then.rawData.s, which is an object'],
     [
-      'a state that is not declared',
-      'below',
-      'State below is invalid for plug range; it can be Above, In Range, Below',
-    ],
-    [
-      'such a state in an object',
-      { state: 'x' },
-      'State x is invalid for plug range; it can be Above, In Range, Below',
-    ],
-    ['a state that is no text', { state: 1 }, 'State 1 is invalid for plug range; it can be Above, In Range, Below'],
-    ['an empty state', '', 'State "" is invalid for plug range; it can be Above, In Range, Below'],
-    ['a number', 5, 'plug range answered 5; give a state or an object'],
-    ['an array', ['Above'], 'plug range answered ["Above"]'],
-    ['a promise within', Promise.resolve('Above'), 'plug range answered'],
-    ['raw data that is a list', { rawData: [1] }, 'gave [1] as rawData'],
-    ['raw data of a class', { rawData: new Map() }, 'as rawData'],
-    [
-      'raw data with the key __proto__',
-      { rawData: JSON.parse('{"__proto__":1}') as unknown },
-      'keys __proto__, constructor',
-    ],
-    ['raw data with the key constructor', { rawData: { constructor: 1 } }, 'keys __proto__, constructor'],
-    ['raw data with the key prototype', { rawData: { prototype: 1 } }, 'keys __proto__, constructor'],
-    ['a bigint in raw data', { rawData: { a: { b: 1n } } }, 'plug range gave rawData.a.b, which is a bigint'],
-    ['NaN in raw data', { rawData: { value: Number.NaN } }, 'gave rawData.value, which is NaN'],
-    ['a map in raw data', { rawData: { m: new Map() } }, 'gave rawData.m, which is an object of the class Map'],
-    ['a function as memory', { internalState: () => 1 }, 'gave internalState, which is a function'],
-    ['a date in a memory', { internalState: { at: [new Date(0)] } }, 'gave internalState.at[0], which is an object'],
-    ['a set further on', { then: { after: 1, rawData: { s: new Set() } } }, 'gave then.rawData.s, which is an object'],
-    [
-      'what cannot be read',
       Object.defineProperty({}, 'state', {
         get: () => {
           throw new Error('shut')
@@ -99,15 +86,15 @@ describe('readAnswer', () => {
       }),
       'gave an answer that cannot be read: shut',
     ],
-    ['a message that is no text', { message: 5 }, 'gave 5 as message'],
-    ['a negative delay', { after: -1 }, 'gave -1 as after'],
-    ['a delay that is NaN', { after: Number.NaN }, 'gave NaN as after'],
-    ['an endless delay', { after: Number.POSITIVE_INFINITY }, 'gave Infinity as after'],
-    ['a delay as text', { after: '5m' }, 'gave "5m" as after'],
-    ['a later result without a delay', { then: { state: 'Above' } }, 'without its own after'],
-    ['a later result that is a function', { then: () => 'Above' }, 'plug range answered a function'],
-    ['a wrong state further on', { then: { state: 'x', after: 1 } }, 'State x is invalid for plug range'],
-  ])('refuses %s', (_, answer, text) => {
+    [{ message: 5 }, 'gave 5 as message'],
+    [{ after: -1 }, 'gave -1 as after'],
+    [{ after: Number.NaN }, 'gave NaN as after'],
+    [{ after: Number.POSITIVE_INFINITY }, 'gave Infinity as after'],
+    [{ after: '5m' }, 'gave "5m" as after'],
+    [{ then: { state: 'Above' } }, 'without its own after'],
+    [{ then: () => 'Above' }, 'plug range answered a function'],
+    [{ then: { state: 'x', after: 1 } }, 'State x is invalid for plug range'],
+  ])('refuses %s: %s', (answer, text) => {
     const read = readAnswer(range, answer)
     expect(read.ok ? 'accepted' : read.error).toContain(text)
   })

@@ -20,26 +20,6 @@ const graph: RuleGraph = {
 }
 
 describe('mergeOverrides', () => {
-  it('later fields win, fields of the earlier list stay', () => {
-    const earlier: NodeOverride[] = [
-      {
-        name: 'a',
-        properties: { cost: 1, resource: 'r', sensor: { version: '1.0.0', requiredProperties: [{ k: 1 }, { l: 1 }] } },
-      },
-    ]
-    const later: NodeOverride[] = [
-      { name: 'a', properties: { cost: 2, sensor: { requiredProperties: { k: 2 } } } },
-      { name: 'b', properties: { cost: 3 } },
-    ]
-    expect(mergeOverrides(earlier, later)).toEqual([
-      {
-        name: 'a',
-        properties: { cost: 2, resource: 'r', sensor: { version: '1.0.0', requiredProperties: [{ k: 2 }, { l: 1 }] } },
-      },
-      { name: 'b', properties: { cost: 3 } },
-    ])
-  })
-
   it('actuators merge by label', () => {
     const action = (label: string, value: number): NodeOverride => ({
       name: 'a',

@@ -8,8 +8,6 @@ import type { Rule } from '../../../src/core/rule/rule.ts'
 import { goodRule, plugs } from './sample.ts'
 import { growth } from '../../support/cpu-time.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
-
-type Good = ReturnType<typeof goodRule>
 type Path = readonly (string | number)[]
 
 /** The good rule with one value put in (undefined: taken out) at a path. */
@@ -19,10 +17,21 @@ function changed(...changes: readonly (readonly [Path, unknown])[]): unknown {
     let holder = rule as Record<string | number, unknown>
     for (const step of path.slice(0, -1)) holder = holder[step] as Record<string | number, unknown>
     const last = path.at(-1) ?? ''
-    if (value === undefined) delete holder[last]
+    if (last === '-') (holder as unknown as unknown[]).push(value)
+    else if (value === undefined) delete holder[last]
     else holder[last] = value
   }
   return rule
+}
+
+/** The same, each change as `/path = JSON`: without a value its place is taken out, `-` is the place behind a list. */
+function changedBy(changes: string): unknown {
+  const each = changes.split(/; (?=\/)/).map((change): [Path, unknown] => {
+    const [path = '', json = ''] = change.split(/ = ?(.*)/s)
+    const value: unknown = json === 'NaN' ? Number.NaN : json === '' ? undefined : JSON.parse(json)
+    return [path.slice(1).split('/'), value]
+  })
+  return changed(...each)
 }
 
 const lines = (input: unknown) =>
@@ -83,686 +92,243 @@ describe('a field that only templates have', () => {
   })
 })
 
-const added = (list: keyof Good, item: unknown): readonly [Path, unknown] => [
-  [list, goodRule()[list].length as number],
-  item,
-]
-const push = (list: 'sensors' | 'actuators' | 'relations' | 'triggers', item: unknown) => added(list, item)
-
 describe('each problem is named with its place and with what would be right', () => {
-  it.each<[string, readonly (readonly [Path, unknown])[], string]>([
-    [
-      'a rule without sensors',
-      [
-        [['sensors'], []],
-        [['relations'], []],
-        [['triggers'], []],
-        [['actuators'], []],
-      ],
-      'ERROR TYPE /sensors: the rule has no sensors',
-    ],
-    [
-      'a missing label',
-      [[['sensors', 1, 'label'], undefined]],
-      'ERROR LABEL /sensors/1/label: sensor 1 has no "label"',
-    ],
-    ['an empty label', [[['sensors', 1, 'label'], '']], 'ERROR LABEL /sensors/1/label: "label" of sensor "" is empty'],
-    [
-      'a label used twice',
-      [push('actuators', { label: 'heat', name: 'log', properties: { message: 'x' } })],
-      'ERROR LABEL /actuators/1/label: the actuator label "heat" is taken by /sensors/0',
-    ],
-    [
-      'the label of the message',
-      [[['sensors', 1, 'label'], 'GLOBAL']],
-      'ERROR LABEL /sensors/1/label: the label "GLOBAL" stands for the message',
-    ],
-    [
-      'an unknown plug',
-      [[['sensors', 0, 'name'], 'steam']],
-      'ERROR PLUG /sensors/0/name: sensor "heat": there is no sensor plug "steam:1.0.0"; did you mean "stream"?',
-    ],
-    [
-      'an unknown version of a major version that is there',
-      [[['sensors', 1, 'version'], '1.11.0']],
-      'WARNING VERSION /sensors/1/version: sensor "flip": there is no coin 1.11.0; 1.10.0 runs, the newest of that major version; write "version": "1.10.0"',
-    ],
-    [
-      'an unknown major version',
-      [[['sensors', 1, 'version'], '2.0.0']],
-      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:2.0.0"; the versions of coin are 1.9.0, 1.10.0',
-    ],
-    [
-      'a version that is none',
-      [[['sensors', 1, 'version'], '1.10']],
-      'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:1.10"; the versions of coin are 1.9.0, 1.10.0',
-    ],
-    [
-      'a version that another stands for',
-      [[['sensors', 2, 'version'], '0.9.1']],
-      'INFO VERSION /sensors/2/version: sensor "wait": delay 1.0.0 runs, which stands for 0.9.1',
-    ],
-    [
-      'a sensor among the actuators',
-      [[['actuators', 0, 'name'], 'coin']],
-      'ERROR PLUG /actuators/0/name: actuator "note": there is no actuator plug "coin"; "coin" is a sensor: move the node to "sensors"',
-    ],
-    [
-      'an actuator among the sensors',
-      [[['sensors', 1, 'name'], 'log']],
-      '"log" is an actuator: move the node to "actuators"',
-    ],
-    [
-      'an unknown field',
-      [[['sensors', 0, 'resorce'], '$']],
-      'WARNING FIELD /sensors/0/resorce: sensor "heat" has a field "resorce" that nothing reads; did you mean "resource"?',
-    ],
-    [
-      'a field of the wrong type',
-      [[['sensors', 0, 'evictionTime'], '5000']],
-      'ERROR TYPE /sensors/0/evictionTime: "evictionTime" of sensor "heat" must be a number from 0 (ms), not the text "5000"; write 5000',
-    ],
-    [
-      'a negative time',
-      [[['sensors', 0, 'evictionTime'], -1]],
-      'ERROR TYPE /sensors/0/evictionTime: "evictionTime" of sensor "heat" is -1, expected a number from 0 (ms)',
-    ],
-    [
-      'a time that is no number',
-      [[['sensors', 0, 'pollingPeriod'], Number.NaN]],
-      'ERROR TYPE /sensors/0/pollingPeriod: NaN is not a number that JSON knows',
-    ],
-    [
-      'a broken sequence',
-      [[['sensors', 0, 'sequence'], 1.5]],
-      'ERROR TYPE /sensors/0/sequence: "sequence" of sensor "heat" is 1.5, expected a whole number from 0',
-    ],
-    ['a position of one number', [[['sensors', 0, 'position'], [1]]], 'ERROR TYPE /sensors/0/position'],
-    [
-      'an unknown relation type',
-      [[['relations', 0, 'type'], 'XOR']],
-      'ERROR TYPE /relations/0/type: "type" of relation "both" must be one of AND, OR, GENERAL, NAND, not the text "XOR"; did you mean "OR"?',
-    ],
-    [
-      'an unknown parent',
-      [[['relations', 0, 'parentLabels', 1], 'flop']],
-      'ERROR LABEL /relations/0/parentLabels/1: relation "both" has an unknown parent "flop"; did you mean "flip"?',
-    ],
-    [
-      'an actuator as parent',
-      [[['relations', 0, 'parentLabels', 1], 'note']],
-      'ERROR GATE /relations/0/parentLabels/1: relation "both" has the actuator "note" as parent',
-    ],
-    [
-      'a parent named twice',
-      [
-        [
-          ['relations', 0, 'parentLabels'],
-          ['heat', 'heat'],
-        ],
-        [['relations', 0, 'combinations'], [['Above', 'Above']]],
-      ],
-      'WARNING GATE /relations/0/parentLabels/1: relation "both" names the parent "heat" twice',
-    ],
-    [
-      'a row that is too short',
-      [[['relations', 0, 'combinations'], [['Above']]]],
-      'ERROR GATE /relations/0/combinations/0: relation "both" has 2 parents, but this combination has 1 states: ["Above"]; write one state for each parent, such as [["Below","Heads"]]',
-    ],
-    [
-      'a state the parent lacks',
-      [[['relations', 0, 'combinations'], [['Abvoe', 'Heads']]]],
-      'ERROR STATE /relations/0/combinations/0/0: relation "both": "heat" has no state "Abvoe"; did you mean "Above"?',
-    ],
-    [
-      'two rows of an AND',
-      [
-        [
-          ['relations', 0, 'combinations'],
-          [
-            ['Above', 'Heads'],
-            ['Above', 'Tails'],
-          ],
-        ],
-      ],
-      'ERROR GATE /relations/0/combinations: AND relation "both" has 2 combinations, expected one; keep one row, or make it GENERAL',
-    ],
-    [
-      'no row',
-      [[['relations', 0, 'combinations'], []]],
-      'ERROR GATE /relations/0/combinations: relation "both" has no combination',
-    ],
-    [
-      'a row listed twice',
-      [
-        [
-          ['relations', 1, 'combinations', 1],
-          ['TRUE', 'Triggered'],
-        ],
-      ],
-      'WARNING GATE /relations/1/combinations/1: relation "late" lists ["TRUE","Triggered"] twice, first as row 0',
-    ],
-    [
-      'an unknown source',
-      [[['triggers', 0, 'sourceLabel'], 'heap']],
-      'ERROR LABEL /triggers/0/sourceLabel: trigger "heap" -> "wait": there is no node "heap"; did you mean "heat"?',
-    ],
-    [
-      'an unknown destination',
-      [[['triggers', 0, 'destinationLabel'], 'wiat']],
-      'ERROR LABEL /triggers/0/destinationLabel: trigger "heat" -> "wiat": there is no node "wiat"',
-    ],
-    [
-      'an actuator as source',
-      [
-        [['triggers', 0, 'sourceLabel'], 'note'],
-        [['triggers', 0, 'stateChangeTrigger'], undefined],
-      ],
-      'ERROR TRIGGER /triggers/0/sourceLabel: trigger "note" -> "wait": the source "note" is an actuator',
-    ],
-    [
-      'a relation as destination',
-      [[['triggers', 1, 'destinationLabel'], 'both']],
-      'ERROR TRIGGER /triggers/1/destinationLabel: trigger "late" -> "both": the destination "both" is a relation',
-    ],
-    [
-      'a state the source lacks',
-      [[['triggers', 1, 'statesTrigger'], ['YES']]],
-      'ERROR STATE /triggers/1/statesTrigger/0: trigger "late" -> "note": "late" has no state "YES"; the states of "late" are "TRUE", "FALSE"',
-    ],
-    [
-      'a star among states',
-      [[['triggers', 1, 'statesTrigger'], ['*']]],
-      'ERROR STATE /triggers/1/statesTrigger/0: trigger "late" -> "note": "*" is not a state',
-    ],
-    [
-      'a change to a state the source lacks',
-      [[['triggers', 0, 'stateChangeTrigger', 'stateTo'], 'Up']],
-      'ERROR STATE /triggers/0/stateChangeTrigger/stateTo: trigger "heat" -> "wait": "heat" has no state "Up"',
-    ],
-    [
-      'half a change',
-      [[['triggers', 0, 'stateChangeTrigger', 'stateFrom'], '']],
-      'ERROR STATE /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait": stateFrom is empty; write "*" for any state',
-    ],
-    [
-      'a change to the same',
-      [[['triggers', 0, 'stateChangeTrigger'], { stateFrom: 'Above', stateTo: 'Above' }]],
-      'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" fires each time "Above" is observed again after itself',
-    ],
-    [
-      'a list without states',
-      [[['triggers', 1, 'statesTrigger'], []]],
-      'WARNING TRIGGER /triggers/1/statesTrigger: trigger "late" -> "note" has no state in statesTrigger',
-    ],
-    [
-      'a negative invocationPolicy',
-      [[['triggers', 1, 'invocationPolicy'], -5]],
-      'ERROR TYPE /triggers/1/invocationPolicy: "invocationPolicy" of trigger "late" -> "note" is -5',
-    ],
-    [
-      'the same trigger twice',
-      [push('triggers', { sourceLabel: 'late', destinationLabel: 'note', statesTrigger: ['TRUE'] })],
-      'WARNING TRIGGER /triggers/2: trigger "late" -> "note" is the same as trigger 1',
-    ],
-    [
-      'an edge into a state that is none',
-      [
-        [
-          ['triggers', 1, 'begins'],
-          ['TRUE', 'YES'],
-        ],
-      ],
-      'ERROR STATE /triggers/1/begins/1: trigger "late" -> "note": "late" has no state "YES"; the states of "late" are "TRUE", "FALSE"',
-    ],
-    [
-      'an edge out of any state',
-      [[['triggers', 1, 'ends'], ['*']]],
-      'ERROR STATE /triggers/1/ends/0: trigger "late" -> "note": "*" is not a state; name the states that belong together',
-    ],
-    [
-      'an edge of no state alone',
-      [[['triggers', 1], { sourceLabel: 'late', destinationLabel: 'note', begins: [], invocationPolicy: 60 }]],
-      'WARNING TRIGGER /triggers/1/begins: trigger "late" -> "note" has no state in begins, so it fires after every execution of its source',
-    ],
-    [
-      'an edge into the set of all states',
-      [
-        [
-          ['triggers', 1, 'begins'],
-          ['FALSE', 'TRUE'],
-        ],
-      ],
-      'WARNING TRIGGER /triggers/1/begins: trigger "late" -> "note": begins has all states of "late", so it fires once, at the first of them, and never again',
-    ],
-    [
-      'an edge out of the set of all states',
-      [
-        [
-          ['triggers', 1, 'ends'],
-          ['FALSE', 'TRUE'],
-        ],
-      ],
-      'WARNING TRIGGER /triggers/1/ends: trigger "late" -> "note": ends has all states of "late", so it never fires',
-    ],
-    ['an edge that is no list', [[['triggers', 1, 'begins'], 'TRUE']], 'ERROR TYPE /triggers/1/begins: "begins" of'],
-    [
-      'a trigger cycle',
-      [push('triggers', { sourceLabel: 'late', destinationLabel: 'heat' })],
-      'ERROR CYCLE /triggers/2: the nodes run in a circle: heat -> both -> late -> heat',
-    ],
-    [
-      'a node that fires itself',
-      [push('triggers', { sourceLabel: 'flip', destinationLabel: 'flip' })],
-      'ERROR CYCLE /triggers/2: the nodes run in a circle: flip -> flip',
-    ],
-    [
-      'relations in a circle',
-      [
-        [['relations', 0, 'parentLabels', 1], 'late'],
-        [['relations', 0, 'combinations'], [['Above', 'TRUE']]],
-      ],
-      'the nodes run in a circle: both -> late -> both',
-    ],
-    [
-      'a clock on a destination',
-      [[['sensors', 2, 'pollingPeriod'], 1000]],
-      'WARNING FIELD /sensors/2/pollingPeriod: sensor "wait": pollingPeriod has no effect, because triggers run it',
-    ],
-    [
-      'raw data kept beyond an eviction that never comes',
-      [[['sensors', 0, 'keepRawData'], true]],
-      'WARNING FIELD /sensors/0/keepRawData: sensor "heat": keepRawData has no effect without an evictionTime',
-    ],
-    [
-      'keepRawData as text',
-      [[['sensors', 0, 'keepRawData'], 'true']],
-      'ERROR TYPE /sensors/0/keepRawData: "keepRawData" of sensor "heat" must be true or false',
-    ],
-    ['tickTrigger on a destination', [[['sensors', 2, 'tickTrigger'], true]], 'WARNING FIELD /sensors/2/tickTrigger'],
-    [
-      'two clocks',
-      [
-        [['sensors', 1, 'pollingPeriod'], 5],
-        [['sensors', 1, 'schedule'], '0 0 * * * ?'],
-      ],
-      'ERROR FIELD /sensors/1/schedule: sensor "flip" has both pollingPeriod and schedule',
-    ],
-    [
-      'a bad duration',
-      [[['sensors', 0, 'timeout'], '5 parsecs']],
-      'ERROR TYPE /sensors/0/timeout: sensor "heat": "5 parsecs" is not a duration',
-    ],
-    [
-      'no time at all',
-      [[['sensors', 0, 'timeout'], 'PT0S']],
-      'ERROR TYPE /sensors/0/timeout: sensor "heat": "PT0S" is not longer than nothing',
-    ],
-    [
-      'backoffs the wrong way round',
-      [[['sensors', 0, 'retryConfig'], { maxRetries: 1, minBackoff: 'PT1M', maxBackoff: 'PT1S' }]],
-      'ERROR TYPE /sensors/0/retryConfig: sensor "heat": minBackoff "PT1M" is longer than maxBackoff "PT1S"',
-    ],
-    [
-      'an unknown errorState',
-      [[['sensors', 0, 'retryConfig'], { maxRetries: 1, errorState: 'Abov' }]],
-      'ERROR STATE /sensors/0/retryConfig/errorState: sensor "heat": errorState "Abov" is not a state of stream; did you mean "Above"?',
-    ],
-    ['an unknown timeoutState', [[['sensors', 0, 'timeoutState'], 'Late']], 'ERROR STATE /sensors/0/timeoutState'],
-    [
-      'a loop over no list',
-      [[['sensors', 0, 'loopDef'], '{"a":1}']],
-      'ERROR TYPE /sensors/0/loopDef: sensor "heat": loopDef "{\\"a\\":1}" is not a JSON array of objects',
-    ],
-    [
-      'a sensor that nothing runs',
-      [
-        [['task'], { type: 'reactive' }],
-        [['sensors', 1, 'resource'], undefined],
-      ],
-      'WARNING START /sensors/1: nothing ever runs sensor "flip"',
-    ],
-    [
-      'a sensor without tick and data',
-      [
-        [['sensors', 1, 'resource'], undefined],
-        [['sensors', 1, 'tickTrigger'], false],
-      ],
-      'WARNING START /sensors/1: nothing ever runs sensor "flip"',
-    ],
-    [
-      'a sensor that hears the events of no resource, whatever clocks there are',
-      [push('sensors', { label: 'e', name: 'ear', pollingPeriod: 60_000 })],
-      'WARNING START /sensors/3: nothing ever runs sensor "e"; it hears the channel bell of its resource: give it one such as "$"',
-    ],
-    [
-      'an actuator that nothing fires',
-      [[['triggers', 1], { sourceLabel: 'flip', destinationLabel: 'wait' }]],
-      'WARNING START /actuators/0: actuator "note" has no trigger',
-    ],
-    [
-      'a missing property',
-      [[['sensors', 0, 'properties', 'dataName'], undefined]],
-      'ERROR PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is missing; write "dataName": "temperature"',
-    ],
-    [
-      'an unknown property',
-      [[['sensors', 0, 'properties', 'treshold'], 1]],
-      'WARNING UNKNOWN_PROPERTY /sensors/0/properties/treshold: sensor "heat": stream has no property "treshold"; did you mean "threshold"?',
-    ],
-    [
-      'text for a number',
-      [[['sensors', 0, 'properties', 'threshold'], 'high']],
-      'ERROR PROPERTY /sensors/0/properties/threshold: sensor "heat": the property "threshold" is "high", not a number',
-    ],
-    [
-      'a number for text',
-      [[['sensors', 0, 'properties', 'dataName'], 5]],
-      'WARNING PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is 5, which becomes text; write "5"',
-    ],
-    [
-      'a list for text',
-      [[['sensors', 0, 'properties', 'dataName'], ['a']]],
-      'ERROR PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is ["a"], not text',
-    ],
-    [
-      'a value outside an enum',
-      [[['sensors', 0, 'properties', 'mode'], 'lose']],
-      'ERROR PROPERTY /sensors/0/properties/mode: sensor "heat": the property "mode" is "lose", not one of strict, loose; did you mean "loose"?',
-    ],
-    [
-      'a bad duration property',
-      [[['sensors', 2, 'properties', 'duration'], 'soon']],
-      'ERROR PROPERTY /sensors/2/properties/duration: sensor "wait": the property "duration" is "soon", not a duration',
-    ],
-    [
-      'a secret of the wrong type, unseen',
-      [[['actuators', 0, 'properties', 'key'], 'hunter2']],
-      'ERROR PROPERTY /actuators/0/properties/key: actuator "note": the property "key" is (not shown), not a whole number',
-    ],
-    [
-      "a plug's own objection",
-      [[['sensors', 0, 'properties', 'threshold'], '-300']],
-      'ERROR PROPERTY /sensors/0/properties/threshold: sensor "heat": colder than can be; write at least -273',
-    ],
-    [
-      'a plug whose check throws',
-      [push('sensors', { label: 't', name: 'touchy', resource: '$' })],
-      'ERROR PLUG /sensors/3/properties: sensor "t": the check of touchy 1.0.0 failed: out of order',
-    ],
-    [
-      'a binding to an unknown node',
-      [[['actuators', 0, 'properties', 'message'], '${nodes.heart.rawData.value}']],
-      'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes.heart.rawData.value}: there is no node "heart"; did you mean "heat"?',
-    ],
-    [
-      'a tag that names a label with a dot',
-      [
-        push('sensors', { label: 'pump.1', name: 'coin', resource: '$' }),
-        [['actuators', 0, 'properties', 'message'], 'is {{pump.1.state}}'],
-      ],
-      'ERROR BINDING /actuators/0/properties/message: actuator "note": {{pump.1.state}}: there is no node "pump"; the label "pump.1" has a dot in it; write [pump.1].state',
-    ],
-    [
-      'a placeholder that names a label with a dot',
-      [
-        push('sensors', { label: 'pump.a', name: 'coin', resource: '$' }),
-        [['actuators', 0, 'properties', 'message'], 'is ${nodes.pump.a.state}'],
-      ],
-      'ERROR BINDING /actuators/0/properties/message: actuator "note": "${nodes.pump.a.state}": a node has no "a"; put a label with a dot in it in quotes: nodes["pump.a"].state',
-    ],
-    ...['constructor', 'prototype', '__proto__'].flatMap(
-      (label): [string, readonly (readonly [Path, unknown])[], string][] => [
-        [
-          `the sensor label ${label}`,
-          [push('sensors', { label, name: 'coin', resource: '$' })],
-          `ERROR LABEL /sensors/3/label: the sensor label "${label}" is refused; choose another label`,
-        ],
-        [
-          `the actuator label ${label}`,
-          [[['actuators', 0, 'label'], label]],
-          `ERROR LABEL /actuators/0/label: the actuator label "${label}" is refused`,
-        ],
-        [
-          `the relation label ${label}`,
-          [[['relations', 0, 'label'], label]],
-          `ERROR LABEL /relations/0/label: the relation label "${label}" is refused`,
-        ],
-      ],
-    ),
-    [
-      'a binding to an unknown field',
-      [[['actuators', 0, 'properties', 'message'], '${nodes.heat.rawData.valeu}']],
-      'WARNING BINDING /actuators/0/properties/message: actuator "note": ${nodes.heat.rawData.valeu}: rawData of "heat" has no field "valeu"; did you mean "value"?',
-    ],
-    [
-      'the state of an actuator',
-      [[['sensors', 0, 'properties', 'options'], { a: ['${nodes.note.state}'] }]],
-      'ERROR BINDING /sensors/0/properties/options/a/0: sensor "heat": ${nodes.note.state}: the actuator "note" has no state',
-    ],
-    [
-      'an unknown root',
-      [[['actuators', 0, 'properties', 'message'], '${streem.x}']],
-      'ERROR BINDING /actuators/0/properties/message: actuator "note": "${streem.x}"',
-    ],
-    [
-      'a resource that cannot be known',
-      [[['sensors', 0, 'resource'], '${nodes.flip.state}']],
-      'ERROR RESOURCE /sensors/0/resource: sensor "heat": ${nodes.flip.state} is not known when the task starts',
-    ],
-    [
-      'periodic without frequency',
-      [[['task'], { type: 'periodic' }]],
-      'ERROR TASK /task/frequency: a periodic task needs a frequency',
-    ],
-    [
-      'scheduled with two schedules',
-      [[['task'], { type: 'scheduled', cron: 'x', rrule: 'y' }]],
-      'ERROR TASK /task/rrule: the task has both cron and rrule',
-    ],
-    [
-      'scheduled without schedule',
-      [[['task'], { type: 'scheduled' }]],
-      'ERROR TASK /task/cron: a scheduled task needs cron or rrule',
-    ],
-    [
-      'a clock without a type',
-      [[['task'], { cron: '0 0 * * * ?' }]],
-      'ERROR TASK /task/type: the task has "cron" but no type; write "type": "scheduled"',
-    ],
-    [
-      'a clock that is not read',
-      [[['task'], { type: 'reactive', frequency: 5 }]],
-      'WARNING FIELD /task/frequency: frequency has no effect on a reactive task',
-    ],
-    [
-      'a frequency of nothing',
-      [[['task', 'frequency'], 0]],
-      'ERROR TYPE /task/frequency: "frequency" of task settings "boiler" is 0, expected a number above 0 up to 31536000000 (ms)',
-    ],
-    [
-      'an interval of ten years',
-      [[['task'], { type: 'periodic', pollingInterval: 315_360_000 }]],
-      'ERROR TYPE /task/pollingInterval: "pollingInterval" of "task" of the rule is 315360000, expected a number above 0 up to 31536000 (s)',
-    ],
-    [
-      'two frequencies that differ',
-      [[['task', 'pollingInterval'], 5]],
-      'WARNING TASK /task/pollingInterval: pollingInterval 5 (s) differs from frequency 60000 (ms), which wins',
-    ],
-    ['an unknown task type', [[['task', 'type'], 'periodical']], 'did you mean "periodic"?'],
-    ['an unknown misfire', [[['task', 'misfire'], 'twice']], 'must be one of skip, once, all'],
-    [
-      'a bad zone',
-      [[['task', 'timeZone'], 'Europe Brussels']],
-      'ERROR SCHEDULE /task/timeZone: "Europe Brussels" is not a time zone; did you mean Europe/Brussels?',
-    ],
-    [
-      'a field of a cron that is out of range',
-      [
-        [['task', 'type'], 'scheduled'],
-        [['task', 'cron'], '0 61 * * * ?'],
-      ],
-      'ERROR SCHEDULE /task/cron: minute: "61" is out of range; minute takes 0-59',
-    ],
-    [
-      'a unix cron with both day fields',
-      [
-        [['task', 'type'], 'scheduled'],
-        [['task', 'cron'], '0 9 13 * 5'],
-      ],
-      'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both given: it runs on days that fit either; for days that fit both write an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
-    ],
-    [
-      'a rule of no frequency',
-      [
-        [['task', 'type'], 'scheduled'],
-        [['task', 'rrule'], 'FREQ=DAYLY'],
-      ],
-      'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is no frequency',
-    ],
-    [
-      'a schedule of a sensor that is none',
-      [[['sensors', 0, 'schedule'], 'every day']],
-      'ERROR SCHEDULE /sensors/0/schedule',
-    ],
-    ['a bad lateness', [[['task', 'maxLateness'], '1 year']], 'ERROR TASK /task/maxLateness'],
-    [
-      'a policy for late readings that is none',
-      [[['task', 'late'], 'keep']],
-      'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take, not the text "keep"',
-    ],
-    [
-      'a policy for late readings of another kind',
-      [[['task', 'late'], 5]],
-      'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take or an object, not the number 5',
-    ],
-    [
-      'an order without its wait',
-      [[['task', 'late'], { then: 'take' }]],
-      'ERROR TYPE /task/late/reorder: "late" of task settings "boiler" has no "reorder"; write "reorder": non-empty text (a duration such as 30s or PT30S)',
-    ],
-    [
-      'an order by a wait that is none',
-      [[['task', 'late'], { reorder: 'soon' }]],
-      'ERROR TASK /task/late/reorder: reorder: "soon" is not a duration',
-    ],
-    [
-      'an order by no wait',
-      [[['task', 'late'], { reorder: '0s' }]],
-      'ERROR TASK /task/late/reorder: reorder "0s" is not above 0; write a duration such as 30s or PT30S',
-    ],
-    [
-      'an order by times that the task ignores',
-      [
-        [['task', 'late'], { reorder: '30s' }],
-        [['task', 'time'], 'arrival'],
-      ],
-      'ERROR TASK /task/late: reorder follows the timestamps of messages, which "time": "arrival" ignores; leave "time" out, or leave "late" out',
-    ],
-    [
-      'a policy for what no reading can be',
-      [
-        [['task', 'late'], 'take'],
-        [['task', 'time'], 'arrival'],
-      ],
-      'WARNING FIELD /task/late: late has no effect with "time": "arrival"',
-    ],
-    [
-      'an unknown time',
-      [[['task', 'time'], 'evnt']],
-      'must be one of event, arrival, not the text "evnt"; did you mean "event"?',
-    ],
-    ['an unknown policy for downtimes', [[['task', 'downtime'], 'wait']], 'must be one of restart, continue, confirm'],
-    ['an unknown policy for duplicates', [[['task', 'duplicates'], 'keep']], 'must be one of drop, take'],
-    ['too many missed ticks', [[['task', 'maxMissed'], 1001]], 'expected a whole number from 0 up to 1000'],
-    [
-      'missed ticks that nobody wants',
-      [[['task', 'maxMissed'], 5]],
-      'WARNING FIELD /task/maxMissed: maxMissed has no effect',
-    ],
-    [
-      'a change from * that each run makes anew',
-      [[['triggers', 0, 'stateChangeTrigger', 'stateFrom'], '*']],
-      'WARNING RESET /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait" fires whenever a run finds "Above", changed or not',
-    ],
-    [
-      'a tick more often than ten times a second',
-      [[['task', 'frequency'], 60]],
-      'WARNING FREQUENCY /task/frequency: frequency makes a tick every 60 ms; write at least 100 (ms); a minute is 60000',
-    ],
-    [
-      'the same in seconds',
-      [
-        [['task', 'frequency'], undefined],
-        [['task', 'pollingInterval'], 0.05],
-      ],
-      'WARNING FREQUENCY /task/pollingInterval: pollingInterval makes a tick every 50 ms; write at least 0.1 (s); a minute is 60',
-    ],
-    [
-      'the same of a sensor',
-      [[['sensors', 0, 'pollingPeriod'], 99]],
-      'WARNING FREQUENCY /sensors/0/pollingPeriod: pollingPeriod makes a tick every 99 ms',
-    ],
-    [
-      'the answer of an actuator',
-      [[['sensors', 0, 'properties', 'dataName'], '${nodes.note.rawData.sent}']],
-      'WARNING LATENCY /sensors/0/properties/dataName: sensor "heat": ${nodes.note.rawData.sent}: what "note" answers is there when it comes, so that this depends on how long its call takes; read what the actuator is given, or let a sensor make the call',
-    ],
-    [
-      'the answer of an actuator in a text for people',
-      [
-        push('actuators', { label: 'tell', name: 'log', properties: { message: 'sent: {{note.sent}}' } }),
-        push('triggers', { sourceLabel: 'flip', destinationLabel: 'tell' }),
-      ],
-      'WARNING LATENCY /actuators/1/properties/message: actuator "tell": {{note.sent}}: what "note" answers',
-    ],
-    [
-      'the answer of an actuator in logic',
-      [[['sensors', 0, 'properties', 'when'], { '==': [{ var: 'nodes.note.rawData.sent' }, true] }]],
-      'WARNING LATENCY /sensors/0/properties/when: sensor "heat": nodes.note.rawData.sent: what "note" answers',
-    ],
-    [
-      'a sensor of silence that only messages run',
-      [[['task'], { type: 'reactive' }], push('sensors', { label: 'quiet', name: 'lull', resource: '$' })],
-      'WARNING SILENCE /sensors/3: sensor "quiet" says nothing of a device that never sends: only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor a pollingPeriod',
-    ],
-    [
-      'a sensor of silence that the tick of its task leaves out',
-      [push('sensors', { label: 'quiet', name: 'lull', resource: '$', tickTrigger: false })],
-      'WARNING SILENCE /sensors/3: sensor "quiet" says nothing',
-    ],
-    [
-      'a sensor of silence that a sensor of the same messages fires',
-      [
-        [['task'], { type: 'reactive' }],
-        push('sensors', { label: 'quiet', name: 'lull' }),
-        push('triggers', { sourceLabel: 'heat', destinationLabel: 'quiet' }),
-      ],
-      'only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor that fires it a pollingPeriod',
-    ],
-    [
-      'an override of no node',
-      [[['task', 'nodes'], [{ name: '', properties: {} }]]],
-      'ERROR OVERRIDE /task/nodes/0/name: the override names no node: its name is empty; the nodes are "both", "late", "note", "heat"',
-    ],
-    [
-      'a trigger from no node',
-      [[['triggers', 0, 'sourceLabel'], '']],
-      'ERROR LABEL /triggers/0/sourceLabel: "sourceLabel" of trigger "" -> "wait" is empty; write the label of a node',
-    ],
-    [
-      'a placeholder of no node',
-      [[['actuators', 0, 'properties', 'message'], '${nodes[""].rawData.value}']],
-      'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes[""].rawData.value}: "" is no node; write the label of one; a value of the message is streamdata.<name>',
-    ],
-    [
-      'an override of nobody',
-      [[['task', 'nodes'], [{ name: 'heet', properties: {} }]]],
-      'ERROR OVERRIDE /task/nodes/0/name: there is no node "heet" to override; did you mean "heat"?',
-    ],
-  ])('%s', (_name, changes, line) => {
-    const found = lines(changed(...changes))
+  it.each(
+    Object.entries({
+      '/sensors = []; /relations = []; /triggers = []; /actuators = []': 'ERROR TYPE /sensors: the rule has no sensors',
+      '/sensors/1/label =': 'ERROR LABEL /sensors/1/label: sensor 1 has no "label"',
+      '/sensors/1/label = ""': 'ERROR LABEL /sensors/1/label: "label" of sensor "" is empty',
+      '/actuators/- = {"label":"heat","name":"log","properties":{"message":"x"}}':
+        'ERROR LABEL /actuators/1/label: the actuator label "heat" is taken by /sensors/0',
+      '/sensors/1/label = "GLOBAL"': 'ERROR LABEL /sensors/1/label: the label "GLOBAL" stands for the message',
+      '/sensors/0/name = "steam"':
+        'ERROR PLUG /sensors/0/name: sensor "heat": there is no sensor plug "steam:1.0.0"; did you mean "stream"?',
+      '/sensors/1/version = "1.11.0"':
+        'WARNING VERSION /sensors/1/version: sensor "flip": there is no coin 1.11.0; 1.10.0 runs, the newest of that major version; write "version": "1.10.0"',
+      '/sensors/1/version = "2.0.0"':
+        'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:2.0.0"; the versions of coin are 1.9.0, 1.10.0',
+      '/sensors/1/version = "1.10"':
+        'ERROR PLUG /sensors/1/version: sensor "flip": there is no sensor plug "coin:1.10"; the versions of coin are 1.9.0, 1.10.0',
+      '/sensors/2/version = "0.9.1"':
+        'INFO VERSION /sensors/2/version: sensor "wait": delay 1.0.0 runs, which stands for 0.9.1',
+      '/actuators/0/name = "coin"':
+        'ERROR PLUG /actuators/0/name: actuator "note": there is no actuator plug "coin"; "coin" is a sensor: move the node to "sensors"',
+      '/sensors/1/name = "log"': '"log" is an actuator: move the node to "actuators"',
+      '/sensors/0/resorce = "$"':
+        'WARNING FIELD /sensors/0/resorce: sensor "heat" has a field "resorce" that nothing reads; did you mean "resource"?',
+      '/sensors/0/evictionTime = "5000"':
+        'ERROR TYPE /sensors/0/evictionTime: "evictionTime" of sensor "heat" must be a number from 0 (ms), not the text "5000"; write 5000',
+      '/sensors/0/evictionTime = -1':
+        'ERROR TYPE /sensors/0/evictionTime: "evictionTime" of sensor "heat" is -1, expected a number from 0 (ms)',
+      '/sensors/0/pollingPeriod = NaN': 'ERROR TYPE /sensors/0/pollingPeriod: NaN is not a number that JSON knows',
+      '/sensors/0/sequence = 1.5':
+        'ERROR TYPE /sensors/0/sequence: "sequence" of sensor "heat" is 1.5, expected a whole number from 0',
+      '/sensors/0/position = [1]': 'ERROR TYPE /sensors/0/position',
+      '/relations/0/type = "XOR"':
+        'ERROR TYPE /relations/0/type: "type" of relation "both" must be one of AND, OR, GENERAL, NAND, not the text "XOR"; did you mean "OR"?',
+      '/relations/0/parentLabels/1 = "flop"':
+        'ERROR LABEL /relations/0/parentLabels/1: relation "both" has an unknown parent "flop"; did you mean "flip"?',
+      '/relations/0/parentLabels/1 = "note"':
+        'ERROR GATE /relations/0/parentLabels/1: relation "both" has the actuator "note" as parent',
+      '/relations/0/parentLabels = ["heat","heat"]; /relations/0/combinations = [["Above","Above"]]':
+        'WARNING GATE /relations/0/parentLabels/1: relation "both" names the parent "heat" twice',
+      '/relations/0/combinations = [["Above"]]':
+        'ERROR GATE /relations/0/combinations/0: relation "both" has 2 parents, but this combination has 1 states: ["Above"]; write one state for each parent, such as [["Below","Heads"]]',
+      '/relations/0/combinations = [["Abvoe","Heads"]]':
+        'ERROR STATE /relations/0/combinations/0/0: relation "both": "heat" has no state "Abvoe"; did you mean "Above"?',
+      '/relations/0/combinations = [["Above","Heads"],["Above","Tails"]]':
+        'ERROR GATE /relations/0/combinations: AND relation "both" has 2 combinations, expected one; keep one row, or make it GENERAL',
+      '/relations/0/combinations = []': 'ERROR GATE /relations/0/combinations: relation "both" has no combination',
+      '/relations/1/combinations/1 = ["TRUE","Triggered"]':
+        'WARNING GATE /relations/1/combinations/1: relation "late" lists ["TRUE","Triggered"] twice, first as row 0',
+      '/triggers/0/sourceLabel = "heap"':
+        'ERROR LABEL /triggers/0/sourceLabel: trigger "heap" -> "wait": there is no node "heap"; did you mean "heat"?',
+      '/triggers/0/destinationLabel = "wiat"':
+        'ERROR LABEL /triggers/0/destinationLabel: trigger "heat" -> "wiat": there is no node "wiat"',
+      '/triggers/0/sourceLabel = "note"; /triggers/0/stateChangeTrigger =':
+        'ERROR TRIGGER /triggers/0/sourceLabel: trigger "note" -> "wait": the source "note" is an actuator',
+      '/triggers/1/destinationLabel = "both"':
+        'ERROR TRIGGER /triggers/1/destinationLabel: trigger "late" -> "both": the destination "both" is a relation',
+      '/triggers/1/statesTrigger = ["YES"]':
+        'ERROR STATE /triggers/1/statesTrigger/0: trigger "late" -> "note": "late" has no state "YES"; the states of "late" are "TRUE", "FALSE"',
+      '/triggers/1/statesTrigger = ["*"]':
+        'ERROR STATE /triggers/1/statesTrigger/0: trigger "late" -> "note": "*" is not a state',
+      '/triggers/0/stateChangeTrigger/stateTo = "Up"':
+        'ERROR STATE /triggers/0/stateChangeTrigger/stateTo: trigger "heat" -> "wait": "heat" has no state "Up"',
+      '/triggers/0/stateChangeTrigger/stateFrom = ""':
+        'ERROR STATE /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait": stateFrom is empty; write "*" for any state',
+      '/triggers/0/stateChangeTrigger = {"stateFrom":"Above","stateTo":"Above"}':
+        'WARNING TRIGGER /triggers/0/stateChangeTrigger: trigger "heat" -> "wait" fires each time "Above" is observed again after itself',
+      '/triggers/1/statesTrigger = []':
+        'WARNING TRIGGER /triggers/1/statesTrigger: trigger "late" -> "note" has no state in statesTrigger',
+      '/triggers/1/invocationPolicy = -5':
+        'ERROR TYPE /triggers/1/invocationPolicy: "invocationPolicy" of trigger "late" -> "note" is -5',
+      '/triggers/- = {"sourceLabel":"late","destinationLabel":"note","statesTrigger":["TRUE"]}':
+        'WARNING TRIGGER /triggers/2: trigger "late" -> "note" is the same as trigger 1',
+      '/triggers/1/begins = ["TRUE","YES"]':
+        'ERROR STATE /triggers/1/begins/1: trigger "late" -> "note": "late" has no state "YES"; the states of "late" are "TRUE", "FALSE"',
+      '/triggers/1/ends = ["*"]':
+        'ERROR STATE /triggers/1/ends/0: trigger "late" -> "note": "*" is not a state; name the states that belong together',
+      '/triggers/1 = {"sourceLabel":"late","destinationLabel":"note","begins":[],"invocationPolicy":60}':
+        'WARNING TRIGGER /triggers/1/begins: trigger "late" -> "note" has no state in begins, so it fires after every execution of its source',
+      '/triggers/1/begins = ["FALSE","TRUE"]':
+        'WARNING TRIGGER /triggers/1/begins: trigger "late" -> "note": begins has all states of "late", so it fires once, at the first of them, and never again',
+      '/triggers/1/ends = ["FALSE","TRUE"]':
+        'WARNING TRIGGER /triggers/1/ends: trigger "late" -> "note": ends has all states of "late", so it never fires',
+      '/triggers/1/begins = "TRUE"': 'ERROR TYPE /triggers/1/begins: "begins" of',
+      '/triggers/- = {"sourceLabel":"late","destinationLabel":"heat"}':
+        'ERROR CYCLE /triggers/2: the nodes run in a circle: heat -> both -> late -> heat',
+      '/triggers/- = {"sourceLabel":"flip","destinationLabel":"flip"}':
+        'ERROR CYCLE /triggers/2: the nodes run in a circle: flip -> flip',
+      '/relations/0/parentLabels/1 = "late"; /relations/0/combinations = [["Above","TRUE"]]':
+        'the nodes run in a circle: both -> late -> both',
+      '/sensors/2/pollingPeriod = 1000':
+        'WARNING FIELD /sensors/2/pollingPeriod: sensor "wait": pollingPeriod has no effect, because triggers run it',
+      '/sensors/0/keepRawData = true':
+        'WARNING FIELD /sensors/0/keepRawData: sensor "heat": keepRawData has no effect without an evictionTime',
+      '/sensors/0/keepRawData = "true"':
+        'ERROR TYPE /sensors/0/keepRawData: "keepRawData" of sensor "heat" must be true or false',
+      '/sensors/2/tickTrigger = true': 'WARNING FIELD /sensors/2/tickTrigger',
+      '/sensors/1/pollingPeriod = 5; /sensors/1/schedule = "0 0 * * * ?"':
+        'ERROR FIELD /sensors/1/schedule: sensor "flip" has both pollingPeriod and schedule',
+      '/sensors/0/timeout = "5 parsecs"': 'ERROR TYPE /sensors/0/timeout: sensor "heat": "5 parsecs" is not a duration',
+      '/sensors/0/timeout = "PT0S"': 'ERROR TYPE /sensors/0/timeout: sensor "heat": "PT0S" is not longer than nothing',
+      '/sensors/0/retryConfig = {"maxRetries":1,"minBackoff":"PT1M","maxBackoff":"PT1S"}':
+        'ERROR TYPE /sensors/0/retryConfig: sensor "heat": minBackoff "PT1M" is longer than maxBackoff "PT1S"',
+      '/sensors/0/retryConfig = {"maxRetries":1,"errorState":"Abov"}':
+        'ERROR STATE /sensors/0/retryConfig/errorState: sensor "heat": errorState "Abov" is not a state of stream; did you mean "Above"?',
+      '/sensors/0/timeoutState = "Late"': 'ERROR STATE /sensors/0/timeoutState',
+      '/sensors/0/loopDef = "{\\"a\\":1}"':
+        'ERROR TYPE /sensors/0/loopDef: sensor "heat": loopDef "{\\"a\\":1}" is not a JSON array of objects',
+      '/task = {"type":"reactive"}; /sensors/1/resource =': 'WARNING START /sensors/1: nothing ever runs sensor "flip"',
+      '/sensors/1/resource =; /sensors/1/tickTrigger = false':
+        'WARNING START /sensors/1: nothing ever runs sensor "flip"',
+      '/sensors/- = {"label":"e","name":"ear","pollingPeriod":60000}':
+        'WARNING START /sensors/3: nothing ever runs sensor "e"; it hears the channel bell of its resource: give it one such as "$"',
+      '/triggers/1 = {"sourceLabel":"flip","destinationLabel":"wait"}':
+        'WARNING START /actuators/0: actuator "note" has no trigger',
+      '/sensors/0/properties/dataName =':
+        'ERROR PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is missing; write "dataName": "temperature"',
+      '/sensors/0/properties/treshold = 1':
+        'WARNING UNKNOWN_PROPERTY /sensors/0/properties/treshold: sensor "heat": stream has no property "treshold"; did you mean "threshold"?',
+      '/sensors/0/properties/threshold = "high"':
+        'ERROR PROPERTY /sensors/0/properties/threshold: sensor "heat": the property "threshold" is "high", not a number',
+      '/sensors/0/properties/dataName = 5':
+        'WARNING PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is 5, which becomes text; write "5"',
+      '/sensors/0/properties/dataName = ["a"]':
+        'ERROR PROPERTY /sensors/0/properties/dataName: sensor "heat": the property "dataName" is ["a"], not text',
+      '/sensors/0/properties/mode = "lose"':
+        'ERROR PROPERTY /sensors/0/properties/mode: sensor "heat": the property "mode" is "lose", not one of strict, loose; did you mean "loose"?',
+      '/sensors/2/properties/duration = "soon"':
+        'ERROR PROPERTY /sensors/2/properties/duration: sensor "wait": the property "duration" is "soon", not a duration',
+      '/actuators/0/properties/key = "hunter2"':
+        'ERROR PROPERTY /actuators/0/properties/key: actuator "note": the property "key" is (not shown), not a whole number',
+      '/sensors/0/properties/threshold = "-300"':
+        'ERROR PROPERTY /sensors/0/properties/threshold: sensor "heat": colder than can be; write at least -273',
+      '/sensors/- = {"label":"t","name":"touchy","resource":"$"}':
+        'ERROR PLUG /sensors/3/properties: sensor "t": the check of touchy 1.0.0 failed: out of order',
+      '/actuators/0/properties/message = "${nodes.heart.rawData.value}"':
+        'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes.heart.rawData.value}: there is no node "heart"; did you mean "heat"?',
+      '/sensors/- = {"label":"pump.1","name":"coin","resource":"$"}; /actuators/0/properties/message = "is {{pump.1.state}}"':
+        'ERROR BINDING /actuators/0/properties/message: actuator "note": {{pump.1.state}}: there is no node "pump"; the label "pump.1" has a dot in it; write [pump.1].state',
+      '/sensors/- = {"label":"pump.a","name":"coin","resource":"$"}; /actuators/0/properties/message = "is ${nodes.pump.a.state}"':
+        'ERROR BINDING /actuators/0/properties/message: actuator "note": "${nodes.pump.a.state}": a node has no "a"; put a label with a dot in it in quotes: nodes["pump.a"].state',
+      '/sensors/- = {"label":"constructor","name":"coin","resource":"$"}':
+        'ERROR LABEL /sensors/3/label: the sensor label "constructor" is refused; choose another label',
+      '/actuators/0/label = "constructor"':
+        'ERROR LABEL /actuators/0/label: the actuator label "constructor" is refused',
+      '/relations/0/label = "constructor"':
+        'ERROR LABEL /relations/0/label: the relation label "constructor" is refused',
+      '/sensors/- = {"label":"prototype","name":"coin","resource":"$"}':
+        'ERROR LABEL /sensors/3/label: the sensor label "prototype" is refused; choose another label',
+      '/actuators/0/label = "prototype"': 'ERROR LABEL /actuators/0/label: the actuator label "prototype" is refused',
+      '/relations/0/label = "prototype"': 'ERROR LABEL /relations/0/label: the relation label "prototype" is refused',
+      '/sensors/- = {"label":"__proto__","name":"coin","resource":"$"}':
+        'ERROR LABEL /sensors/3/label: the sensor label "__proto__" is refused; choose another label',
+      '/actuators/0/label = "__proto__"': 'ERROR LABEL /actuators/0/label: the actuator label "__proto__" is refused',
+      '/relations/0/label = "__proto__"': 'ERROR LABEL /relations/0/label: the relation label "__proto__" is refused',
+      '/actuators/0/properties/message = "${nodes.heat.rawData.valeu}"':
+        'WARNING BINDING /actuators/0/properties/message: actuator "note": ${nodes.heat.rawData.valeu}: rawData of "heat" has no field "valeu"; did you mean "value"?',
+      '/sensors/0/properties/options = {"a":["${nodes.note.state}"]}':
+        'ERROR BINDING /sensors/0/properties/options/a/0: sensor "heat": ${nodes.note.state}: the actuator "note" has no state',
+      '/actuators/0/properties/message = "${streem.x}"':
+        'ERROR BINDING /actuators/0/properties/message: actuator "note": "${streem.x}"',
+      '/sensors/0/resource = "${nodes.flip.state}"':
+        'ERROR RESOURCE /sensors/0/resource: sensor "heat": ${nodes.flip.state} is not known when the task starts',
+      '/task = {"type":"periodic"}': 'ERROR TASK /task/frequency: a periodic task needs a frequency',
+      '/task = {"type":"scheduled","cron":"x","rrule":"y"}': 'ERROR TASK /task/rrule: the task has both cron and rrule',
+      '/task = {"type":"scheduled"}': 'ERROR TASK /task/cron: a scheduled task needs cron or rrule',
+      '/task = {"cron":"0 0 * * * ?"}':
+        'ERROR TASK /task/type: the task has "cron" but no type; write "type": "scheduled"',
+      '/task = {"type":"reactive","frequency":5}':
+        'WARNING FIELD /task/frequency: frequency has no effect on a reactive task',
+      '/task/frequency = 0':
+        'ERROR TYPE /task/frequency: "frequency" of task settings "boiler" is 0, expected a number above 0 up to 31536000000 (ms)',
+      '/task = {"type":"periodic","pollingInterval":315360000}':
+        'ERROR TYPE /task/pollingInterval: "pollingInterval" of "task" of the rule is 315360000, expected a number above 0 up to 31536000 (s)',
+      '/task/pollingInterval = 5':
+        'WARNING TASK /task/pollingInterval: pollingInterval 5 (s) differs from frequency 60000 (ms), which wins',
+      '/task/type = "periodical"': 'did you mean "periodic"?',
+      '/task/misfire = "twice"': 'must be one of skip, once, all',
+      '/task/timeZone = "Europe Brussels"':
+        'ERROR SCHEDULE /task/timeZone: "Europe Brussels" is not a time zone; did you mean Europe/Brussels?',
+      '/task/type = "scheduled"; /task/cron = "0 61 * * * ?"':
+        'ERROR SCHEDULE /task/cron: minute: "61" is out of range; minute takes 0-59',
+      '/task/type = "scheduled"; /task/cron = "0 9 13 * 5"':
+        'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both given: it runs on days that fit either; for days that fit both write an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
+      '/task/type = "scheduled"; /task/rrule = "FREQ=DAYLY"':
+        'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is no frequency',
+      '/sensors/0/schedule = "every day"': 'ERROR SCHEDULE /sensors/0/schedule',
+      '/task/maxLateness = "1 year"': 'ERROR TASK /task/maxLateness',
+      '/task/late = "keep"':
+        'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take, not the text "keep"',
+      '/task/late = 5':
+        'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take or an object, not the number 5',
+      '/task/late = {"then":"take"}':
+        'ERROR TYPE /task/late/reorder: "late" of task settings "boiler" has no "reorder"; write "reorder": non-empty text (a duration such as 30s or PT30S)',
+      '/task/late = {"reorder":"soon"}': 'ERROR TASK /task/late/reorder: reorder: "soon" is not a duration',
+      '/task/late = {"reorder":"0s"}':
+        'ERROR TASK /task/late/reorder: reorder "0s" is not above 0; write a duration such as 30s or PT30S',
+      '/task/late = {"reorder":"30s"}; /task/time = "arrival"':
+        'ERROR TASK /task/late: reorder follows the timestamps of messages, which "time": "arrival" ignores; leave "time" out, or leave "late" out',
+      '/task/late = "take"; /task/time = "arrival"':
+        'WARNING FIELD /task/late: late has no effect with "time": "arrival"',
+      '/task/time = "evnt"': 'must be one of event, arrival, not the text "evnt"; did you mean "event"?',
+      '/task/downtime = "wait"': 'must be one of restart, continue, confirm',
+      '/task/duplicates = "keep"': 'must be one of drop, take',
+      '/task/maxMissed = 1001': 'expected a whole number from 0 up to 1000',
+      '/task/maxMissed = 5': 'WARNING FIELD /task/maxMissed: maxMissed has no effect',
+      '/triggers/0/stateChangeTrigger/stateFrom = "*"':
+        'WARNING RESET /triggers/0/stateChangeTrigger/stateFrom: trigger "heat" -> "wait" fires whenever a run finds "Above", changed or not',
+      '/task/frequency = 60':
+        'WARNING FREQUENCY /task/frequency: frequency makes a tick every 60 ms; write at least 100 (ms); a minute is 60000',
+      '/task/frequency =; /task/pollingInterval = 0.05':
+        'WARNING FREQUENCY /task/pollingInterval: pollingInterval makes a tick every 50 ms; write at least 0.1 (s); a minute is 60',
+      '/sensors/0/pollingPeriod = 99':
+        'WARNING FREQUENCY /sensors/0/pollingPeriod: pollingPeriod makes a tick every 99 ms',
+      '/sensors/0/properties/dataName = "${nodes.note.rawData.sent}"':
+        'WARNING LATENCY /sensors/0/properties/dataName: sensor "heat": ${nodes.note.rawData.sent}: what "note" answers is there when it comes, so that this depends on how long its call takes; read what the actuator is given, or let a sensor make the call',
+      '/actuators/- = {"label":"tell","name":"log","properties":{"message":"sent: {{note.sent}}"}}; /triggers/- = {"sourceLabel":"flip","destinationLabel":"tell"}':
+        'WARNING LATENCY /actuators/1/properties/message: actuator "tell": {{note.sent}}: what "note" answers',
+      '/sensors/0/properties/when = {"==":[{"var":"nodes.note.rawData.sent"},true]}':
+        'WARNING LATENCY /sensors/0/properties/when: sensor "heat": nodes.note.rawData.sent: what "note" answers',
+      '/task = {"type":"reactive"}; /sensors/- = {"label":"quiet","name":"lull","resource":"$"}':
+        'WARNING SILENCE /sensors/3: sensor "quiet" says nothing of a device that never sends: only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor a pollingPeriod',
+      '/sensors/- = {"label":"quiet","name":"lull","resource":"$","tickTrigger":false}':
+        'WARNING SILENCE /sensors/3: sensor "quiet" says nothing',
+      '/task = {"type":"reactive"}; /sensors/- = {"label":"quiet","name":"lull"}; /triggers/- = {"sourceLabel":"heat","destinationLabel":"quiet"}':
+        'only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor that fires it a pollingPeriod',
+      '/task/nodes = [{"name":"","properties":{}}]':
+        'ERROR OVERRIDE /task/nodes/0/name: the override names no node: its name is empty; the nodes are "both", "late", "note", "heat"',
+      '/triggers/0/sourceLabel = ""':
+        'ERROR LABEL /triggers/0/sourceLabel: "sourceLabel" of trigger "" -> "wait" is empty; write the label of a node',
+      '/actuators/0/properties/message = "${nodes[\\"\\"].rawData.value}"':
+        'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes[""].rawData.value}: "" is no node; write the label of one; a value of the message is streamdata.<name>',
+      '/task/nodes = [{"name":"heet","properties":{}}]':
+        'ERROR OVERRIDE /task/nodes/0/name: there is no node "heet" to override; did you mean "heat"?',
+    }),
+  )('%s', (changes, line) => {
+    const found = lines(changedBy(changes))
     expect(
       found.filter((text) => text.includes(line)),
       found.join('\n'),
@@ -793,75 +359,45 @@ describe('each problem is named with its place and with what would be right', ()
 })
 
 describe('what is allowed', () => {
-  it.each<[string, readonly (readonly [Path, unknown])[]]>([
-    ['numbers written as text', [[['sensors', 0, 'properties', 'threshold'], '80.5']]],
-    ['a placeholder where a number belongs', [[['sensors', 0, 'properties', 'threshold'], '${variables.limit}']]],
+  it.each([
+    ['numbers written as text', '/sensors/0/properties/threshold = "80.5"'],
+    ['a placeholder where a number belongs', '/sensors/0/properties/threshold = "${variables.limit}"'],
     [
       'a sensor that hears events and takes no data, in a task without a clock',
-      [
-        push('sensors', { label: 'e', name: 'ear', resource: '$', dataTrigger: false }),
-        [['task'], { type: 'reactive' }],
-      ],
+      '/sensors/- = {"label":"e","name":"ear","resource":"$","dataTrigger":false}; /task = {"type":"reactive"}',
     ],
-    ['JSON Logic that looks like nothing else', [[['sensors', 0, 'properties', 'when'], { '>': [{ var: 'a' }, 1] }]]],
-    ['an object as JSON text', [[['sensors', 0, 'properties', 'options'], '{"a":1}']]],
-    ['latest as version', [[['sensors', 0, 'version'], 'latest']]],
-    ['an enormous invocationPolicy', [[['triggers', 1, 'invocationPolicy'], 922_337_203_685_477_000]]],
-    ['a loop given by a placeholder', [[['sensors', 0, 'loopDef'], '${variables.items}']]],
-    ['undeclared variables', [[['sensors', 0, 'resource'], '$boiler']]],
-    ['zones of all forms', [[['task', 'timeZone'], 'UTC+2']]],
+    ['JSON Logic that looks like nothing else', '/sensors/0/properties/when = {">":[{"var":"a"},1]}'],
+    ['an object as JSON text', '/sensors/0/properties/options = "{\\"a\\":1}"'],
+    ['latest as version', '/sensors/0/version = "latest"'],
+    ['an enormous invocationPolicy', '/triggers/1/invocationPolicy = 922337203685477000'],
+    ['a loop given by a placeholder', '/sensors/0/loopDef = "${variables.items}"'],
+    ['undeclared variables', '/sensors/0/resource = "$boiler"'],
+    ['zones of all forms', '/task/timeZone = "UTC+2"'],
     [
       'fields of an open output',
-      [
-        push('sensors', { label: 's', name: 'script', resource: '$' }),
-        [['actuators', 0, 'properties', 'message'], '${nodes.s.rawData.a.b}'],
-      ],
+      '/sensors/- = {"label":"s","name":"script","resource":"$"}; /actuators/0/properties/message = "${nodes.s.rawData.a.b}"',
     ],
-  ])('%s', (_name, changes) => {
-    expect(lines(changed(...changes))).toEqual([])
-  })
-
-  it.each<[string, readonly (readonly [Path, unknown])[]]>([
-    ['a tick ten times a second', [[['task', 'frequency'], 100]]],
-    [
-      'the own answer of an actuator',
-      [[['actuators', 0, 'properties', 'message'], 'before: ${?nodes.note.rawData.sent}']],
-    ],
-    [
-      'a sensor of silence with the clock of its task',
-      [push('sensors', { label: 'quiet', name: 'lull', resource: '$' })],
-    ],
+    ['a tick ten times a second', '/task/frequency = 100'],
+    ['the own answer of an actuator', '/actuators/0/properties/message = "before: ${?nodes.note.rawData.sent}"'],
+    ['a sensor of silence with the clock of its task', '/sensors/- = {"label":"quiet","name":"lull","resource":"$"}'],
     [
       'a sensor of silence with a clock of its own',
-      [
-        [['task'], { type: 'reactive' }],
-        push('sensors', { label: 'q', name: 'lull', resource: '$', pollingPeriod: 1000 }),
-      ],
+      '/task = {"type":"reactive"}; /sensors/- = {"label":"q","name":"lull","resource":"$","pollingPeriod":1000}',
     ],
     [
       'a sensor of silence that a sensor with a clock fires',
-      [
-        [['task'], { type: 'reactive' }],
-        [['sensors', 0, 'pollingPeriod'], 1000],
-        push('sensors', { label: 'quiet', name: 'lull' }),
-        push('triggers', { sourceLabel: 'heat', destinationLabel: 'quiet' }),
-      ],
+      '/task = {"type":"reactive"}; /sensors/0/pollingPeriod = 1000; /sensors/- = {"label":"quiet","name":"lull"}; /triggers/- = {"sourceLabel":"heat","destinationLabel":"quiet"}',
     ],
     [
       'a sensor of silence that another device fires',
-      [
-        [['task'], { type: 'reactive' }],
-        [['sensors', 0, 'resource'], 'other'],
-        push('sensors', { label: 'quiet', name: 'lull', resource: '$' }),
-        push('triggers', { sourceLabel: 'heat', destinationLabel: 'quiet' }),
-      ],
+      '/task = {"type":"reactive"}; /sensors/0/resource = "other"; /sensors/- = {"label":"quiet","name":"lull","resource":"$"}; /triggers/- = {"sourceLabel":"heat","destinationLabel":"quiet"}',
     ],
     [
       'a sensor of silence in a rule whose settings come later',
-      [[['task'], undefined], push('sensors', { label: 'quiet', name: 'lull', resource: '$' })],
+      '/task =; /sensors/- = {"label":"quiet","name":"lull","resource":"$"}',
     ],
   ])('%s', (_name, changes) => {
-    expect(lines(changed(...changes))).toEqual([])
+    expect(lines(changedBy(changes))).toEqual([])
   })
 
   it('a rule without settings may tick later', () => {

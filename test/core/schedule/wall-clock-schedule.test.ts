@@ -69,20 +69,6 @@ describe('a schedule through a change of the clocks', () => {
       new Date(at).toISOString().slice(8, 16),
     )
 
-  it.each([
-    ['shift', 'first', ['29T01:30'], ['25T00:30']],
-    ['skip', 'second', [], ['25T01:30']],
-    ['shift', 'both', ['29T01:30'], ['25T00:30', '25T01:30']],
-  ] as const)('at 02:30 under %s and %s', (gap, overlap, inSpring, inAutumn) => {
-    for (const schedule of [
-      cronIn('Europe/Brussels', '0 30 2 * * ?', { gap, overlap }),
-      rruleIn('Europe/Brussels', 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', { gap, overlap }),
-    ]) {
-      expect(hours(schedule, spring)).toEqual(inSpring)
-      expect(hours(schedule, autumn)).toEqual(inAutumn)
-    }
-  })
-
   it('two local times that meet in one instant are one occurrence', () => {
     expect(hours(cronIn('Europe/Brussels', '0 30 2,3 * * ?', { gap: 'shift' }), spring)).toEqual(['29T01:30'])
   })
@@ -179,19 +165,6 @@ describe('a question to a schedule', () => {
       const schedule = wallClockSchedule(recurrence, zones.parse('Europe/Brussels'), dst)
       expect(schedule.next(Date.UTC(2000, 0, 1))).toBe(at - HOUR)
       expect(questions).toBeLessThanOrEqual(8)
-    }
-  })
-})
-
-describe('cron and rrule', () => {
-  it('fire at the same instants through a year under every policy', () => {
-    for (const timeZone of ['Europe/Brussels', 'Australia/Lord_Howe', 'America/Santiago', 'Africa/Casablanca']) {
-      for (const dst of POLICIES) {
-        const cron = cronIn(timeZone, '0 30 2 * * ?', dst)
-        const rrule = rruleIn(timeZone, 'FREQ=DAILY;BYHOUR=2;BYMINUTE=30;BYSECOND=0', dst)
-        const span = [Date.UTC(2026, 0), Date.UTC(2027, 0), 999] as const
-        expect(occurrencesBetween(rrule, ...span)).toEqual(occurrencesBetween(cron, ...span))
-      }
     }
   })
 })

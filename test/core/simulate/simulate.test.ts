@@ -63,29 +63,6 @@ describe('virtual time', () => {
     expect(events.flatMap(({ type, time }) => (type === 'tick' ? [time] : []))).toEqual([from, until])
   })
 
-  it('runs timers and ticks on the way before the message of the same instant', async () => {
-    const both = rule({
-      sensors: { s: on('switch', { tickTrigger: false }), t: 'switch' },
-      task: { type: 'periodic', frequency: 1000 },
-    })
-    const result = await run(both, { messages: [at(0), at(2000)] })
-    expect(result.lines.filter((text) => /tick|data/.test(text))).toEqual([
-      '0 tick',
-      '0 data r',
-      '1000 tick',
-      '2000 tick',
-      '2000 data r',
-    ])
-  })
-
-  it('goes on after the last message until the given time', async () => {
-    const scripted = new ScriptedPlugs()
-    scripted.say('s', { state: 'On', after: 60_000 })
-    const messages = [at(0)]
-    expect((await run(simple, { scripted, messages })).lines.join()).not.toContain('fired')
-    expect((await run(simple, { scripted, messages, until: 60_000 })).lines).toContain('60000 fired s>act')
-  })
-
   it.each([
     ['from', 'never'],
     ['until', 'never'],
@@ -122,12 +99,6 @@ describe('messages', () => {
     expect(dropped.task.info().health).toMatchObject({ late: 1, duplicate: 0, skewed: 0 })
     const taken = await run(simple, { messages, settings: { late: 'take' } })
     expect(taken.lines).toContain('5000 fired s>act')
-  })
-
-  it('of the same instant are taken in order, each once', async () => {
-    const result = await run(simple, { messages: [at(1, { s: 'On' }), at(1, { s: 'On' }), at(1, { s: 'Off' })] })
-    expect(result.lines.filter((text) => /data|fired/.test(text))).toEqual(['1 data r', '1 fired s>act', '1 data r'])
-    expect(result.late).toBe(0)
   })
 
   it('with NaN values reach plugs as they are', async () => {
@@ -190,16 +161,6 @@ describe('messages', () => {
 })
 
 describe('asynchronous plugs', () => {
-  it('are waited for while virtual time stands still', async () => {
-    const scripted = new ScriptedPlugs()
-    scripted.say('s', async () => {
-      await new Promise((resolve) => setImmediate(resolve))
-      return 'On'
-    })
-    const result = await run(simple, { scripted, messages: [at(1000), at(1001)] })
-    expect(result.lines.filter((text) => text.includes('fired'))).toEqual(['1000 fired s>act', '1001 fired s>act'])
-  })
-
   it('that never answer do not hang: patience ends, then their time limit is over', async () => {
     const scripted = new ScriptedPlugs()
     scripted.say('s', LATER)

@@ -67,14 +67,6 @@ describe("a sensor's own clock", () => {
     alone.to(800)
     expect(callTimes(alone)).toEqual([0, 400, 800])
   })
-
-  it('of a conditional sensor is ignored', async () => {
-    const t = await live(
-      rule({ sensors: { a: 'switch', d: { name: 'switch', pollingPeriod: 100 } }, triggers: [trigger('a', 'd')] }),
-    )
-    t.to(1000)
-    expect(callTimes(t, 'd')).toEqual([])
-  })
 })
 
 /** Lets the clock go to each of the times, and answers the oldest open call of `s` there. */
@@ -101,39 +93,6 @@ function heldAt(t: Live): string[] {
 
 // Holds CLOCK-3
 describe('a tick that meets the work of the last', () => {
-  it('is held as a whole, by default', async () => {
-    const t = await live(
-      rule({ sensors: { s: { name: 'late' }, x: { name: 'switch', sequence: 2 } }, task: EVERY_SECOND }),
-    )
-    await answeredAt(t, 2500)
-    await t.wait(3000)
-    expect(ran(t)).toEqual([
-      { time: 0, scheduledAt: 0, at: 0 },
-      { time: 3000, scheduledAt: 3000, at: 3000 },
-    ])
-    expect(callTimes(t)).toEqual([0, 3000])
-    expect(callTimes(t, 'x')).toEqual([0])
-    expect(heldAt(t)).toEqual(['0 held t overlap at 1000', '0 held t overlap at 2000'])
-  })
-
-  it("is held under the sensor's label when it is that of its own clock", async () => {
-    const t = await ticking({ type: 'reactive' }, LATER, { pollingPeriod: 1000 })
-    await answeredAt(t, 1500)
-    await t.wait(2000)
-    expect(callTimes(t)).toEqual([0, 2000])
-    expect(heldAt(t)).toEqual(['0 held s overlap at 1000'])
-  })
-
-  it('takes the place of a result that is only held back', async () => {
-    const t = await ticking(EVERY_SECOND, { state: 'On', after: 2500 })
-    t.to(4000)
-    expect(callTimes(t)).toEqual([0, 1000, 2000, 3000, 4000])
-    expect(t.lines('held', 'result')).toEqual([])
-    const seldom = await ticking({ type: 'periodic', frequency: 3000 }, { state: 'On', after: 2500 })
-    seldom.to(6000)
-    expect(seldom.lines('result')).toEqual(['2500 result s On', '5500 result s On'])
-  })
-
   it.each(['skip', 'queue', 'cancelPrevious'] as const)(
     'waits for its turn with overlap %s, when what is at work began otherwise',
     async (overlap) => {
@@ -154,40 +113,11 @@ describe('a tick that meets the work of the last', () => {
     },
   )
 
-  it('waits for its turn with overlap queue, and keeps the times at which it came and was due', async () => {
-    const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, LATER)
-    await answeredAt(t, 2500, 5000, 7500)
-    expect(callTimes(t)).toEqual([0, 1000, 2000, 3000])
-    expect(ran(t)).toEqual([
-      { time: 0, scheduledAt: 0, at: 0 },
-      { time: 1000, scheduledAt: 1000, at: 2500 },
-      { time: 2000, scheduledAt: 2000, at: 5000 },
-      { time: 3000, scheduledAt: 3000, at: 7500 },
-    ])
-    expect(t.task.info().waiting).toEqual({ inputs: 4, effects: 0, since: 3000 })
-    expect(t.lines('held')).toEqual([])
-  })
-
   it('is held with reason queue when a hundred wait already', async () => {
     const t = await ticking({ ...EVERY_SECOND, overlap: 'queue' }, LATER, { timeout: 'PT1H' })
     t.to(102_000)
     expect(heldAt(t)).toEqual(['0 held t queue at 101000', '0 held t queue at 102000'])
     expect(t.task.info().waiting?.inputs).toBe(100)
-  })
-
-  it('takes over with overlap cancelPrevious; the plug is told to give up', async () => {
-    const t = await ticking({ ...EVERY_SECOND, overlap: 'cancelPrevious' }, LATER)
-    const { signal } = t.plugs.calls[0]?.context ?? {}
-    expect(signal?.aborted).toBe(false)
-    t.to(1000)
-    expect(signal?.aborted).toBe(true)
-    expect(callTimes(t)).toEqual([0, 1000])
-    t.plugs.settle('s', 'Off')
-    await promisesSettled()
-    expect(t.lines('result', 'held')).toEqual([])
-    t.plugs.settle('s', 'On')
-    await promisesSettled()
-    expect(t.lines('result')).toEqual(['1000 result s On'])
   })
 
   it('that takes over also drops the groups that would have followed', async () => {
@@ -288,20 +218,5 @@ describe('ticks that come late because the machine slept', () => {
       '10500 tick',
       '11500 tick',
     ])
-  })
-
-  it('run all, in order, with misfire all', async () => {
-    expect(await slept({ misfire: 'all' }, 3500)).toEqual([
-      '0 tick',
-      '3500 tick',
-      '3500 tick',
-      '3500 tick',
-      '4500 tick',
-    ])
-  })
-
-  it('are dropped when they are older than the largest lateness', async () => {
-    const lines = await slept({ misfire: 'all', maxLateness: 'PT2S' }, 10_500)
-    expect(lines.filter((text) => text === '10500 tick')).toHaveLength(2)
   })
 })

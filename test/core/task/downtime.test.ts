@@ -13,11 +13,13 @@ type Sent = readonly [time: number, values: Record<string, unknown>]
 interface Row {
   readonly sensor: Pick<Sensor, 'name' | 'properties'> & Partial<Sensor>
   readonly task?: Rule['task']
+  /** default: a reading at 0 */
   readonly before?: readonly Sent[]
   /** from when to when the host is away */
   readonly away: readonly [from: number, until: number]
   readonly after?: readonly Sent[]
-  readonly end: number
+  /** until when it is looked at; default: a minute */
+  readonly end?: number
   /** what the sensor became, each state once */
   readonly states: readonly string[]
 }
@@ -45,33 +47,19 @@ describe('a downtime', () => {
   it.each<[string, Row]>([
     [
       'begins a silence again',
-      {
-        sensor: silence('8s'),
-        before: HEARD,
-        away: [5 * SECOND, 17 * SECOND],
-        end: MINUTE,
-        states: ['0 Data', '25000 No Data'],
-      },
+      { sensor: silence('8s'), away: [5 * SECOND, 17 * SECOND], states: ['0 Data', '25000 No Data'] },
     ],
     [
       'begins it again where clocks run its sensor',
       {
         sensor: silence('8s', { pollingPeriod: SECOND }),
-        before: HEARD,
         away: [5 * SECOND, 17 * SECOND],
-        end: MINUTE,
         states: ['0 Data', '25000 No Data'],
       },
     ],
     [
       'of two seconds is none',
-      {
-        sensor: silence('8s'),
-        before: HEARD,
-        away: [5 * SECOND, 7 * SECOND],
-        end: MINUTE,
-        states: ['0 Data', '8000 No Data'],
-      },
+      { sensor: silence('8s'), away: [5 * SECOND, 7 * SECOND], states: ['0 Data', '8000 No Data'] },
     ],
     [
       'that is no longer than readings wait to be put in order is none',
@@ -80,7 +68,6 @@ describe('a downtime', () => {
         task: { late: { reorder: '10s' } },
         before: [[0, { v: 9, timestamp: 0 }]],
         away: [12 * SECOND, 22 * SECOND],
-        end: MINUTE,
         states: ['0 Data', '20000 No Data'],
       },
     ],
@@ -88,7 +75,6 @@ describe('a downtime', () => {
       'moves a long silence by its length',
       {
         sensor: silence('1h'),
-        before: HEARD,
         away: [SECOND, 5 * SECOND],
         end: 2 * HOUR,
         states: ['0 Data', `${HOUR + 4 * SECOND} No Data`],
@@ -98,7 +84,6 @@ describe('a downtime', () => {
       'has a long silence that was nearly over wait for ten more minutes',
       {
         sensor: silence('1h'),
-        before: HEARD,
         away: [59 * MINUTE, 61 * MINUTE],
         end: 2 * HOUR,
         states: ['0 Data', `${71 * MINUTE} No Data`],
@@ -108,9 +93,7 @@ describe('a downtime', () => {
       'ends no silence that was reported',
       {
         sensor: silence('8s', { pollingPeriod: SECOND }),
-        before: HEARD,
         away: [10 * SECOND, 20 * SECOND],
-        end: MINUTE,
         states: ['0 Data', '8000 No Data'],
       },
     ],
@@ -131,7 +114,6 @@ describe('a downtime', () => {
         before: [[0, { v: 9, timestamp: 0 }]],
         away: [5 * SECOND, 17 * SECOND],
         after: [[17_500, { v: 9, timestamp: 6000 }]],
-        end: MINUTE,
         states: ['0 Data', '25000 No Data'],
       },
     ],
@@ -139,9 +121,7 @@ describe('a downtime', () => {
       'is silence for a sensor that says so',
       {
         sensor: silence('8s', { downtime: 'continue' }),
-        before: HEARD,
         away: [5 * SECOND, 17 * SECOND],
-        end: MINUTE,
         states: ['0 Data', '17000 No Data'],
       },
     ],
@@ -150,27 +130,18 @@ describe('a downtime', () => {
       {
         sensor: silence('8s'),
         task: { downtime: 'continue' },
-        before: HEARD,
         away: [5 * SECOND, 17 * SECOND],
-        end: MINUTE,
         states: ['0 Data', '17000 No Data'],
       },
     ],
     [
       'has what holds wait for a reading',
-      {
-        sensor: holding(),
-        before: HEARD,
-        away: [10 * SECOND, 10 * MINUTE],
-        end: HOUR,
-        states: ['0 Pending'],
-      },
+      { sensor: holding(), away: [10 * SECOND, 10 * MINUTE], end: HOUR, states: ['0 Pending'] },
     ],
     [
       'has what holds wait for a reading, whatever clocks run it',
       {
         sensor: holding({ pollingPeriod: MINUTE }),
-        before: HEARD,
         away: [10 * SECOND, 10 * MINUTE],
         end: HOUR,
         states: ['0 Pending'],
@@ -180,7 +151,6 @@ describe('a downtime', () => {
       'lets what holds go on from its beginning, once a reading says so',
       {
         sensor: holding({ pollingPeriod: MINUTE }),
-        before: HEARD,
         away: [10 * SECOND, 10 * MINUTE],
         after: [[10 * MINUTE + SECOND, { v: 9 }]],
         end: HOUR,
@@ -191,7 +161,6 @@ describe('a downtime', () => {
       'lets what is not due yet hold when it is, once a reading says so',
       {
         sensor: holding(),
-        before: HEARD,
         away: [10 * SECOND, MINUTE],
         after: [[2 * MINUTE, { v: 9 }]],
         end: HOUR,
@@ -202,7 +171,6 @@ describe('a downtime', () => {
       'ends what a reading says is over',
       {
         sensor: holding(),
-        before: HEARD,
         away: [10 * SECOND, 10 * MINUTE],
         after: [[11 * MINUTE, { v: 1 }]],
         end: HOUR,
@@ -213,7 +181,6 @@ describe('a downtime', () => {
       'leaves what held before it',
       {
         sensor: holding({ pollingPeriod: MINUTE }),
-        before: HEARD,
         away: [6 * MINUTE, 10 * MINUTE],
         end: HOUR,
         states: ['0 Pending', `${5 * MINUTE} Holds`],
@@ -221,23 +188,14 @@ describe('a downtime', () => {
     ],
     [
       'is time that passed for a delay',
-      { sensor: delay(), before: HEARD, away: [5000, 17_000], end: MINUTE, states: ['0 Idle', '17000 Triggered'] },
+      { sensor: delay(), away: [5000, 17_000], states: ['0 Idle', '17000 Triggered'] },
     ],
     [
       'begins a delay again that says so',
-      {
-        sensor: delay('restart'),
-        before: HEARD,
-        away: [5000, 17_000],
-        end: MINUTE,
-        states: ['0 Idle', '25000 Triggered'],
-      },
+      { sensor: delay('restart'), away: [5000, 17_000], states: ['0 Idle', '25000 Triggered'] },
     ],
-    [
-      'ends a delay that must be confirmed',
-      { sensor: delay('confirm'), before: HEARD, away: [5000, 17_000], end: MINUTE, states: ['0 Idle'] },
-    ],
-  ])('%s', async (_, { sensor, task = {}, before = [], away: [from, until], after = [], end, states }) => {
+    ['ends a delay that must be confirmed', { sensor: delay('confirm'), away: [5000, 17_000], states: ['0 Idle'] }],
+  ])('%s', async (_, { sensor, task = {}, before = HEARD, away: [from, until], after = [], end = MINUTE, states }) => {
     let live = await startBuiltins({ sensors: [{ label: 's', resource: '$', ...sensor }], task })
     const play = (list: readonly Sent[]) => {
       for (const [time, values] of list) {

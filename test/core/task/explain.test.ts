@@ -93,20 +93,6 @@ describe('the obstacle of a trigger', () => {
     expect(only(t)?.blocked).toEqual([])
   })
 
-  it('cool-down, too, when another trigger fired the destination at this very instant', async () => {
-    const t = await live(
-      rule({
-        sensors: { a: 'switch' },
-        actuators: ['act'],
-        triggers: [trigger('a', 'act'), trigger('a', 'act', is('On'), atMostEvery(10))],
-      }),
-    )
-    t.task.push('a', { state: 'On' })
-    const [first, second] = t.task.explain('act').triggers
-    expect(first?.blocked).toEqual([])
-    expect(second?.blocked).toMatchObject([{ reason: 'cool-down', until: 10_000 }])
-  })
-
   it('cool-down, too, when a second observation came at the instant of the firing', async () => {
     const t = await watched(is('On'), atMostEvery(10))
     t.send({ s: 'On' })
@@ -260,15 +246,6 @@ describe('an explanation', () => {
     ['nothing', {}, 's ran'],
   ])('says in words that a trigger waits for %s', async (_, condition, expected) => {
     expect(only(await watched(condition))?.condition).toBe(expected)
-  })
-
-  it('lists every trigger into the node, sensors as destinations included', async () => {
-    const t = await live(
-      rule({ sensors: { a: 'switch', b: 'switch', d: 'switch' }, triggers: [trigger('a', 'd'), trigger('b', 'd')] }),
-    )
-    expect(t.task.explain('d').triggers.map(({ source }) => source)).toEqual(['a', 'b'])
-    expect(t.task.explain('a').triggers).toEqual([])
-    expect(t.engine.explain('t', 'd')).toEqual(t.task.explain('d'))
   })
 
   it.each([

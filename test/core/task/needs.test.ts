@@ -7,7 +7,7 @@ import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { Relation, RelationType, Rule } from '../../../src/core/rule/rule.ts'
 import { smallestChange } from '../../../src/core/task/needs.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
-import { gate, general, rule } from '../../support/rule-writing.ts'
+import { gate, rule } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const plugs = createRegistry(new ScriptedPlugs().plugs)
@@ -40,41 +40,6 @@ function needs(
 }
 
 describe('the smallest change', () => {
-  const sensors = { a: 'switch', b: 'switch', c: 'band' }
-  const graph = rule({
-    sensors,
-    relations: [
-      gate('and', 'AND', ['a', 'On'], ['b', 'On'], ['c', 'Above']),
-      gate('or', 'OR', ['a', 'On'], ['and', 'TRUE']),
-      gate('nand', 'NAND', ['a', 'On'], ['b', 'On']),
-      general('rows', ['a', 'c'], ['On', 'Below'], ['Off', 'Above']),
-      gate('never', 'AND', ['a', 'On'], ['nand', 'TRUE'], ['b', 'On']),
-    ],
-  })
-  it.each<[string, string, number, Record<string, string>, readonly string[] | null]>([
-    ['to a sensor is that sensor', 'a', 1, {}, ['a=On']],
-    ['to what holds already is nothing', 'a', 1, { a: 'On' }, []],
-    ['to AND is all that does not fit', 'and', TRUE, { a: 'On', b: 'Off' }, ['b=On', 'c=Above']],
-    ['away from AND is one of them', 'and', FALSE, {}, ['a=Off']],
-    ['to OR takes the short way', 'or', TRUE, { c: 'Above' }, ['a=On']],
-    [
-      'to OR takes the other way when that is shorter or equal',
-      'or',
-      TRUE,
-      { a: 'Off', b: 'On', c: 'Above' },
-      ['a=On'],
-    ],
-    ['to NAND is one that differs', 'nand', TRUE, { a: 'On', b: 'On' }, ['a=Off']],
-    ['to a row is what is missing in the nearest', 'rows', TRUE, { a: 'Off', c: 'In' }, ['c=Above']],
-    ['to a contradiction is impossible', 'never', TRUE, {}, null],
-  ])('%s', (_, label, wanted, known, expected) => {
-    expect(needs(graph, label, wanted, known)).toEqual(expected)
-  })
-
-  it('where all parents must be observed names them all', () => {
-    expect(needs(graph, 'nand', TRUE, {}, true)).toEqual(['a=Off', 'b=Off'])
-  })
-
   it('is found for an AND of 200 sensors', () => {
     const labels = Array.from({ length: 200 }, (_, i) => `s${i}`)
     const wide = rule({

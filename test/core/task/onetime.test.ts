@@ -74,18 +74,6 @@ describe('a onetime task', () => {
     expect(t.lines('stopped')).toEqual([expected])
   })
 
-  it('stops by itself when the pause of its actuator ran out while a sensor was at work', async () => {
-    const t = await acting(PAUSED, undefined, SLOW)
-    await t.wait(20_000)
-    t.plugs.settle('x', 'On')
-    await promisesSettled()
-    expect(t.lines('result').slice(1)).toEqual([
-      '0 result act failed: nobody resumed the node within its pause limit',
-      '0 result x On',
-    ])
-    expect(t.events.filter(({ type }) => type === 'stopped').map(({ time, at }) => [time, at])).toEqual([[0, 20_000]])
-  })
-
   it.each([
     ['at once', {}],
     ['after the sensor that was at work', SLOW],
@@ -97,32 +85,5 @@ describe('a onetime task', () => {
     await promisesSettled()
     expect(callTimes(t, 'act')).toEqual([1000])
     expect(t.lines('stopped')).toEqual(['1000 stopped finished'])
-  })
-
-  it('drops messages that waited for the work of its tick', async () => {
-    const t = await live(rule({ sensors: { s: on('late') }, task: { type: 'onetime' } }))
-    await t.wait(1000)
-    t.send({})
-    expect(t.task.info().waiting?.inputs).toBe(1)
-    await t.wait(2000)
-    t.plugs.settle('s', 'On')
-    await promisesSettled()
-    expect(callTimes(t)).toEqual([0])
-    expect(t.lines('data')).toEqual([])
-    expect(t.lines('stopped')).toEqual(['0 stopped finished'])
-    expect(t.task.info()).toMatchObject({ invocationCount: 1, finishedTime: 0 })
-  })
-
-  it('can be started again', async () => {
-    const t = await once('On')
-    await t.engine.start('t')
-    t.to(10)
-    expect(t.lines('started', 'stopped')).toEqual([
-      '0 started 1',
-      '0 stopped finished',
-      '0 started 2',
-      '0 stopped finished',
-    ])
-    expect(t.task.info().invocationCount).toBe(2)
   })
 })

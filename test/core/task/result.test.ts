@@ -48,22 +48,6 @@ describe('what a sensor answers', () => {
     expect(seen).toEqual([{ a: 1, b: 2 }, { a: 3 }, { a: 3 }, { a: 3 }])
   })
 
-  it('leaves the state alone when it fails, and shows the error until the next success', async () => {
-    const t = await watched({}, 'On', new Error('broken'), 'Off')
-    await t.engine.update('t', { ...t.task.save().rule, task: { resetObservations: false } })
-    t.to(5)
-    t.send({})
-    t.to(9)
-    t.send({})
-    expect(t.task.node('s')).toMatchObject({
-      states: { Off: 0, On: 1 },
-      collectedTime: 5,
-      error: { time: 9, message: 'broken' },
-    })
-    t.send({})
-    expect(t.task.node('s')).not.toHaveProperty('error')
-  })
-
   it('hands its internal state to its own next call, unless it gives none', async () => {
     const said = ({ internalState = 0 }: PlugContext) => ({ rawData: { before: internalState } })
     const t = await watched({}, { internalState: 7 }, said, said)
@@ -135,88 +119,11 @@ describe('a result that is held back', () => {
     expect(t.fired()).toEqual(['5000 ran', '5000 lit'])
   })
 
-  it('is a wait: a message in between runs the sensor anew, and the newer result counts', async () => {
-    const t = await watched({}, { state: 'On', after: 5000 }, { state: 'Off', after: 5000 })
-    t.send({})
-    t.to(1000)
-    t.send({})
-    expect(t.plugs.callsOf('s').map(({ now }) => now)).toEqual([0, 1000])
-    t.to(60_000)
-    expect(outcome(t)).toEqual(['6000 result s Off', '6000 state s ?>Off', '6000 fired s>ran'])
-    expect(t.lines('held')).toEqual([])
-    expect(t.task.info()).toMatchObject({ invocationCount: 2, health: { errorsCount: 0, dropped: 0 } })
-  })
-
-  it('lets what is triggered take the place of a wait as well', async () => {
-    const t = await live(rule({ sensors: { s: on('switch'), d: 'switch' }, triggers: [trigger('s', 'd')] }), {
-      script: (plugs) => plugs.say('d', { state: 'On', after: 5000 }),
-    })
-    t.send({})
-    t.to(1000)
-    t.send({})
-    t.to(60_000)
-    expect(t.lines('state', 'fired', 'held')).toEqual(['0 fired s>d', '1000 fired s>d', '6000 state d ?>On'])
-  })
-
-  it('is applied at once when it is held back for 0 ms', async () => {
-    const t = await watched({}, { state: 'On', after: 0 })
-    t.send({})
-    expect(t.fired()).toEqual(['0 ran', '0 lit'])
-  })
-
   it('is not subject to the time limit', async () => {
     const t = await watched({ timeout: 'PT1S' }, { state: 'On', after: 5000 })
     t.send({})
     t.to(5000)
     expect(t.lines('result')[0]).toBe('5000 result s On')
-  })
-})
-
-describe('a result that follows', () => {
-  const wait = { state: 'Off', then: { state: 'On', after: 3000 } } as const
-
-  it('is applied after its time, in the invocation of the first', async () => {
-    const t = await watched({}, wait)
-    t.send({})
-    t.to(3000)
-    expect(t.lines('state', 'fired')).toEqual([
-      '0 state s ?>Off',
-      '0 fired s>ran',
-      '3000 state s Off>On',
-      '3000 fired s>ran',
-      '3000 fired s>lit',
-    ])
-    expect(new Set(t.firings().map(({ invocation }) => invocation))).toEqual(new Set([1]))
-  })
-
-  it.each<[string, (t: Live) => void]>([
-    ['the node runs again before', (t) => t.send({})],
-    ['the node is pushed', (t) => t.task.push('s', { state: 'Off' })],
-    ['the task is stopped', (t) => void t.engine.stop('t')],
-  ])('is dropped when %s', async (_, act) => {
-    const t = await watched({}, wait, 'Off')
-    t.send({})
-    t.to(2999)
-    act(t)
-    t.to(60_000)
-    expect(t.fired().filter((text) => text.endsWith('lit'))).toEqual([])
-  })
-
-  it('chains, each link counting from the one before', async () => {
-    const t = await watched(
-      {},
-      { state: 'Off', then: { state: 'On', after: 1000, then: { state: 'Off', after: 500 } } },
-    )
-    t.send({})
-    t.to(60_000)
-    expect(t.lines('state')).toEqual(['0 state s ?>Off', '1000 state s Off>On', '1500 state s On>Off'])
-  })
-
-  it('waits until a result that is held back came itself', async () => {
-    const t = await watched({}, { state: 'Off', after: 1000, then: { state: 'On', after: 500 } })
-    t.send({})
-    t.to(60_000)
-    expect(t.lines('state')).toEqual(['1000 state s ?>Off', '1500 state s Off>On'])
   })
 })
 

@@ -1,24 +1,11 @@
 /** The corpus: what is printed is what Apache's engines printed, but for the named differences. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { CORPUS, DATA } from './apache/corpus.ts'
 import { DIFFERENCES, differenceOf } from './apache/differences.ts'
 import { VERSIONS, type Version } from './apache/judge.ts'
 import { printed } from './printed.ts'
 
-interface Recorded {
-  readonly template: string
-  readonly both?: string
-  readonly '1.7'?: string
-  readonly '2.4'?: string
-}
-
-const RECORDED = readFileSync(join(import.meta.dirname, 'apache/recorded.ndjson'), 'utf8')
-  .trim()
-  .split('\n')
-  .map((line) => JSON.parse(line) as Recorded)
-const BY_TEMPLATE = new Map(RECORDED.map((one) => [one.template, one]))
+const BY_TEMPLATE = new Map(CORPUS.map((one) => [one.template, one]))
 
 function wanted(template: string, version: Version): string | undefined {
   const recorded = BY_TEMPLATE.get(template)
@@ -26,21 +13,22 @@ function wanted(template: string, version: Version): string | undefined {
 }
 
 describe('templates print what Apache prints', () => {
-  it('has recorded every template of the corpus, and no other', () => {
-    expect([...BY_TEMPLATE.keys()].toSorted()).toEqual([...new Set(Object.values(CORPUS).flat())].toSorted())
+  it('has a record of each template, once', () => {
+    expect(BY_TEMPLATE.size).toBe(CORPUS.length)
     expect(BY_TEMPLATE.size).toBeGreaterThan(2_000)
+    expect(
+      CORPUS.filter(({ template }) => VERSIONS.some((version) => wanted(template, version) === undefined)),
+    ).toEqual([])
   })
 
-  for (const version of VERSIONS) {
-    it.each(Object.keys(CORPUS))(`${version}: %s`, (section) => {
-      const wrong = (CORPUS[section] ?? []).flatMap((template) => {
-        if (differenceOf(template, version) !== undefined) return []
-        const [apache, ours] = [wanted(template, version), printed(template, DATA, version)]
-        return apache === ours ? [] : [{ template, apache, ours }]
-      })
-      expect(wrong).toEqual([])
+  it.each(VERSIONS)('of version %s', (version) => {
+    const wrong = CORPUS.flatMap(({ template }) => {
+      if (differenceOf(template, version) !== undefined) return []
+      const [apache, ours] = [wanted(template, version), printed(template, DATA, version)]
+      return apache === ours ? [] : [{ template, apache, ours }]
     })
-  }
+    expect(wrong).toEqual([])
+  })
 
   it('names no difference that is none', () => {
     const needless = DIFFERENCES.flatMap(({ templates, only }) =>

@@ -3,6 +3,7 @@
  * that works at one host only is found here.
  */
 import { once } from 'node:events'
+import { request, type IncomingMessage } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { createApp } from '../../../src/host/app.ts'
@@ -23,6 +24,71 @@ import {
 import { printedRoutes } from '../printed-routes.ts'
 import { basic } from '../sample-host.ts'
 import { memoryHosts, type MemoryHosts } from './memory-hosts.ts'
+
+interface Asked {
+  readonly method: string
+  readonly path: string
+  readonly body?: string
+  readonly headers?: Readonly<Record<string, string>>
+}
+
+const json = (method: string, path: string, body: string): Asked => ({
+  method,
+  path,
+  body,
+  headers: { 'content-type': JSON_TYPE },
+})
+
+const LONG = `{"text":"${'ä'.repeat(30_000)}","timestamp":1795000000000}`
+/** Answers that are the same in each byte; the second request of them goes in frames, but those that are refused at once. */
+const ALIKE: readonly (readonly [string, Asked])[] = [
+  ['what it serves', { method: 'GET', path: '/' }],
+  ['a list', { method: 'GET', path: '/api/tasks?limit=2' }],
+  ['a task', { method: 'GET', path: '/api/tasks/nothing-%C3%A4' }],
+  ['a head', { method: 'HEAD', path: '/api/tasks' }],
+  ['a text with many characters', { method: 'GET', path: '/resources/boiler-%C3%A4' }],
+  [
+    'a message',
+    json(
+      'POST',
+      '/resources/boiler-1/events?store=false',
+      '{"temperature":93,"name":"ä€😀","timestamp":1795000000000}',
+    ),
+  ],
+  ['several problems at once', json('POST', '/api/tasks', '{"task":{"type":"odd"},"sensors":{}}')],
+  ['what is no JSON', json('POST', '/resources/boiler-1/events', '{"a":')],
+  ['an empty body', json('POST', '/resources/boiler-1/events', '')],
+  ['bytes that are no UTF-8', json('POST', '/resources/boiler-1/events', '\u00ff\u00fe')],
+  [
+    'a type that nobody reads',
+    { method: 'POST', path: '/api/tasks', body: '<a/>', headers: { 'content-type': 'text/xml' } },
+  ],
+  [
+    'a charset that nobody reads',
+    { method: 'POST', path: '/api/tasks', body: '{}', headers: { 'content-type': 'application/json; charset=utf-16' } },
+  ],
+  [
+    'a coding that nobody reads',
+    {
+      method: 'POST',
+      path: '/api/tasks',
+      body: '{}',
+      headers: { 'content-type': 'application/json', 'content-encoding': 'gzip' },
+    },
+  ],
+  ['a task that is not there', { method: 'GET', path: '/api/tasks/nothing' }],
+  ['a parameter that nobody reads', { method: 'GET', path: '/api/tasks?stroe=1&stroe=2' }],
+  ['strict handling', { method: 'GET', path: '/api/tasks?stroe=1', headers: { prefer: 'handling=strict' } }],
+  ['a path that is not there', { method: 'GET', path: '/nowhere' }],
+  ['a method that is not there', { method: 'PATCH', path: '/api/tasks' }],
+  ['a path that cannot be read', { method: 'GET', path: '/api/tasks/%ff' }],
+  [
+    'a delete without a body that names a type',
+    { method: 'DELETE', path: '/api/tasks/nothing', headers: { 'content-type': 'application/json' } },
+  ],
+  ['a body of an object that is not there', { method: 'GET', path: '/reflexarc-nothing-here/key' }],
+  ['a long answer, which comes in pieces', json('POST', '/resources/boiler-1/events?store=false', LONG)],
+]
 
 /** What each host says of itself. */
 const OWN = /^\/(?:docs|health|metrics|cluster)(?:\/|$)/
@@ -128,6 +194,30 @@ describe('a host of a cluster that has not the tenant', () => {
     }
     expect(failed).toEqual([])
   })
+
+  it.each(ALIKE)(
+    'answers as the one that has it, byte for byte: %s',
+    async (_, { method, path, body = '', headers = {} }) => {
+      const bytes = Buffer.from(body, body === '\u00ff\u00fe' ? 'latin1' : 'utf8')
+      const answerOf = async ({ url }: RunningHost) => {
+        const sized = body === '' ? {} : { 'content-length': String(bytes.length) }
+        // to both under one name, which answers may tell
+        const named = {
+          authorization: basic(tenant, 's'),
+          host: 'cluster.example',
+          'x-request-id': 'one',
+          ...headers,
+          ...sized,
+        }
+        const asking = request(url + path, { method, headers: named, agent: false }).end(bytes)
+        const [answer] = (await once(asking, 'response')) as [IncomingMessage]
+        const { date: _date, 'reflexarc-owner': _owner, 'reflexarc-host': _host, ...shown } = answer.headersDistinct
+        const text = Buffer.concat(await answer.toArray()).toString('latin1')
+        return { status: answer.statusCode, reason: answer.statusMessage, shown, text }
+      }
+      expect(await answerOf(other)).toEqual(await answerOf(owner))
+    },
+  )
 
   it('takes every example of the API, and shows what it made as the one that has it', async () => {
     const story = new ApiStory(askAt(other), tenant)

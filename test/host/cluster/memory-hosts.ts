@@ -21,7 +21,7 @@ export interface MemoryHosts {
   readonly blobs: string
   readonly hosts: readonly RunningHost[]
   /** One more; resolves when it answers, not when it has its share. */
-  start(given?: Given, making?: Pick<Making, 'now'>): Promise<RunningHost>
+  start(given?: Given, making?: Pick<Making, 'now' | 'program'>): Promise<RunningHost>
   /** Resolves when the slots are spread evenly over so many. */
   spread(count: number): Promise<void>
   /** A name of a tenant that this host would have; its key is the name, and its secret `s`. */

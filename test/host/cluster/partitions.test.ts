@@ -1,24 +1,17 @@
 /** A tenant with several partitions at the hosts of a cluster: whoever is asked, it is as if one host had it whole. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { scheduler } from 'node:timers/promises'
 import { connectAsync, type MqttClient } from 'mqtt'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from '../../../src/client.ts'
-import { viewCluster } from '../../../src/cluster/placement/cluster-view.ts'
-import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import { fenceOf } from '../../../src/host/cluster/tenant-services.ts'
 import { raisePartitions } from '../../../src/host/cluster/raise-partitions.ts'
-import { readConfig, type Given } from '../../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
-import { SERVICES } from '../../../src/host/wiring/service-table.ts'
+import { type RunningHost } from '../../../src/host/running-host.ts'
 import type { Json } from '../../../src/kernel/json.ts'
 import { partitionOf, partitionOfTask } from '../../../src/cluster/partitions/partition.ts'
 import { FENCES } from '../../../src/storage/fence-store.ts'
-import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { openAnswer } from '../../services/broker/support/open-answer.ts'
 import { basic } from '../sample-host.ts'
+import { memoryHosts, type MemoryHosts } from './memory-hosts.ts'
 
 interface Task {
   readonly ID: string
@@ -61,32 +54,8 @@ function ruleOn(resource: string, ...others: readonly string[]): Json {
 }
 
 describe('a tenant of four partitions at two hosts', () => {
-  const folder = mkdtempSync(join(tmpdir(), 'reflexarc-partitions-'))
-  mkdirSync(join(folder, 'objects'))
-  const storage = openMemory()
+  let cluster: MemoryHosts
   let hosts: readonly RunningHost[] = []
-
-  const configOf = (name: string, given: Given = {}) => {
-    const shared = { store: 'postgres://nobody@127.0.0.1/none', blobs: join(folder, 'objects'), cluster: true }
-    const own = {
-      port: 0,
-      mqtt: 0,
-      data: join(folder, name),
-      key: 'me',
-      secret: 's',
-      tenant: TENANT,
-      logLevel: 'silent',
-    }
-    return readConfig({ ...shared, ...own, functions: 'off', rateLimit: '0', ...given }, {}, [...SERVICES.keys()])
-  }
-  const start = (name: string, given?: Given) =>
-    startHost(
-      configOf(name, given),
-      { write: () => undefined },
-      {
-        openStorage: async () => ({ ...storage, close: async () => undefined }),
-      },
-    )
   const request = async (at: number, method: string, path: string, body?: Json, more: object = {}): Promise<Response> =>
     fetch((hosts[at % hosts.length]?.url ?? '') + path, {
       method,
@@ -111,24 +80,18 @@ describe('a tenant of four partitions at two hosts', () => {
   }
 
   beforeAll(async () => {
-    hosts = [await start('one')]
-    hosts = [...hosts, await start('two')]
-    const shares = async () => (await viewCluster(storage.tenant(HOST_TENANT))).hosts.map(({ slots }) => slots)
-    while ((await shares()).join() !== '128,128') await scheduler.wait(20)
+    cluster = await memoryHosts(2, { mqtt: 0, key: 'me', tenant: TENANT, functions: 'off' })
+    hosts = cluster.hosts
     await ask(0, 'POST', `/resources/${RESOURCES[0]}/events`, { x: 1 })
-    await raisePartitions(storage, TENANT, COUNT)
+    await raisePartitions(cluster.storage, TENANT, COUNT)
     const holders = async (): Promise<readonly string[]> => {
-      const fences = storage.tenant(TENANT).collection(FENCES)
+      const fences = cluster.storage.tenant(TENANT).collection(FENCES)
       const names = Array.from({ length: COUNT }, (_, number) => fenceOf(number))
       return (await fences.getMany(names)).map(({ value }) => value.holder)
     }
     while (!(await holders()).every((holder) => holder.startsWith('http'))) await scheduler.wait(20)
   })
-  afterAll(async () => {
-    for (const host of hosts) await host.stop()
-    await storage.close()
-    rmSync(folder, { recursive: true, force: true })
-  })
+  afterAll(() => cluster.stop())
 
   const ids: string[] = []
 
@@ -178,19 +141,6 @@ describe('a tenant of four partitions at two hosts', () => {
     const [one, two] = await Promise.all([alarms(0), alarms(1)])
     expect(one).toEqual(two)
     expect(one.alarms.map(({ source }) => source.id).sort()).toEqual([...RESOURCES].sort())
-  })
-
-  it('hands a task the messages of resources of other partitions, each once', async () => {
-    const [first = '', ...others] = RESOURCES.slice(0, 6)
-    const { ID } = await ask<{ ID: string }>(0, 'POST', '/api/tasks', ruleOn(first, ...others))
-    for (let round = 1; round <= 3; round += 1) {
-      for (const [n, resource] of [first, ...others].entries())
-        await ask(n, 'POST', `/resources/${resource}/events`, { x: round })
-      const invocations = async () => (await ask<Task>(round, 'GET', `/api/tasks/${ID}`)).invocationCount
-      while ((await invocations()) < round * 6) await scheduler.wait(20)
-      expect(await invocations()).toBe(round * 6)
-    }
-    await ask(1, 'DELETE', `/api/tasks/${ID}?forceStop=true`)
   })
 
   it('changes tasks of all partitions in one operation', async () => {
@@ -294,33 +244,9 @@ describe('a tenant of four partitions at two hosts', () => {
 
   // Holds PARTITIONS-2
   it('refuses fewer partitions, and a host that is alone', async () => {
-    await expect(raisePartitions(storage, TENANT, 2)).rejects.toMatchObject({ code: 'WRONG_STATUS' })
-    expect(await raisePartitions(storage, TENANT, COUNT)).toMatchObject({ before: COUNT, count: COUNT })
-    await expect(start('three', { cluster: false })).rejects.toThrow('--cluster')
+    await expect(raisePartitions(cluster.storage, TENANT, 2)).rejects.toMatchObject({ code: 'WRONG_STATUS' })
+    expect(await raisePartitions(cluster.storage, TENANT, COUNT)).toMatchObject({ before: COUNT, count: COUNT })
+    await expect(cluster.start({ cluster: false })).rejects.toThrow('--cluster')
   })
 
-  // Holds PARTCALLS-2
-  it('takes no question from whoever is no host', async () => {
-    const answer = await fetch(`${hosts[0]?.url}/cluster/partitions?body=x`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/vnd.reflexarc.question' },
-      body: '{}',
-    })
-    expect([answer.status, await answer.json()]).toMatchObject([403, { code: 'FORBIDDEN' }])
-  })
-
-  it('goes on at the other host when one stops', async () => {
-    const countOf = async (id = '') => (await ask<Task>(0, 'GET', `/api/tasks/${id}`)).invocationCount
-    const before = await Promise.all(ids.map(countOf))
-    await hosts[1]?.stop()
-    hosts = hosts.slice(0, 1)
-    for (const [n, resource] of RESOURCES.entries()) {
-      // the other hosts may not have heard yet that it is theirs
-      while (
-        !(await request(0, 'POST', `/resources/${resource}/events`, { x: 30 }, { 'idempotency-key': `last ${n}` })).ok
-      )
-        await scheduler.wait(50)
-      expect(await countOf(ids[n])).toBe((before[n] ?? 0) + 1)
-    }
-  })
 })

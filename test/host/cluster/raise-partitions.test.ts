@@ -53,15 +53,6 @@ it('a host that takes the tenant over each time that it is tried keeps it as it 
   expect(fences.every(({ value }) => Number.isInteger(value.term))).toBe(true)
 })
 
-it('a host that takes it over meanwhile is shut out when it is tried again', async () => {
-  const storage = await storageWithTask()
-  const store = storage.tenant('acme')
-  await takeFence(store, fenceOf(0), { holder: 'a', term: 3 })
-  expect(await raisePartitions(takenOver(storage, 1), 'acme', 4)).toEqual({ tenant: 'acme', before: 1, count: 4 })
-  expect(await readCount(store)).toBe(4)
-  expect((await store.collection(FENCES).find({})).every(({ value }) => Number.isInteger(value.term))).toBe(true)
-})
-
 /** Another host takes over while tasks are read, the first so many times. */
 function takenOver(storage: Storage, times: number): Storage {
   let term = 3

@@ -1,16 +1,18 @@
 /**
- * Hosts of a cluster that are killed, halted and told to stop while messages stream in at all of them: each time one that
+ * Hosts of a cluster that are killed, halted and told to stop, and whose database fails over, while messages stream in: each time one that
  * has a partition of a tenant with several, and some of the tenants with one. In the end each task is as if one host had
  * been there all the time, and a reader who went on at other hosts has missed nothing.
  */
 import { request } from 'node:http'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Template } from '../../../src/index.ts'
-import { describeWithPostgres, type PostgresServer } from '../../support/postgres-server.ts'
+import { describeWithPostgres } from '../../support/postgres-server.ts'
+import { postgresBinaries } from '../../support/start-postgres.ts'
 import { ClusterProcesses, type MemberProcess } from './cluster-processes.ts'
 import { LaneReader } from './lane-reader.ts'
 import { seen, Senders, type Lane } from './lanes.ts'
 import { WIDE, WideTenant } from './wide-tenant.ts'
+import { PostgresPair } from './postgres-pair.ts'
 
 const TENANTS = Array.from({ length: 4 }, (_, n) => `tenant-${n}`)
 /** resources of a tenant; the messages of one come after each other */
@@ -41,16 +43,16 @@ const WAITING: Template = {
   taskDefaults: { type: 'reactive' },
 }
 
-describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
-  let server: PostgresServer
+describeWithPostgres('hosts of a cluster that come and go', () => {
+  let pair: PostgresPair
   let hosts: ClusterProcesses
   beforeAll(async () => {
-    server = await startServer()
-    hosts = new ClusterProcesses(server.url)
+    pair = await PostgresPair.start(postgresBinaries() ?? '')
+    hosts = new ClusterProcesses(pair.url)
   })
   afterAll(async () => {
     await hosts.end()
-    await server.stop()
+    await pair.stop()
   })
 
   it('every acknowledged message is in the state of its task exactly once, and waits and cool-downs go on', async () => {
@@ -58,7 +60,7 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
     const first = await hosts.start()
     const asked = new Set<MemberProcess>([first, ...(await Promise.all([hosts.start(), hosts.start()]))])
     const lanes = await Promise.all(TENANTS.flatMap((tenant) => makeLanes(hosts, first, tenant)))
-    const wide = await WideTenant.make(server.url, hosts, asked)
+    const wide = await WideTenant.make(pair.url, hosts, asked)
     const waits = await Promise.all(TENANTS.map((tenant) => beginWait(hosts, first, tenant)))
 
     const all = [...lanes, ...wide.lanes]
@@ -100,6 +102,10 @@ describeWithPostgres('hosts of a cluster that come and go', (startServer) => {
 
     const ended = await takeAway('/')
     expect(await ended.terminate()).toBe(0)
+    await senders.more(BETWEEN)
+
+    // the database is gone for good, and its synchronous standby takes its place
+    await pair.failOver()
     await senders.more(BETWEEN)
     await senders.end()
     over.abort()

@@ -1,25 +1,17 @@
 /** A cluster is brought to another version one host after the other, as long as both play a log to the same states. */
-import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { scheduler } from 'node:timers/promises'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { HOST_RECORDS } from '../../../src/cluster/placement/cluster-records.ts'
 import { viewCluster } from '../../../src/cluster/placement/cluster-view.ts'
 import { TTL_MS } from '../../../src/cluster/placement/placement.ts'
 import type { Program } from '../../../src/cluster/placement/replay-number.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import { requireReplay } from '../../../src/host/cluster/require-replay.ts'
-import { readConfig } from '../../../src/host/config.ts'
-import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
-import { SERVICES } from '../../../src/host/wiring/service-table.ts'
+import { type RunningHost } from '../../../src/host/running-host.ts'
 import type { Timers } from '../../../src/host/timers.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { basic } from '../sample-host.ts'
-
-const folder = mkdtempSync(join(tmpdir(), 'reflexarc-upgrade-'))
-mkdirSync(join(folder, 'objects'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+import { memoryHosts } from './memory-hosts.ts'
 
 const COUNTED = {
   sensors: [{ label: 'seen', name: 'invokeCount', resource: '$' }],
@@ -32,14 +24,9 @@ const COUNTED = {
 }
 
 it('hosts of two versions with one replay number hand over without a loss; a higher one begins when they are gone, and ends theirs', async () => {
-  const storage = openMemory()
-  const start = (program: Program): Promise<RunningHost> => {
-    const shared = { store: 'postgres://nobody@127.0.0.1/none', blobs: join(folder, 'objects'), cluster: true }
-    const own = { port: 0, data: join(folder, program.version), key: 'me', secret: 's', tenant: 'acme' }
-    const config = readConfig({ ...shared, ...own, functions: 'off', logLevel: 'silent' }, {}, [...SERVICES.keys()])
-    const openStorage = async () => ({ ...storage, close: async () => undefined })
-    return startHost(config, { write: () => undefined }, { openStorage, program })
-  }
+  const cluster = await memoryHosts(0, { key: 'me', tenant: 'acme', functions: 'off' })
+  const { storage } = cluster
+  const start = (program: Program): Promise<RunningHost> => cluster.start({}, { program })
   const ask = async (host: RunningHost, path: string, body?: object): Promise<unknown> => {
     const headers = { authorization: basic('me', 's'), ...(body && { 'content-type': 'application/json' }) }
     const sent = body && { method: 'POST', body: JSON.stringify(body) }
@@ -84,8 +71,7 @@ it('hosts of two versions with one replay number hand over without a loss; a hig
   await expect(start({ version: '1.1.0', replay: 1 })).rejects.toThrow(
     'this is version 1.1.0 with replay number 1, and the store was last used with 2: start a version that has this number',
   )
-  await third.stop()
-  await storage.close()
+  await cluster.stop()
 })
 
 it('a host is refused while others with another number are there, and waits for one that only seems to be', async () => {

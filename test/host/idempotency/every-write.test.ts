@@ -1,14 +1,10 @@
 /** Every route that writes keeps its answers, but for those that are named with their reason. */
-import { fastify, type FastifyInstance } from 'fastify'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { OWN_KEYS, READS } from '../../../src/host/idempotency/keep-answers.ts'
-import { host } from '../../../src/host/index.ts'
-import { ApiStory, operationsOf, type Answer, type ApiDocument, type Ask, type Operation } from '../api-story.ts'
+import { type Answer, ApiStory, type Ask, type Operation, type StoryHost, storyHost } from '../api-story.ts'
 import { printedRoutes } from '../printed-routes.ts'
-import { basic } from '../sample-host.ts'
 
-let app: FastifyInstance
-let operations: readonly Operation[]
+let host: StoryHost
 const exempt = new Set([...OWN_KEYS, ...READS].map((url) => url.replaceAll(/:\w+/g, 'one')))
 const plain = ({ path }: Operation) => path.replaceAll(/\{(\w+|\*)\}/g, 'one')
 const isExempt = (one: Operation) => one.method === 'post' && exempt.has(plain(one))
@@ -16,28 +12,24 @@ const isExempt = (one: Operation) => one.method === 'post' && exempt.has(plain(o
 const STREAMED = /Publish$|patchTasks|patchTemplates|deleteTasks|postTemplates?(?:Run|Debug)/
 
 beforeAll(async () => {
-  app = fastify()
-  await app.register(host, { store: 'memory:', key: 'k', secret: 's' })
-  operations = operationsOf((await app.inject('/docs/json')).json<ApiDocument>())
+  host = await storyHost()
 })
-afterAll(() => app.close())
+afterAll(() => host.app.close())
 
 describe('every route that writes', () => {
   it('that is named as one that does not keep answers is there', () => {
-    const routes = new Set(printedRoutes(app).map(({ method, url }) => `${method} ${url}`))
+    const routes = new Set(printedRoutes(host.app).map(({ method, url }) => `${method} ${url}`))
     expect([...exempt].filter((url) => !routes.has(`POST ${url}`))).toEqual([])
   })
 
   it('answers the same request again with the first answer', async () => {
     const twice: (readonly [Answer, Answer])[] = []
     let number = 0
-    const once: Ask = ({ method = 'GET', headers = {}, ...more }) =>
-      app.inject({ method: method as 'GET', headers: { authorization: basic('k', 's'), ...headers }, ...more })
     const ask: Ask = async (asked) => {
-      if ((asked.method ?? 'GET') === 'GET') return once(asked)
+      if ((asked.method ?? 'GET') === 'GET') return host.ask(asked)
       const headers = { ...asked.headers, 'idempotency-key': `key ${number++}` }
-      const first = await once({ ...asked, headers })
-      twice.push([first, await once({ ...asked, headers })])
+      const first = await host.ask({ ...asked, headers })
+      twice.push([first, await host.ask({ ...asked, headers })])
       return first
     }
     const story = new ApiStory(ask)
@@ -52,8 +44,8 @@ describe('every route that writes', () => {
       if (STREAMED.test(one.operationId) && second.statusCode === 409) return
       odd.push(`${one.operationId} ${first.statusCode} ${second.statusCode} ${isReplay} ${second.body.slice(0, 200)}`)
     }
-    for await (const [operation] of story.tell(operations)) check(operation)
-    for (const operation of operations.filter(({ method }) => method === 'delete')) {
+    for await (const [operation] of story.tell(host.operations)) check(operation)
+    for (const operation of host.operations.filter(({ method }) => method === 'delete')) {
       await ask({ method: 'DELETE', url: story.urlOf(operation) })
       check(operation)
     }

@@ -38,26 +38,6 @@ describe('the port of alarms', () => {
     expect(await port.clear('r', 'HEAT', { ...cause, effect: 'next' })).toEqual([])
   })
 
-  it('refuses what a task did too late, and clears once', async () => {
-    const at = (input: number) => ({ ...cause, effect: `t/1/${input}/0` })
-    const alarm = { source: 'r', type: 'HEAT', text: 'hot', severity: 'MINOR' }
-    await port.raise(alarm, at(1))
-    const cleared = await port.clear('r', 'HEAT', at(3))
-    expect(cleared).toMatchObject([{ status: 'CLEARED' }])
-    expect(cleared[0]).not.toHaveProperty('history')
-    await expect(port.raise(alarm, at(2))).rejects.toMatchObject({ code: 'SUPERSEDED' })
-    expect(await port.clear('r', 'HEAT', at(3))).toEqual(cleared)
-  })
-
-  it('checks what is known of an alarm as the service would', () => {
-    const severity = 'sometimes'
-    const properties = { escalation: { after: 'PT5M', severity }, severity: 'not this', source: 'nor this' }
-    expect(port.check?.({ type: 'HEAT', properties })).toMatchObject([{ path: '/escalation/severity' }])
-    expect(port.check?.({ severity })).toMatchObject([{ path: '/severity' }])
-    expect(port.check?.({})).toEqual([])
-    expect(alarmPort('acme', () => undefined).check?.({ severity })).toEqual([])
-  })
-
   it('gives the newest alarm of a source by its timestamp', async () => {
     await alarms.api.raise(alarmOf({ type: 'NEW', timestamp: 2000 }))
     await alarms.api.raise(alarmOf({ type: 'OLD', timestamp: 1000 }))

@@ -129,14 +129,6 @@ describe('what plugs ask of the broker', () => {
     expect(await data.messages('r', 5)).toHaveLength(3)
   })
 
-  it('checks messages and commands as the service would', () => {
-    expect(data.checkMessage?.({ t: 21 })).toEqual([])
-    expect(data.checkMessage?.({ timestamp: 'soon' })).toMatchObject([{ path: '/timestamp' }])
-    expect(data.checkCommand?.({ name: 'open' })).toEqual([])
-    expect(data.checkCommand?.({ name: '' })).toMatchObject([{ path: '/name' }])
-    expect(dataPort('acme', () => undefined).checkMessage?.({ timestamp: 'soon' })).toEqual([])
-  })
-
   it('sends commands', async () => {
     const sent = await data.command('r', { name: 'open', by: 3 }, cause('1'))
     expect(sent).toEqual({ name: 'open', by: 3, timestamp: NOW })

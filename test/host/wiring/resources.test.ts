@@ -50,15 +50,6 @@ describe('what plugs ask of resources', () => {
     await b.close()
   })
 
-  it('checks a change as the service would', async () => {
-    const b = await bench()
-    const port = resourcePort('acme', () => b.service)
-    expect(port.checkPatch?.({ floor: 2, gone: null })).toEqual([])
-    expect(port.checkPatch?.({ tags: 7 })).toMatchObject([{ path: '/tags' }])
-    expect(resourcePort('acme', () => undefined).checkPatch?.({ tags: 7 })).toEqual([])
-    await b.close()
-  })
-
   it('finds resources by the parameters of the listing, and the children of one', async () => {
     const b = await bench()
     for (const id of ['a', 'b', 'c']) await b.api.resources.create({ id, parentId: 'house', tags: ['x', id] })

@@ -5,9 +5,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { WorkThreads, type Work } from '../../../src/host/work/work-threads.ts'
 import { until } from '../../support/until.ts'
-import { functionHost } from '../function-host.ts'
 import { printedRoutes } from '../printed-routes.ts'
 import { basic } from '../sample-host.ts'
+import { wholeHost, type WholeHost } from '../whole-host.ts'
 
 /** Threads that tell what they do, whose deadlines and clock are moved by hand. */
 class HandThreads extends WorkThreads {
@@ -55,9 +55,9 @@ class HandThreads extends WorkThreads {
 }
 
 const threads = new HandThreads()
-let host: Awaited<ReturnType<typeof functionHost>>
+let host: WholeHost
 beforeAll(async () => {
-  host = await functionHost({}, { threads })
+  host = await wholeHost({}, { threads })
 })
 afterAll(() => host[Symbol.asyncDispose]())
 
@@ -161,23 +161,6 @@ describe('heavy work of requests', () => {
       found.push([row[0], [...new Set(threads.done)].join(' '), statusCode])
     }
     expect(found).toEqual(HEAVY.map(([route, , , done, status]) => [route, done, status]))
-  })
-
-  it.each([
-    ['is not JSON', '{"rule":'],
-    ['has a key twice', '{"seed":1,"seed":2}'],
-    ['has a key of a prototype', '{"rule":{"__proto__":{}}}'],
-    ['names a template that is not there', '{"template":"gone"}'],
-    ['has a wrong shape', '{"rule":{},"messages":7}'],
-  ])('rejects a long body that %s as it rejects a short one', async (_name, text) => {
-    const rejected = async (body: string): Promise<unknown> => {
-      const answer = await host.send('POST', '/api/tasks/simulate', Buffer.from(body), 'acme', 'application/json')
-      return [answer.statusCode, answer.headers['content-type'], answer.json()]
-    }
-    const short = await rejected(text)
-    threads.done.length = 0
-    expect(await rejected(`${' '.repeat(20_000)}${text}`)).toEqual(short)
-    expect([short, threads.done]).toEqual([[expect.any(Number), JSON_TYPE, expect.anything()], ['unread simulate']])
   })
 
   it('is answered again to a request with the same key', async () => {

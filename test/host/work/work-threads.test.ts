@@ -1,14 +1,11 @@
 /** Scripts of requests in threads: as in the process, but that the loop is left to others. */
 import { afterAll, describe, expect, it } from 'vitest'
-import { type BuiltinOptions, createBuiltins } from '../../../plugins/index.ts'
-import { createRegistry } from '../../../src/core/plug/registry.ts'
 import { Sandbox } from '../../../src/core/language/script/sandbox.ts'
 import { compileScript } from '../../../src/core/language/script/script-source.ts'
 import { scriptInterpreter } from '../../../src/host/work/script-interpreter.ts'
 import { WorkThreads } from '../../../src/host/work/work-threads.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { machineTimers } from '../../../src/platform/timers.ts'
-import { simulateRequest } from '../../../src/services/rules/tools/simulation.ts'
 import { root } from '../../support/repository.ts'
 import { mustRun } from '../../support/run-command.ts'
 import { ENDLESS_SCRIPTS, FAILING_SCRIPTS } from '../../support/script-attacks.ts'
@@ -55,40 +52,7 @@ function timersThatFire(which: (ms: number) => boolean): WorkThreads {
   })
 }
 
-/** A rule of scripts that draw, write, fail and lead to others. */
-const RULE = {
-  sensors: [
-    {
-      label: 'draws',
-      name: 'transformer',
-      resource: '$',
-      properties: { transformer: 'let c = Math.random(); console.log("drew", c); return { c, t: t * 2 }' },
-    },
-    { label: 'warm', name: 'condition', resource: '$', properties: { condition: 'let a = t; return a > 2' } },
-    { label: 'fails', name: 'condition', resource: '$', properties: { condition: 'let a = t; return a.b.c' } },
-    { label: 'says', name: 'script', resource: '$', properties: { script: 'return { r: Math.random() }' } },
-  ],
-  actuators: [{ label: 'log', name: 'log', properties: { message: '${nodes.draws.rawData.c}' } }],
-  triggers: [
-    { sourceLabel: 'warm', destinationLabel: 'log', statesTrigger: ['True'] },
-    { sourceLabel: 'says', destinationLabel: 'draws', statesTrigger: ['Success'] },
-  ],
-}
-
-/** What a simulation of the rule gives. */
-function simulated(options: BuiltinOptions): Promise<unknown> {
-  const messages = [1, 2, 3, 4].map((t) => ({ resource: 'boiler', timestamp: t * 1000, t }))
-  const context = { registry: createRegistry(createBuiltins(options)), ports: {}, now: () => 0 }
-  return simulateRequest(context, RULE, { messages, resource: 'boiler', seed: 5 })
-}
-
 describe('a script in a thread', () => {
-  it('makes a simulation no other one', async () => {
-    const threaded = await simulated({ interpreter: scriptInterpreter(threads) })
-    expect(threaded).toMatchObject({ messages: 4, left: 0 })
-    expect(threaded).toEqual(await simulated({}))
-  })
-
   it.each([...ORDINARY, ...ENDLESS_SCRIPTS, ...FAILING_SCRIPTS].map((source) => [source]))(
     'comes to what it comes to in the process: %s',
     async (source) => {

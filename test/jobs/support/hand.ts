@@ -1,5 +1,6 @@
 /** A handler whose calls wait until the test says how they end. */
 import type { JobContext, JobHandler, JobOutcome } from '../../../src/jobs/contract.ts'
+import { JobWorld } from './job-world.ts'
 
 export const DONE: JobOutcome = { kind: 'completed' }
 
@@ -32,4 +33,19 @@ export class Hand {
   end(call: number, outcome: JobOutcome | Error = DONE): void {
     this.calls[call]?.end(outcome)
   }
+}
+
+/** A world with one host, whose handler waits for the test. */
+export function handed(more: Partial<JobHandler> = {}) {
+  const world = new JobWorld()
+  const hand = new Hand()
+  return { world, hand, ...world.host([hand.handler(more)]) }
+}
+
+/** The same, and the handler has been called for a job. */
+export async function begun(more: Partial<JobHandler> = {}) {
+  const all = handed(more)
+  await all.queue.add({ type: 'work' })
+  await all.world.settle()
+  return all
 }

@@ -6,10 +6,6 @@ import { brokerBench, NOON } from './support/bench-of-broker.ts'
 
 const t = { timestamp: NOON }
 
-function containing(text: string): unknown {
-  return expect.stringContaining(text)
-}
-
 // Holds INGEST-3
 describe('a post over HTTP', () => {
   it.each<[string, string, unknown, unknown]>([
@@ -82,48 +78,6 @@ describe('a post over HTTP', () => {
     expect([status, answer]).toEqual([200, expected])
   })
 
-  it.each<[string, string, unknown, number, unknown]>([
-    ['bad JSON', '/messages', '{"resource"', 400, { error: containing('not JSON') }],
-    [
-      'no resource',
-      '/messages',
-      { x: 1 },
-      400,
-      {
-        error: containing('the message'),
-        details: ['/resource <- is missing (name the resource that the message is of)'],
-      },
-    ],
-    [
-      'no name',
-      '/resources/a/commands',
-      { x: 1 },
-      400,
-      { error: containing('the command'), details: ['/name <- must be the name of a command, as text'] },
-    ],
-    [
-      'store=maybe',
-      '/resources/a/events?store=maybe',
-      { x: 1 },
-      400,
-      { error: containing('the query'), details: ['/store <- "maybe" is neither true nor false'] },
-    ],
-    [
-      'a bad ttl',
-      '/resources/a/events?ttl=1d12h',
-      { x: 1 },
-      400,
-      {
-        error: containing('1d12h'),
-        details: [containing('/ttl <- "1d12h" is no time to live')],
-      },
-    ],
-  ])('with %s is refused in the shape of the broker', async (_what, url, body, status, expected) => {
-    await using broker = await brokerBench()
-    const answer = await broker.ask('POST', url, body)
-    expect([answer.status, answer.body]).toEqual([status, expected])
-  })
-
   it('is refused with 429 and Retry-After when too much waits', async () => {
     const stored = deferred()
     const engine: Forwarding = { receive: () => stored.promise.then(() => ({ results: [] })) }
@@ -157,13 +111,6 @@ describe('the messages of a resource', () => {
     expect((await broker.ask('GET', '/resources/a/events')).body).toEqual(body)
     expect((await broker.ask('GET', '/resources/a/messages?limit=1')).body).toEqual([{ n: 2, timestamp: 9 }])
     expect((await broker.ask('GET', '/resources/a/current')).body).toEqual({ n: 2, timestamp: 9 })
-  })
-
-  it('are none, and the current one is not found, when nothing came', async () => {
-    await using broker = await brokerBench()
-    expect((await broker.ask('GET', '/resources/a/messages')).body).toEqual([])
-    const current = await broker.ask('GET', '/resources/a/current')
-    expect([current.status, current.body]).toEqual([404, { error: 'No message is stored for resource a' }])
   })
 
   it('do not hold its commands', async () => {

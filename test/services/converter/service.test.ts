@@ -29,28 +29,6 @@ describe('converters', () => {
     expect(await service.take(other, 'gw/1/up', Buffer.from('{}'))).toBe(false)
   })
 
-  it.each([
-    ['a body that is no object', 'x', 'the converter must be an object'],
-    ['another type', { type: 'handlebars', template: 'x' }, '/type'],
-    ['an empty template', { type: 'velocity', template: ' ' }, '/template'],
-    ['no template', { type: 'velocity' }, '/template'],
-    ['a template that is too long', { type: 'velocity', template: 'x'.repeat(200_001) }, '/template'],
-    ['a version that nobody follows', { ...VELOCITY, compat: '1.6' }, '/compat'],
-    ['a field that is not known', { ...VELOCITY, forward: true }, '/forward'],
-    ['a topic of the broker', { ...VELOCITY, mqtt: { topic: 'resources/+/events' } }, '/mqtt/topic'],
-    ['a topic that is all wildcards', { ...VELOCITY, mqtt: { topic: '#' } }, '/mqtt/topic'],
-    ['a wildcard in a level', { ...VELOCITY, mqtt: { topic: 'gw/a+/up' } }, '/mqtt/topic'],
-    ['no topic', { ...VELOCITY, mqtt: {} }, '/mqtt/topic'],
-  ])('are refused for %s', async (_what, body, place) => {
-    const refusal = await refusalOf(testConverter().api.put('gw', body))
-    expect(refusal.code).toBe('VALIDATION')
-    expect(refusal.message).toContain(place)
-  })
-
-  it.each(['', '.', '..', 'a\nb', 'x'.repeat(600)])('cannot have the name %j', async (name) => {
-    expect((await refusalOf(testConverter().api.put(name, VELOCITY))).code).toBe('VALIDATION')
-  })
-
   it('with a template that cannot be read are refused with the place', async () => {
     const refusal = await refusalOf(testConverter().api.put('gw', { type: 'velocity', template: 'a\n#if($x\nb' }))
     expect(refusal.code).toBe('TEMPLATE')

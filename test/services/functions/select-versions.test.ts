@@ -7,33 +7,7 @@ import {
   type Selectable,
 } from '../../../src/services/functions/registry/select-versions.ts'
 
-/** `1.0.0`, with d for a draft, x for deprecated, u for undeployed behind it. */
-function versionOf(text: string): Selectable {
-  const [version = '', marks = ''] = text.split(' ')
-  const status = marks.includes('u') ? 'undeployed' : 'running'
-  return { name: 'f', version, draft: marks.includes('d'), deprecated: marks.includes('x'), status }
-}
-
 describe('the latest version', () => {
-  it.each<[string, readonly string[], Inclusion, string | undefined]>([
-    ['is the highest', ['1.0.0', '1.10.0', '1.9.0'], {}, '1.10.0'],
-    ['is no draft', ['1.0.0', '2.0.0 d'], {}, '1.0.0'],
-    ['is a draft when drafts count', ['1.0.0', '2.0.0 d'], { draft: true }, '2.0.0'],
-    ['is not deprecated', ['1.0.0', '2.0.0 x'], {}, '1.0.0'],
-    ['is deprecated when those count', ['1.0.0', '2.0.0 x'], { deprecated: true }, '2.0.0'],
-    ['is deprecated before it is a draft', ['1.0.0 x', '2.0.0 d'], {}, '1.0.0'],
-    ['is a draft when there is nothing else', ['1.0.0 d', '2.0.0 d'], {}, '2.0.0'],
-    ['is a deprecated draft last of all', ['3.0.0 dx', '2.0.0 d'], {}, '2.0.0'],
-    ['is none without drafts', ['1.0.0 d'], { draft: false }, undefined],
-    ['is none without deprecated ones', ['1.0.0 x'], { deprecated: false }, undefined],
-    ['is not undeployed', ['1.0.0', '2.0.0 u'], {}, '1.0.0'],
-    ['is none when all are undeployed', ['1.0.0 u'], {}, undefined],
-    ['is undeployed when those count', ['1.0.0', '2.0.0 u'], { undeployed: true }, '2.0.0'],
-    ['is none of none', [], {}, undefined],
-  ])('%s', (_, versions, include, latest) => {
-    expect(latestOf(versions.map(versionOf), include)?.version).toBe(latest)
-  })
-
   it('is what one finds by looking at each in turn', () => {
     const flag = fc.constantFrom(undefined, true, false)
     const part = fc.nat({ max: 2 })

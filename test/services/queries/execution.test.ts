@@ -94,32 +94,6 @@ describe('a query', () => {
     ])
   })
 
-  it.each([
-    ['first', [12.67, 5, null, 9]],
-    ['last', [3, 5, null, 9]],
-    ['mean', [7.835, 5, null, 9]],
-    ['median', [7.835, 5, null, 9]],
-    ['sum', [15.67, 5, null, 9]],
-    ['count', [2, 1, null, 1]],
-    ['count-numeric', [2, 1, null, 1]],
-    ['count-non-numeric', [0, 0, null, 0]],
-    ['std', [9.67 / Math.SQRT2, null, null, null]],
-    ['min', [3, 5, null, 9]],
-    ['percentile(0.25)', [3 + 9.67 / 4, 5, null, 9]],
-    ['percentile(1)', [12.67, 5, null, 9]],
-    ['percentile(0)', [3, 5, null, 9]],
-  ])('has the %s of each bucket', async (aggregation, expected) => {
-    await using queries = await filled()
-    const { data } = await queries.api.execute({ query: { ...RANGE, resource: 'A', metric: 't', aggregation } })
-    const [set] = data
-    const cells = set !== undefined && 'data' in set ? set.data.map((row) => row[1]) : []
-    for (const [i, cell] of cells.entries()) {
-      if (typeof expected[i] === 'number') expect(cell).toBeCloseTo(expected[i], 9)
-      else expect(cell).toBe(expected[i])
-    }
-    expect(cells).toHaveLength(4)
-  })
-
   it('joins samples as they are by their times, and knows its columns without any', async () => {
     await using queries = await filled()
     const raw = {

@@ -33,8 +33,20 @@ const HEADS = [
 const SPEC = { from: AT, until: NEXT + 8 * HOUR, window: 'PT16H', freq: 'PT8H' }
 const ISO = ['2024-06-10T00:00:00+00:00', '2024-06-10T08:00:00+00:00']
 const INPUT = { role: 'input' }
+const FIRST = { ...INPUT, timestamp: AT, timestamp_iso: ISO[0] }
+const SECOND = { ...INPUT, timestamp: NEXT, timestamp_iso: ISO[1] }
 const NAMES = ['A/t/max', 'A/h/mean']
 const ROWS = { data_axis: 'column', attributes: INPUT }
+const CELLS = [
+  [AT, 12.67, 80],
+  [NEXT, null, 70],
+]
+const TABLE = {
+  columns: ['timestamp', ...HEADS],
+  column_names: ['timestamp', ...NAMES],
+  data: CELLS,
+  ...ROWS,
+}
 
 async function setOf(queries: Bench, render: unknown, query: object = { ...GROUPED, data: TWO }): Promise<DataSet> {
   const { data } = await queries.api.execute({ query: { ...query, ...(render !== undefined && { render }) } })
@@ -43,31 +55,8 @@ async function setOf(queries: Bench, render: unknown, query: object = { ...GROUP
 
 describe('a layout', () => {
   it.each<[unknown, unknown]>([
-    [
-      undefined,
-      {
-        columns: ['timestamp', ...HEADS],
-        column_names: ['timestamp', ...NAMES],
-        data: [
-          [AT, 12.67, 80],
-          [NEXT, null, 70],
-        ],
-        ...ROWS,
-        window_spec: SPEC,
-      },
-    ],
-    [
-      'COMPACT',
-      {
-        columns: ['timestamp', ...HEADS],
-        column_names: ['timestamp', ...NAMES],
-        data: [
-          [AT, 12.67, 80],
-          [NEXT, null, 70],
-        ],
-        ...ROWS,
-      },
-    ],
+    [undefined, { ...TABLE, window_spec: SPEC }],
+    ['COMPACT', TABLE],
     [
       'HEADER_ROW',
       {
@@ -117,68 +106,29 @@ describe('a layout', () => {
     [
       'FLAT_DICT',
       [
-        {
-          role: 'input',
-          timestamp: AT,
-          timestamp_iso: ISO[0],
-          levels: ['resource.metric.aggregation'],
-          'A.t.max': 12.67,
-          'A.h.mean': 80,
-        },
-        {
-          role: 'input',
-          timestamp: NEXT,
-          timestamp_iso: ISO[1],
-          levels: ['resource.metric.aggregation'],
-          'A.h.mean': 70,
-        },
+        { ...FIRST, levels: ['resource.metric.aggregation'], 'A.t.max': 12.67, 'A.h.mean': 80 },
+        { ...SECOND, levels: ['resource.metric.aggregation'], 'A.h.mean': 70 },
       ],
     ],
     [
       'HIER_DICT',
       [
-        {
-          role: 'input',
-          timestamp: AT,
-          timestamp_iso: ISO[0],
-          levels: ['resource', 'metric', 'aggregation'],
-          A: { t: { max: 12.67 }, h: { mean: 80 } },
-        },
-        {
-          role: 'input',
-          timestamp: NEXT,
-          timestamp_iso: ISO[1],
-          levels: ['resource', 'metric', 'aggregation'],
-          A: { t: {}, h: { mean: 70 } },
-        },
+        { ...FIRST, levels: ['resource', 'metric', 'aggregation'], A: { t: { max: 12.67 }, h: { mean: 80 } } },
+        { ...SECOND, levels: ['resource', 'metric', 'aggregation'], A: { t: {}, h: { mean: 70 } } },
       ],
     ],
     [
       'METRIC_FLAT_DICT',
       [
-        { role: 'input', timestamp: AT, timestamp_iso: ISO[0], t: { 'A.max': 12.67 }, h: { 'A.mean': 80 } },
-        { role: 'input', timestamp: NEXT, timestamp_iso: ISO[1], h: { 'A.mean': 70 } },
+        { ...FIRST, t: { 'A.max': 12.67 }, h: { 'A.mean': 80 } },
+        { ...SECOND, h: { 'A.mean': 70 } },
       ],
     ],
     [
       'DESC',
       [
-        {
-          role: 'input',
-          timestamp: AT,
-          timestamp_iso: ISO[0],
-          levels: ['metric', 'resource.aggregation'],
-          t: { 'A.max': 12.67 },
-          h: { 'A.mean': 80 },
-        },
-        {
-          role: 'input',
-          timestamp: NEXT,
-          timestamp_iso: ISO[1],
-          levels: ['metric', 'resource.aggregation'],
-          t: {},
-          h: { 'A.mean': 70 },
-        },
+        { ...FIRST, levels: ['metric', 'resource.aggregation'], t: { 'A.max': 12.67 }, h: { 'A.mean': 80 } },
+        { ...SECOND, levels: ['metric', 'resource.aggregation'], t: {}, h: { 'A.mean': 70 } },
       ],
     ],
     [
@@ -200,10 +150,7 @@ describe('a layout', () => {
       {
         heads: ['timestamp', { metric: 't', aggregation: 'max' }, { metric: 'h', aggregation: 'mean' }],
         column_names: ['timestamp', ...NAMES],
-        rows: [
-          [AT, 12.67, 80],
-          [NEXT, null, 70],
-        ],
+        rows: CELLS,
         data_axis: 'column',
         attributes: { role: 'input', resource: 'A' },
       },

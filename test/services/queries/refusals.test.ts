@@ -6,7 +6,6 @@ const OK = { resource: 'A', metric: 't' }
 
 describe('a query that is wrong', () => {
   it.each<[string, unknown, readonly string[]]>([
-    ['no object', [], ['/ <- [] is no query (send an object such as {"resource": .., "metric": ..})']],
     ['nobody’s', {}, ['/resource <- is missing (name a resource)', '/metric <- is missing (name a metric)']],
     [
       'of a series without its parts',
@@ -36,16 +35,6 @@ describe('a query that is wrong', () => {
         '/interpolation/order <- is missing, and spline needs it (give a whole number from 1 to 5)',
         '/data/1/interpolation/order <- is missing, and polynomial needs it (give a whole number from 1 to 5)',
       ],
-    ],
-    [
-      'of too high an order',
-      { ...OK, interpolation: { method: 'spline', order: 9 } },
-      ['/interpolation/order <- 9 is no order (give a whole number from 1 to 5, for polynomial and spline)'],
-    ],
-    [
-      'fixed at nothing',
-      { ...OK, interpolation: 'fixed' },
-      ['/interpolation/value <- is missing, and fixed needs it (give a number)'],
     ],
     [
       'of duplicates that differ',
@@ -84,7 +73,6 @@ describe('a query that is wrong', () => {
       { metric: 't', resources: {} },
       ['/resources <- selects nothing (give type, tag or query)'],
     ],
-    ['with a selection of something else', { metric: 't', resources: { colour: 'red' } }, ['/resources']],
     [
       'with groups of samples as they are',
       { metric: 't', resources: { tag: 'x', groupBy: 'room' } },

@@ -75,10 +75,6 @@ describe('a batch operation', () => {
     expect(Object.keys((await finished(textOf(got(body, 'entity.id')))).results?.success ?? {})).toHaveLength(60)
   })
 
-  it('that selects nothing ends with empty maps', async () => {
-    expect(await done({ action: 'stop', query: { name: 'nobody' } })).toEqual({})
-  })
-
   it.each([
     ['delete', { t1: 400, t2: 200, nope: 404 }],
     ['start', { t1: 400, t2: 200, nope: 404 }],

@@ -96,13 +96,6 @@ const linesOf = async () => {
 }
 
 describe('the log of a task', () => {
-  it('has every step, whether or not somebody reads its events', async () => {
-    await send(93)
-    expect(await linesOf()).toEqual(
-      expect.arrayContaining(['task started, run 1', 'hot went from unknown to HOT', 'hot fired alarm', 'measured 93']),
-    )
-  })
-
   it('has its newest line first, and pages that go on', async () => {
     await watched()
     await send(93)
@@ -188,17 +181,6 @@ describe('the events of a task', () => {
     expect(gap?.event).toEqual({ type: 'gap', task: 't1', time: NOON })
   })
 
-  it('tell of a gap when a busy task has pushed some out', async () => {
-    const first = open('another-life.0')
-    const seen = await until(first.events, 'started')
-    first.controller.abort()
-    for (let i = 0; i < 100; i++) await send(i)
-    const second = open(seen.at(-1)?.id)
-    const [next] = await until(second.events, 'gap')
-    second.controller.abort()
-    expect(next?.event.type).toBe('gap')
-  })
-
   it('end for a reader that lets too many wait, while the task goes on', async () => {
     const { events } = open()
     const first = events.next()
@@ -242,14 +224,6 @@ describe('the streams of a task', () => {
     await new Promise((resolve) => setImmediate(resolve))
     closing.abort()
     expect(await reading).toEqual([])
-  })
-})
-
-describe('the deliveries of a task', () => {
-  it('are those of the runner', async () => {
-    expect((await rules.ask('GET', '/api/tasks/t1/deliveries')).body).toEqual([])
-    expect((await rules.ask('GET', '/api/tasks/t1/deliveries?status=lost')).status).toBe(400)
-    expect((await rules.ask('GET', '/api/tasks/nope/deliveries')).status).toBe(404)
   })
 })
 

@@ -1,132 +1,170 @@
-/** Requests that are wrong in less usual ways: where the problem is, in the words of whoever sent it. */
+/** What no schema says: refusals that hang on what is stored, or on what belongs together, in the words of whoever sent it. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { textOf } from '../support/answer.ts'
+import { got, pluck, textOf } from '../support/answer.ts'
 import { bench, type Bench } from './support/bench-of-rules.ts'
-import { ruleOf, templateOf } from './support/rules.ts'
+import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
 
 let rules: Bench
 let task = ''
 beforeAll(async () => {
   rules = await bench()
   await rules.ask('POST', '/api/templates', templateOf())
+  const variables = [{ name: 'threshold', type: 'double' as const, mandatory: true }]
+  await rules.ask('POST', '/api/templates', templateOf('limited', { variables }))
   task = textOf((await rules.ask('POST', '/api/tasks', ruleOf())).at('ID'))
+  await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'm', resource: 'x' })
 })
 afterAll(() => rules.close())
 
-type Case = readonly [
-  what: string,
-  method: 'GET' | 'POST' | 'PATCH' | 'HEAD',
-  url: string,
-  body: unknown,
-  error: string,
-]
+/** what is asked, with which body, and the code and words of the refusal; codes are VALIDATION unless they stand there */
+type Case = readonly [ask: string, body: unknown, error: string, code?: string]
 
-const upgrade = { operation: 'updatePlugins', updates: [{ name: 'heat', fromVersion: 'any', toVersion: '9.9.9' }] }
+const [sensor] = GRAPH.sensors
+const upgrade = (toVersion: string) => ({
+  operation: 'updatePlugins',
+  updates: [{ name: 'heat', fromVersion: 'any', toVersion }],
+})
+const batchOf = (action: string, query: object, actionParameters: object = {}) => ({
+  entity: 'task',
+  action,
+  query,
+  actionParameters,
+})
 const values = (...names: readonly string[]) => names.map((parameterName) => ({ parameterName, value: 1 }))
 const TAKEN = 'is the name of a field of the message itself (choose another name)'
+const DUPLICATE = "A template with name 'overheating' already exists"
+const NO_PAGE = '/pageToken <- "next" is no page of this log (send the pageToken of the page before)'
 
 const CASES: readonly Case[] = [
+  ['POST /api/tasks', { template: 'nope', name: 'a' }, 'No template with name nope'],
+  ['POST /api/templates', templateOf(), DUPLICATE, 'ERR_DUPLICATE_TEMPLATE_NAME'],
+  ['PATCH /api/templates/limited?newName=overheating', undefined, DUPLICATE, 'ERR_DUPLICATE_TEMPLATE_NAME'],
+  ['PUT /api/templates/overheating', templateOf('other'), "Path name and submitted template name don't match"],
   [
-    'a batch that is no object',
-    'POST',
-    '/api/batch',
+    'DELETE /api/templates/overheating',
+    undefined,
+    'Template with name overheating in use by 1 task(s)',
+    'WRONG_STATUS',
+  ],
+  [
+    'PATCH /api/tasks/t1/nodes/hot',
+    { state: 'WARM' },
+    'State WARM is invalid for node hot on task t1; it can be COLD, HOT',
+    'INVALID_STATE',
+  ],
+  [
+    'POST /api/tasks/t1/command/reload',
+    undefined,
+    'Not possible to reload task t1: it was not made from a template',
+    'WRONG_STATUS',
+  ],
+  [
+    'POST /api/batch',
+    batchOf('stop', { filter: 'a' }),
+    '/query/filter <- filter is not allowed in batch queries (use name, tags or another filter)',
+  ],
+  ['GET /api/tasks/t1/explain', undefined, '/node <- is missing (write node=<label of a sensor or actuator>)'],
+  ['DELETE /api/tasks?name=a', undefined, '/name <- is no parameter of this request (write one of ids, id, forceStop)'],
+  [
+    'POST /api/batch',
     [],
     'the batch must be an object, not an array (write { "entity": "task", "action": ..., "query": ... })',
   ],
   [
-    'a version that no plug has, for templates',
-    'PATCH',
-    '/api/templates?ids=overheating',
-    upgrade,
+    'PATCH /api/templates?ids=overheating',
+    upgrade('9.9.9'),
     '/updates/0/toVersion <- heat:9.9.9 does not exist (write "toVersion": "1.1.0", the newest of heat)',
   ],
   [
-    'latest as the version to update templates to',
-    'PATCH',
-    '/api/templates?ids=overheating',
-    { operation: 'updatePlugins', updates: [{ name: 'heat', fromVersion: 'any', toVersion: 'latest' }] },
+    'PATCH /api/templates?ids=overheating',
+    upgrade('latest'),
     '/updates/0/toVersion <- latest is no exact version (write "toVersion": "1.1.0", the newest of heat)',
   ],
   [
-    'latest as the version to update tasks to',
-    'POST',
-    '/api/batch',
-    {
-      entity: 'task',
-      action: 'updatePlugins',
-      query: { ids: ['t1'] },
-      actionParameters: { updates: [{ name: 'say', fromVersion: 'any', toVersion: 'latest' }] },
-    },
-    '/actionParameters/updates/0/toVersion <- latest is no exact version (write "toVersion": "1.0.0", the newest of say)',
+    'POST /api/batch',
+    batchOf('updatePlugins', { ids: ['t1'] }, upgrade('latest')),
+    '/actionParameters/updates/0/toVersion <- latest is no exact version (write "toVersion": "1.1.0", the newest of heat)',
   ],
   [
-    'a command that there is not, for several tasks',
-    'PATCH',
-    '/api/tasks?ids=t1',
+    'PATCH /api/tasks?ids=t1',
     { operation: 'command', command: 'strt' },
     '/command <- unknown command strt, we support delete, start, restart, stop, reload, stopAndDelete',
   ],
   [
-    'a value that would be another resource',
-    'POST',
-    '/api/data',
+    'POST /api/data',
     { resource: 'boiler-1', data: values('resource', 'temperature', 'timestamp') },
     `/data/0/parameterName <- "resource" ${TAKEN}; /data/2/parameterName <- "timestamp" ${TAKEN}`,
   ],
   [
-    'a schedule in two languages',
-    'GET',
-    '/api/schedules/next?cron=0+0+*+*+*&rrule=FREQ%3DDAILY',
+    'GET /api/schedules/next?cron=0+0+*+*+*&rrule=FREQ%3DDAILY',
     undefined,
     '/rrule <- there is an expression already (keep one of expression, cron and rrule)',
   ],
   [
-    'a cron that cannot be read',
-    'GET',
-    '/api/schedules/next?expression=soon',
+    'GET /api/schedules/next?expression=soon',
     undefined,
     '/cron <- "soon" is not a cron expression (write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly)',
+    'SCHEDULE',
   ],
+  ['POST /api/tasklogs', { taskId: 't1', pageToken: 'next' }, NO_PAGE],
+  ['GET /api/tasklogs?taskId=t1&pageToken=next', undefined, NO_PAGE],
   [
-    'a page of the log that nobody gave out',
-    'POST',
-    '/api/tasklogs',
-    { taskId: 't1', pageToken: 'next' },
-    '/pageToken <- "next" is no page of this log (send the pageToken of the page before)',
-  ],
-  [
-    'the same in a query',
-    'GET',
-    '/api/tasklogs?taskId=t1&pageToken=next',
-    undefined,
-    '/pageToken <- "next" is no page of this log (send the pageToken of the page before)',
-  ],
-  [
-    'a text that cannot be kept',
-    'POST',
-    '/api/tasks',
+    'POST /api/tasks',
     ruleOf({ name: 'a\u0000b' }),
-    'what was sent can neither be kept nor searched for: the field name has a NUL or half of a surrogate pair: "a\\u0000b"; the field words has a NUL or half of a surrogate pair: "a\\u0000b\\nt2\\nboiler-1\\n\\ntester"',
+    'what was sent can neither be kept nor searched for: the field name has a NUL or half of a surrogate pair: "a\\u0000b"; the field words has a NUL or half of a surrogate pair: "a\\u0000b\\nt3\\nboiler-1\\n\\ntester"',
   ],
   [
-    'a name of a resource that is too long',
-    'POST',
-    '/api/tasks',
+    'POST /api/tasks',
     ruleOf({ resource: 'r'.repeat(3000) }),
     'what was sent can neither be kept nor searched for: a text of the field resource has 3000 bytes (at most 2000 are kept)',
+    'TOO_LARGE',
   ],
 ]
 
 describe('a refusal', () => {
-  it.each(CASES)('of %s says what is wrong with it', async (_what, method, url, body, error) => {
-    const { status, at } = await rules.ask(method, url, body)
-    expect([status, at('error')]).toEqual([400, error])
+  it.for(CASES)('of %s, case %#,', async ([ask, body, error, code = 'VALIDATION']) => {
+    const [method = '', url = ''] = ask.split(' ')
+    const answer = await rules.ask(method, url, body)
+    expect([answer.status, answer.at('code'), answer.at('error')]).toEqual([400, code, error])
+  })
+
+  it('of a discovery template that nobody chose is 404', async () => {
+    const { status, at } = await rules.ask('GET', '/api/discoveryTemplate')
+    expect([status, at('error')]).toEqual([404, 'No discovery template is set'])
+  })
+
+  it('of an unknown plug says which node and which plug', async () => {
+    const { body } = await rules.ask('POST', '/api/tasks', { ...ruleOf(), sensors: [{ ...sensor, name: 'heet' }] })
+    expect(body).toMatchObject({ error: 'Plugin heet:1.0.0 not found', code: 'TRANSFORMATION' })
+    expect(got(body, 'details.0')).toMatchObject({
+      type: 'PLUGIN',
+      severity: 'ERROR',
+      details: { nodeId: 'hot', plugin: { name: 'heet', version: '1.0.0' } },
+    })
+  })
+
+  it('of a missing variable names it', async () => {
+    const { body } = await rules.ask('POST', '/api/tasks', { template: 'limited', name: 'a', resource: 'r' })
+    expect(got(body, 'error')).toBe("Variable 'threshold' not found")
+    expect(got(body, 'details')).toMatchObject([{ type: 'VARIABLE', details: { variable: 'threshold' } }])
+  })
+
+  it('tells all problems of a rule at once', async () => {
+    const bad = {
+      sensors: [{ ...sensor, sequence: 'first', properties: {} }],
+      triggers: [{ sourceLabel: 'x', destinationLabel: 'hot' }],
+      task: { type: 'often' },
+    }
+    const { status, body } = await rules.ask('POST', '/api/tasks', bad)
+    expect(status).toBe(400)
+    const places = ['/sensors/0/sequence', '/sensors/0/properties/limit', '/triggers/0/sourceLabel', '/task/type']
+    expect(pluck(got(body, 'details'), 'path')).toEqual(expect.arrayContaining([...places, '/task/name']))
   })
 
   it('of bad paging is the same for HEAD as for GET', async () => {
     const { status } = await rules.ask('HEAD', '/api/tasks?hits=-1')
     expect(status).toBe(400)
-    expect((await rules.ask('HEAD', '/api/tasks?hits=0&startIndex=5')).headers['x-count']).toBe('1')
+    expect((await rules.ask('HEAD', '/api/tasks?hits=0&startIndex=5')).headers['x-count']).toBe('2')
   })
 })
 

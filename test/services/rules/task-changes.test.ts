@@ -4,6 +4,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 import { createRulesService } from '../../../src/services/rules/service.ts'
 import type { PlannedChange, TaskChange } from '../../../src/services/rules/runner.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { conflictError } from '../../../src/storage/conflicts.ts'
 import type { Storage, Write } from '../../../src/storage/contract.ts'
 import { BareRunner } from './support/bare-runner.ts'
 import { PLUGS, ruleOf } from './support/rules.ts'
@@ -66,7 +67,7 @@ describe('a change that the runner carries out', () => {
   it('is tried again over what another has written meanwhile', async () => {
     const { runner, api } = await open()
     const { ID } = await api.tasks.create(ruleOf())
-    runner.refuses = new AppError('CONFLICT', 'somebody was faster')
+    runner.refuses = conflictError([{ place: 0, collection: 'tasks', id: ID, expected: 1, actual: 2 }])
     const { plan } = runner
     let plans = 0
     runner.plan = (change) => {

@@ -59,13 +59,9 @@ describe('a listing', () => {
   it.each([
     ['name=boiler%20north', ['t1']],
     ['name=boiler*', ['t2', 't1']],
-    ['name=boiler', []],
     ['resource=boiler-1', ['t3', 't1']],
     ['type=onetime', ['t4']],
-    ['type=reactive', ['t3', 't2', 't1']],
     ['status=running', ['t3', 't1']],
-    ['status=stopped', ['t4', 't2']],
-    ['status=failed', []],
     ['ids=t1,t4,nope', ['t4', 't1']],
     ['id=t2&id=t3', ['t3', 't2']],
     ['id=t2&ids=t1', ['t2', 't1']],
@@ -78,14 +74,9 @@ describe('a listing', () => {
     ['template=null', ['t4', 't2', 't1']],
     ['tags.site=ghent', ['t1']],
     ['tags.site=ghent&tags.site=bruges', ['t2', 't1']],
-    ['tags.site=ghent&tags.floor=2', ['t1']],
-    ['tags.site=bruges&tags.floor=2', []],
-    ['tags.site=ghent&tags.site=bruges&tags.floor=2', ['t1']],
     ['tags.site=bruges&tags=floor,note', ['t2']],
     ['tags.site', ['t2', 't1']],
-    ['tags.floor=2', ['t1']],
     ['tags.note', ['t2']],
-    ['tags.note=x', []],
     ['tags=floor,note', ['t2', 't1']],
     ['user=ann', ['t3']],
     ['filter=BOILER', ['t3', 't2', 't1']],
@@ -93,7 +84,6 @@ describe('a listing', () => {
     ['filter=t4', ['t4']],
     [`createdAfter=${NOON}&createdBefore=${NOON + 3000}`, ['t3', 't2']],
     [`finishedBefore=${NOON + 3500}`, ['t4']],
-    ['status=running&template=null', ['t1']],
   ])('by %s finds %j', async (query, expected) => {
     expect(await idsOf(query)).toEqual(expected)
   })

@@ -74,21 +74,6 @@ describe('POST /api/tasks', () => {
     expect(taken.at('warnings')).toMatchObject([{ ...UNKNOWN, path: '/sensors/0/properties/limt' }])
   })
 
-  it('is as strict about another specification of a task', async () => {
-    const [sensor] = GRAPH.sensors
-    await rules.ask('POST', '/api/tasks', ruleOf())
-    const misspelt = { ...ruleOf(), sensors: [{ ...sensor, properties: { limit: 80, limt: 80 } }] }
-    expect((await rules.ask('PUT', '/api/tasks/t1?strict=true', misspelt)).status).toBe(400)
-    expect((await rules.ask('PUT', '/api/tasks/t1?failOnWarning=true', misspelt)).status).toBe(400)
-    const limit = async () =>
-      (await rules.ask('GET', '/api/tasks/t1?format=simplified')).at('network.sensors.0.properties.limit')
-    expect(await limit()).toBe(90)
-    const taken = await rules.ask('PUT', '/api/tasks/t1', misspelt)
-    expect(taken.body).toMatchObject({ status: 'running', warnings: [UNKNOWN] })
-    expect(await limit()).toBe(80)
-    expect((await rules.ask('PUT', '/api/tasks/t1', ruleOf())).body).not.toHaveProperty('warnings')
-  })
-
   it('is as strict about what a request brings to a template', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     const nodes = [{ name: 'hot', properties: { sensor: { requiredProperties: { limt: 80 } } } }]
@@ -200,13 +185,6 @@ describe('GET /api/tasks/{id}', () => {
     expect(got(body, 'network.nodes.0')).toMatchObject({ name: 'hot', states: ['COLD', 'HOT'], priors: [0.5, 0.5] })
   })
 
-  it('shows the rule in simplified form when asked', async () => {
-    await rules.ask('POST', '/api/tasks', ruleOf())
-    const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
-    expect(got(body, 'network')).toEqual({ ...GRAPH, relations: [], notes: [] })
-    expect(body).not.toHaveProperty('nodes')
-  })
-
   it('gives the frequency in ms, whatever unit it was posted in', async () => {
     await rules.ask('POST', '/api/tasks', ruleOf({ type: 'periodic', pollingInterval: 900, start: false }))
     expect((await rules.ask('GET', '/api/tasks/t1')).body).toMatchObject({ type: 'periodic', frequency: 900_000 })
@@ -267,14 +245,6 @@ describe('a task', () => {
     expect((await rules.ask('GET', '/api/tasks/t1')).at('invocationCount')).toBe(2)
   })
 
-  it('is stopped when a onetime run has finished', async () => {
-    await rules.ask('POST', '/api/tasks', ONCE)
-    rules.clock.advanceTo(NOON + 10)
-    await rules.api.tasks.runs('t1')
-    const { body } = await rules.ask('GET', '/api/tasks/t1')
-    expect(body).toMatchObject({ status: 'stopped', finishedTime: NOON, invocationCount: 1 })
-  })
-
   it('fails when it cannot be started later', async () => {
     await rules.ask('POST', '/api/tasks', {
       ...ruleOf({ start: false }),
@@ -311,15 +281,6 @@ describe('a task', () => {
     await rules.ask('PUT', '/api/tasks/t1', ruleOf())
     expect((await rules.ask('GET', '/api/tasks/t1')).body).not.toHaveProperty('template')
     expect((await rules.ask('DELETE', '/api/templates/overheating')).status).toBe(204)
-  })
-
-  it('is deleted when it does not run, or by force', async () => {
-    await rules.ask('POST', '/api/tasks', ruleOf({ start: false }))
-    await rules.ask('POST', '/api/tasks', ruleOf())
-    expect((await rules.ask('DELETE', '/api/tasks/t1')).status).toBe(204)
-    expect((await rules.ask('DELETE', '/api/tasks/t2')).status).toBe(400)
-    expect((await rules.ask('DELETE', '/api/tasks/t2?forceStop=true')).status).toBe(204)
-    expect((await rules.ask('GET', '/api/tasks/t2')).status).toBe(404)
   })
 
   it('belongs to its tenant alone', async () => {
@@ -393,17 +354,5 @@ describe('several tasks at once', () => {
     const { status, body } = await rules.ask('DELETE', '/api/tasks?id=t1&id=t2')
     expect([status, body]).toEqual([200, { successful: ['t1', 't2'] }])
     expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('1')
-  })
-
-  it('are changed by PATCH, which waits', async () => {
-    const { status, body } = await rules.ask('PATCH', '/api/tasks?ids=t1,t3', {
-      operation: 'command',
-      command: 'start',
-    })
-    expect(status).toBe(200)
-    expect(body).toEqual({
-      successful: ['t1'],
-      failed: [{ id: 't3', error: 'Not possible to apply action start, for the task in status running' }],
-    })
   })
 })

@@ -6,7 +6,7 @@ import type { Template } from '../../../src/index.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { PAGED_MEDIA_TYPE } from '../../../src/services/shared/http/media-types.ts'
-import { got, pluck } from '../support/answer.ts'
+import { pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, templateOf } from './support/rules.ts'
 
@@ -63,26 +63,6 @@ describe('a template', () => {
     const updates = [{ name: 'heat', fromVersion: '1.0.0', toVersion: '1.1.0' }]
     for (const _time of [1, 2]) await rules.ask('PATCH', '/api/templates', { operation: 'updatePlugins', updates })
     expect((await rules.ask('GET', `/api/templates/${NAME}`)).at('version')).toBe(2)
-  })
-
-  it('is shown as it was in an older version', async () => {
-    await versions(3)
-    const { body } = await rules.ask('GET', `/api/templates/${NAME}?version=2&format=simplified`)
-    expect([got(body, 'version'), got(body, 'sensors.0.properties.limit')]).toEqual([2, 102])
-    expect((await rules.ask('GET', `/api/templates/${NAME}?version=3`)).status).toBe(200)
-  })
-
-  it.each([
-    ['4', 404],
-    ['0', 400],
-    ['one', 400],
-  ])('has no version %s', async (version, status) => {
-    await versions(3)
-    const answer = await rules.ask('GET', `/api/templates/${NAME}?version=${version}`)
-    expect(answer.status).toBe(status)
-    expect(answer.at('error')).toContain(
-      status === 404 ? 'No version 4 of template overheating; its newest is 3' : 'version',
-    )
   })
 
   it('lists its versions, newest first, with who made them and how many tasks there are of each', async () => {
@@ -209,23 +189,6 @@ describe('a task of a template', () => {
     await rules.ask('POST', '/api/tasks/t1/command/reload')
     expect(await versionOf('t1')).toBe(3)
     expect(rules.runner.told).toEqual(['begin t1 1'])
-  })
-
-  it('is found by its version', async () => {
-    await versions(2)
-    for (const templateVersion of [1, 2, 2]) await rules.ask('POST', '/api/tasks', { ...made, templateVersion })
-    const { body } = await rules.ask('GET', `/api/tasks?template=${NAME}&templateVersion=2`)
-    expect(pluck(body, 'ID').map(String).toSorted()).toEqual(['t2', 't3'])
-    const stop = { entity: 'task', action: 'stop', query: { templateVersion: 1 } } as const
-    expect(Object.keys((await rules.api.batches.run(stop)).results?.success ?? {})).toEqual(['t1'])
-  })
-
-  it('has no version any more when it is given a rule of its own', async () => {
-    await versions(1)
-    await rules.ask('POST', '/api/tasks', made)
-    const { body } = await rules.ask('PUT', '/api/tasks/t1', { ...GRAPH, task: { name: 'own', resource: 'x' } })
-    expect(body).not.toHaveProperty('template')
-    expect(body).not.toHaveProperty('templateVersion')
   })
 })
 

@@ -152,14 +152,6 @@ describe('a template', () => {
     expect((await rules.ask('GET', '/api/tasks?resource=boiler-7')).body).toHaveLength(1)
   })
 
-  it('is copied', async () => {
-    await rules.ask('POST', '/api/templates', templateOf())
-    await rules.ask('PUT', '/api/discoveryTemplate?name=overheating')
-    const { status, body } = await rules.ask('PATCH', '/api/templates/overheating?newName=copy')
-    expect([status, got(body, 'name'), got(body, 'discoveryTemplate')]).toEqual([200, 'copy', false])
-    expect((await rules.ask('GET', '/api/templates/copy?format=simplified')).at('sensors')).toEqual(GRAPH.sensors)
-  })
-
   it('is the discovery template when it is chosen, and only one is', async () => {
     await rules.ask('POST', '/api/templates', templateOf('a'))
     await rules.ask('POST', '/api/templates', templateOf('b'))
@@ -170,13 +162,6 @@ describe('a template', () => {
       discoveryTemplate: true,
     })
     expect((await rules.ask('GET', '/api/templates/a')).at('discoveryTemplate')).toBe(false)
-  })
-
-  it('is gone after its deletion', async () => {
-    await rules.ask('POST', '/api/templates', templateOf())
-    expect((await rules.ask('DELETE', '/api/templates/overheating')).status).toBe(204)
-    expect((await rules.ask('GET', '/api/templates/overheating')).status).toBe(404)
-    expect((await rules.ask('POST', '/api/templates', templateOf())).status).toBe(201)
   })
 })
 

@@ -151,19 +151,6 @@ describe('pushed data', () => {
     expect(body).toEqual({ taken: true, tasks: ['t1'] })
     expect((await rules.ask('GET', '/api/tasks/t1/nodes/hot')).at('mostLikelyState.state')).toBe('HOT')
   })
-
-  it.each([
-    [{ data: [] }, ['/resource']],
-    [{ resource: 'a', data: [{ value: 1 }, { parameterName: 'x' }] }, ['/data/0/parameterName', '/data/1/value']],
-    [{ resource: 'a', data: { parameterName: 'x', value: 1, collectedTime: 'noon' } }, ['/data/collectedTime']],
-    [{ resource: 'a', nodes: [{ node: 'hot' }] }, ['/nodes/0']],
-    [{ resource: 'a', nodes: [{ node: '', state: 'HOT' }] }, ['/nodes/0/node']],
-    [{ resource: 'a', nodes: 'hot' }, ['/nodes']],
-  ])('%j is refused, every problem told', async (body, paths) => {
-    const answer = await rules.ask('POST', '/api/data', body)
-    expect(answer.status).toBe(400)
-    expect(pluck(answer.at('details'), 'path')).toEqual(paths)
-  })
 })
 
 describe('a run of a template', () => {
@@ -203,12 +190,6 @@ describe('a run of a template', () => {
     expect(got(report, 'log')).toContainEqual(expect.objectContaining({ message: 'hot fired alarm' }))
   })
 
-  it('without data is one tick', async () => {
-    const graph = { sensors: [{ label: 'on', name: 'always', version: '1.0.0' }] }
-    const reports = lines((await rules.ask('POST', '/api/templates/run', { graph })).text)
-    expect(reports).toMatchObject([{ invocationId: '1', sensors: { on: { executed: true, state: 'ON' } } }])
-  })
-
   it('tells only of a node and what leads to it, when asked', async () => {
     const body = { data: [[message(93, 0)]], conf: { resource: 'b' } }
     const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run?targetNode=hot', body)).text)
@@ -216,29 +197,6 @@ describe('a run of a template', () => {
       ['hot'],
       [],
     ])
-  })
-
-  it('of one node runs it alone', async () => {
-    const graph = {
-      sensors: [
-        { label: 'on', name: 'always', version: '1.0.0' },
-        { label: 'bad', name: 'broken', version: '1.0.0' },
-      ],
-    }
-    const [report] = lines((await rules.ask('POST', '/api/templates/debug?nodeToDebug=bad', { graph })).text)
-    expect(got(report, 'sensors')).toEqual({ bad: { executed: true, result: false, error: 'it smokes' } })
-  })
-
-  it.each([
-    ['/api/templates/nope/run', {}, 404],
-    ['/api/templates/run', {}, 400],
-    ['/api/templates/run', { graph: { sensors: [{ label: 'x', name: 'nope' }] } }, 400],
-    ['/api/templates/overheating/run', { data: 'yesterday' }, 400],
-    ['/api/templates/overheating/run?logLevel=LOUD', {}, 400],
-    ['/api/templates/overheating/debug', {}, 400],
-    ['/api/templates/overheating/run?targetNode=nope', { conf: { resource: 'b' } }, 404],
-  ])('%s of %j is refused before it begins', async (url, body, status) => {
-    expect((await rules.ask('POST', url, body)).status).toBe(status)
   })
 })
 
@@ -368,11 +326,4 @@ describe('the next runs', () => {
       { at: Date.UTC(2026, 10, 22, 8), scheduledAt: '2026-11-22T09:00:00+01:00' },
     ])
   })
-
-  it.each(['', 'cron=never', 'expression=FREQ%3DDAILY&n=0', 'cron=0%200%209%20*%20*%20%3F&zone=Mars/Base'])(
-    'of "%s" are refused',
-    async (query) => {
-      expect((await rules.ask('GET', `/api/schedules/next?${query}`)).status).toBe(400)
-    },
-  )
 })

@@ -1,7 +1,7 @@
 /** Alarms that clients raise, change, clear and delete, one by one and many at once. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
-import type { Outcome, World } from '../world/world.ts'
-import { Possible } from './possible.ts'
+import type { World } from '../world/world.ts'
+import { KnownThings, type KnownThing } from './known-thing.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const SOURCES = ['roof', 'cellar'] as const
@@ -63,14 +63,7 @@ interface AlarmState {
 /** Alarms of one source and type, oldest first. */
 type State = readonly AlarmState[]
 
-interface Key {
-  readonly tenant: string
-  readonly source: string
-  readonly type: string
-  readonly possible: Possible<State>
-  /** something may still be done that was asked for in this life of the host; Infinity: in any */
-  openSince: number | undefined
-}
+type Key = KnownThing<State>
 
 interface Shown extends AlarmState {
   readonly id: string
@@ -87,17 +80,17 @@ interface Given {
 
 class Alarms implements ServiceModel {
   readonly #world: World
-  readonly #keys = new Map<string, Key>()
+  readonly #keys: KnownThings<State>
 
   constructor(world: World) {
     this.#world = world
+    this.#keys = new KnownThings<State>(world, 'alarms are as the model says', [])
   }
 
   act(name: string, tenant: string, given: JsonObject): void {
     const { source, type } = given as unknown as Given
-    const key = this.#key(tenant, source, type)
-    this.#world.work(`alarm ${tenant} ${source} ${type}`, async () => {
-      if (!this.#isSure(key)) return
+    const key = this.#keys.of(tenant, `${source} ${type}`)
+    key.work(async () => {
       if (name === 'raise') await this.#raise(key, given as unknown as Given)
       else if (name === 'raiseAtOnce') await this.#raise(key, given as unknown as Given, 3)
       else if (name === 'batch') await this.#batch(key, given as unknown as Given)
@@ -106,49 +99,17 @@ class Alarms implements ServiceModel {
   }
 
   async verify(tenant: string): Promise<void> {
-    for (const key of this.#keys.values()) {
-      if (key.tenant !== tenant) continue
-      key.openSince = undefined
-      await this.#see(key)
-    }
-  }
-
-  #key(tenant: string, source: string, type: string): Key {
-    const name = `${tenant} ${source} ${type}`
-    const key = this.#keys.get(name) ?? {
-      tenant,
-      source,
-      type,
-      possible: new Possible<State>([]),
-      openSince: undefined,
-    }
-    this.#keys.set(name, key)
-    return key
-  }
-
-  /** What died with its host is not done any more. */
-  #isSure(key: Key): boolean {
-    if (key.openSince === this.#world.life || key.openSince === Infinity) return false
-    key.openSince = undefined
-    return true
-  }
-
-  #told(key: Key, outcome: Outcome, what: string, act: (state: State) => State | undefined): void {
-    if (outcome.kind === 'refused' && (outcome.answer === undefined || outcome.answer.status === 429)) return
-    const before = JSON.stringify(key.possible.states)
-    if (outcome.kind === 'unknown') key.openSince = this.#world.life
-    if (key.possible.change(outcome.kind, act)) return
-    const text = `${what} of ${nameOf(key)} was ${outcome.kind}: ${JSON.stringify(outcome.answer)}; it was ${before}`
-    this.#world.find('alarms are as the model says', text)
+    for (const key of this.#keys.atRest(tenant)) await this.#see(key)
   }
 
   /** `times`: by as many clients at once. */
   async #raise(key: Key, { severity }: Given, times = 1): Promise<void> {
-    const { tenant, source, type } = key
+    const { tenant } = key
+    const { source, type } = partsOf(key)
     const body = { type, text: 'x', severity, source: { id: source } }
     const ask = () => this.#world.ask({ method: 'POST', url: '/alarm/alarms', tenant, body })
     for (const outcome of await Promise.all(Array.from({ length: times }, ask))) {
-      this.#told(key, outcome, 'a raise', (state) => {
+      key.told('a raise', outcome, (state) => {
         const open = state.findIndex(({ status }) => status !== 'CLEARED')
         if (open < 0) return [...state, { status: 'ACTIVE', severity, count: 1 }]
         return state.map((one, i) => (i === open ? { ...one, count: one.count + 1 } : one))
@@ -164,25 +125,25 @@ class Alarms implements ServiceModel {
     const url = `/alarm/alarms/${newest.id}`
     if (name === 'remove') {
       const outcome = await this.#world.ask({ method: 'DELETE', url, tenant })
-      this.#told(key, outcome, 'a removal', (state) => without(state, newest))
+      key.told('a removal', outcome, (state) => without(state, newest))
       return
     }
     const outcome = await this.#world.ask({ method: 'PUT', url, tenant, body: change })
-    this.#told(key, outcome, `the change ${JSON.stringify(change)}`, (state) => changed(state, change))
+    key.told(`the change ${JSON.stringify(change)}`, outcome, (state) => changed(state, change))
   }
 
   async #batch(key: Key, { action, status }: Given): Promise<void> {
-    const { tenant, source, type } = key
+    const { tenant } = key
     const world = this.#world
     const parameters = action === 'update' && { actionParameters: { status } }
-    const body = { entity: 'alarm', action, query: { source, type }, ...parameters }
+    const body = { entity: 'alarm', action, query: partsOf(key), ...parameters }
     const queued = await world.ask({ method: 'POST', url: '/batch', tenant, body })
     const act = (state: State): State =>
       action === 'delete' ? [] : state.map((one) => (one.status === 'CLEARED' ? one : { ...one, status }))
     if (queued.kind !== 'answered') {
-      this.#told(key, queued, 'a batch', act)
+      key.told('a batch', queued, act)
       // it may have been taken, and is then carried out by any life of the host, when nobody expects it
-      if (key.openSince !== undefined) key.openSince = Infinity
+      if (queued.kind === 'unknown') key.leave()
       return
     }
     const { id } = (queued.answer.body as { entity: { id: string } }).entity
@@ -196,31 +157,31 @@ class Alarms implements ServiceModel {
       if (finishedTime === undefined) continue
       if (/"statusCode":50\d/.test(JSON.stringify(results)))
         world.find('what was taken is done', `batch ${id}: ${JSON.stringify(results)}`)
-      return this.#told(key, queued, 'a batch', act)
+      return key.told('a batch', queued, act)
     }
-    world.find('what was taken is done', `batch ${id} of ${nameOf(key)} does not come to its end`)
+    world.find('what was taken is done', `batch ${id} of ${tenant} ${key.name} does not come to its end`)
   }
 
   async #see(key: Key): Promise<readonly Shown[] | undefined> {
-    const { tenant, source, type } = key
+    const { tenant } = key
+    const { source, type } = partsOf(key)
     const url = `/alarm/alarms?source=${source}&type=${type}&size=1000`
     const outcome = await this.#world.ask({ method: 'GET', url, tenant })
     if (outcome.kind !== 'answered') return undefined
     const { alarms } = outcome.answer.body as { alarms: readonly (Shown & { creationTime: string })[] }
-    const before = JSON.stringify(key.possible.states)
     const seen = alarms.map(({ status, severity, count }) => JSON.stringify({ status, severity, count })).sort()
     const fits = (state: State): boolean =>
       JSON.stringify(state.map((one) => JSON.stringify(one)).sort()) === JSON.stringify(seen)
-    if (!key.possible.see(fits)) {
-      this.#world.find('alarms are as the model says', `${nameOf(key)} is ${seen.join(', ')}; right would be ${before}`)
-    }
+    key.see(seen.join(', '), fits)
     // the open one is the newest
     return [...alarms].sort((a, b) => Number(a.status !== 'CLEARED') - Number(b.status !== 'CLEARED'))
   }
 }
 
-function nameOf({ tenant, source, type }: Key): string {
-  return `${tenant} ${source} ${type}`
+/** A source and a type, which are its name. */
+function partsOf({ name }: Key): { readonly source: string; readonly type: string } {
+  const [source = '', type = ''] = name.split(' ')
+  return { source, type }
 }
 
 function without(state: State, { status, severity, count }: AlarmState): State {

@@ -87,3 +87,35 @@ export class KnownThing<S> implements Named {
     this.#world.find(this.oracle, `${this.tenant} ${this.name}: ${text}`)
   }
 }
+
+/** Things of one kind, each from the moment on at which somebody asks for it. */
+export class KnownThings<S> {
+  readonly #world: World
+  readonly #oracle: string
+  readonly #first: S
+  readonly #known = new Map<string, KnownThing<S>>()
+
+  /** `first`: the state of each before anybody changes it. */
+  constructor(world: World, oracle: string, first: S) {
+    this.#world = world
+    this.#oracle = oracle
+    this.#first = first
+  }
+
+  of(tenant: string, name: string): KnownThing<S> {
+    const key = `${tenant} ${name}`
+    const found =
+      this.#known.get(key) ?? new KnownThing(this.#world, { oracle: this.#oracle, tenant, name }, this.#first)
+    this.#known.set(key, found)
+    return found
+  }
+
+  /** Those of the tenant, one after the other, when all is at rest. */
+  *atRest(tenant: string): Generator<KnownThing<S>> {
+    for (const thing of this.#known.values()) {
+      if (thing.tenant !== tenant) continue
+      thing.rest()
+      yield thing
+    }
+  }
+}

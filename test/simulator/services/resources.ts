@@ -1,7 +1,7 @@
 /** Resources that clients make, change and delete, and the tasks that follow the types of some of them. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
-import { KnownThing } from './known-thing.ts'
+import { KnownThings, type KnownThing } from './known-thing.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const IDS = ['fan', 'lamp', 'lock'] as const
@@ -50,10 +50,11 @@ type Known = KnownThing<State>
 
 class Resources implements ServiceModel {
   readonly #world: World
-  readonly #known = new Map<string, Known>()
+  readonly #known: KnownThings<State>
 
   constructor(world: World) {
     this.#world = world
+    this.#known = new KnownThings<State>(world, 'resources are as the model says', null)
   }
 
   async prepare(tenant: string): Promise<void> {
@@ -65,7 +66,7 @@ class Resources implements ServiceModel {
 
   act(name: string, tenant: string, given: JsonObject): void {
     const { id, value = {}, change = {} } = given as { id: string; value?: JsonObject; change?: JsonObject }
-    const known = this.#thing(tenant, id)
+    const known = this.#known.of(tenant, id)
     const url = `/api/resources/${id}`
     known.work(async () => {
       if (name === 'look') await this.#see(known)
@@ -81,18 +82,8 @@ class Resources implements ServiceModel {
     })
   }
 
-  #thing(tenant: string, id: string): Known {
-    const key = `${tenant} ${id}`
-    const named = { oracle: 'resources are as the model says', tenant, name: id }
-    const known = this.#known.get(key) ?? new KnownThing<State>(this.#world, named, null)
-    this.#known.set(key, known)
-    return known
-  }
-
   async verify(tenant: string): Promise<void> {
-    for (const known of this.#known.values()) {
-      if (known.tenant !== tenant) continue
-      known.rest()
+    for (const known of this.#known.atRest(tenant)) {
       await this.#see(known)
       await this.#verifyTasks(known)
     }

@@ -1,7 +1,7 @@
 /** Secrets that clients give, give anew and take away, and whose values nobody is told. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { Outcome, World } from '../world/world.ts'
-import { KnownThing } from './known-thing.ts'
+import { KnownThings, type KnownThing } from './known-thing.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const SECRETS = '/vault/v1/secrets'
@@ -29,15 +29,16 @@ type Secret = KnownThing<'there' | 'absent'>
 
 class Secrets implements ServiceModel {
   readonly #world: World
-  readonly #known = new Map<string, Secret>()
+  readonly #known: KnownThings<'there' | 'absent'>
 
   constructor(world: World) {
     this.#world = world
+    this.#known = new KnownThings<'there' | 'absent'>(world, ORACLE, 'absent')
   }
 
   act(operation: string, tenant: string, given: JsonObject): void {
     const { name, n } = given as { name: string; n?: number }
-    const secret = this.#of(tenant, name)
+    const secret = this.#known.of(tenant, name)
     secret.work(async () => {
       if (operation === 'put') await this.#put(secret, `${VALUE} ${n}`)
       else if (operation === 'remove') await this.#remove(secret)
@@ -47,20 +48,11 @@ class Secrets implements ServiceModel {
 
   async verify(tenant: string): Promise<void> {
     for (const name of NAMES) {
-      const secret = this.#of(tenant, name)
+      const secret = this.#known.of(tenant, name)
       secret.rest()
       await this.#list(secret)
       if (secret.state === undefined) secret.find('nobody says whether it is there')
     }
-  }
-
-  #of(tenant: string, name: string): Secret {
-    const key = `${tenant} ${name}`
-    const found = this.#known.get(key)
-    if (found !== undefined) return found
-    const fresh: Secret = new KnownThing(this.#world, { oracle: ORACLE, tenant, name }, 'absent')
-    this.#known.set(key, fresh)
-    return fresh
   }
 
   /** Its answer says whether there was one before. */

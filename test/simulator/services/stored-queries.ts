@@ -2,7 +2,7 @@
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import { BEGINNING } from '../world/virtual-loop.ts'
 import type { World } from '../world/world.ts'
-import { KnownThing } from './known-thing.ts'
+import { KnownThings, type KnownThing } from './known-thing.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const NAMES = ['week', 'shift'] as const
@@ -40,10 +40,11 @@ type Known = KnownThing<State>
 
 class StoredQueries implements ServiceModel {
   readonly #world: World
-  readonly #known = new Map<string, Known>()
+  readonly #known: KnownThings<State>
 
   constructor(world: World) {
     this.#world = world
+    this.#known = new KnownThings<State>(world, 'stored queries are as the model says', null)
   }
 
   async prepare(tenant: string): Promise<void> {
@@ -54,7 +55,7 @@ class StoredQueries implements ServiceModel {
 
   act(name: string, tenant: string, given: JsonObject): void {
     const { name: query, seconds = 0 } = given as { name: string; seconds?: number }
-    const known = this.#thing(tenant, query)
+    const known = this.#known.of(tenant, query)
     const url = `/config/query/${query}`
     const body = { query: queryOf(seconds) }
     known.work(async () => {
@@ -69,20 +70,10 @@ class StoredQueries implements ServiceModel {
   }
 
   async verify(tenant: string): Promise<void> {
-    for (const known of this.#known.values()) {
-      if (known.tenant !== tenant) continue
-      known.rest()
+    for (const known of this.#known.atRest(tenant)) {
       await this.#see(known)
       await this.#run(known)
     }
-  }
-
-  #thing(tenant: string, name: string): Known {
-    const key = `${tenant} ${name}`
-    const named = { oracle: 'stored queries are as the model says', tenant, name }
-    const known = this.#known.get(key) ?? new KnownThing<State>(this.#world, named, null)
-    this.#known.set(key, known)
-    return known
   }
 
   async #see(known: Known): Promise<void> {

@@ -1,7 +1,7 @@
 /** Templates, the tasks made of them, and what moves these to newer versions: reloads one by one and all at once. */
 import type { JsonObject } from '../../../src/kernel/json.ts'
 import type { World } from '../world/world.ts'
-import { KnownThing } from './known-thing.ts'
+import { KnownThings, type KnownThing } from './known-thing.ts'
 import type { ServiceModel, SimulatedService } from './simulated-service.ts'
 
 const NAMES = ['gauge', 'meter'] as const
@@ -57,15 +57,16 @@ interface ShownTask {
 
 class Templates implements ServiceModel {
   readonly #world: World
-  readonly #known = new Map<string, Known>()
+  readonly #known: KnownThings<State>
 
   constructor(world: World) {
     this.#world = world
+    this.#known = new KnownThings<State>(world, 'templates are as the model says', { writes: null, tasks: [] })
   }
 
   act(name: string, tenant: string, given: JsonObject): void {
     const { n = 0, name: template, which = 0 } = given as { n?: number; name: string; which?: number }
-    const known = this.#thing(tenant, template)
+    const known = this.#known.of(tenant, template)
     const url = `/api/templates/${template}`
     known.work(async () => {
       if (name === 'create') {
@@ -89,20 +90,10 @@ class Templates implements ServiceModel {
   }
 
   async verify(tenant: string): Promise<void> {
-    for (const known of this.#known.values()) {
-      if (known.tenant !== tenant) continue
-      known.rest()
+    for (const known of this.#known.atRest(tenant)) {
       const tasks = await this.#see(known)
       if (tasks !== undefined && tasks.length > 0) await this.#probe(known, tasks)
     }
-  }
-
-  #thing(tenant: string, name: string): Known {
-    const key = `${tenant} ${name}`
-    const named = { oracle: 'templates are as the model says', tenant, name }
-    const known = this.#known.get(key) ?? new KnownThing<State>(this.#world, named, { writes: null, tasks: [] })
-    this.#known.set(key, known)
-    return known
   }
 
   async #reloadAll(known: Known): Promise<void> {

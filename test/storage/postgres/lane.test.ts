@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import { Database } from '../../../src/storage/postgres/database.ts'
 import { Lane } from '../../../src/storage/postgres/lane.ts'
-import { migrate } from '../../../src/storage/postgres/migrations.ts'
+import { openSchema } from '../../../src/storage/postgres/schema-form.ts'
 import { cuttableWay, describeWithPostgres } from '../../support/postgres-server.ts'
 import type { CuttableWay, PostgresServer } from '../../support/postgres-server.ts'
 import { until } from '../../support/until.ts'
@@ -20,7 +20,7 @@ describeWithPostgres('a lane', (start) => {
   beforeAll(async () => {
     server = await start()
     watcher = new Database({ url: server.url, schema, patience: 5_000 })
-    await migrate(watcher)
+    await openSchema(watcher)
     await watcher.query({ text: 'create table facts (name text primary key)' })
   })
   afterAll(async () => {

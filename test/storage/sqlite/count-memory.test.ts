@@ -99,26 +99,6 @@ describe('a count that was asked for', () => {
     expect([await store.count(), store.asked]).toEqual([0, 1])
   })
 
-  it('is asked for again when a write was under way meanwhile', async () => {
-    const store = new Slow()
-    store.put('a', 'on')
-    const first = store.count()
-    store.answerWrite()
-    await store.answerRead()
-    expect(await first).toBe(1)
-    expect([await store.end(), store.asked]).toEqual([1, 2])
-  })
-
-  it('is asked for again when nobody told what a write changed', async () => {
-    const store = new Slow()
-    void store.count()
-    await store.answerRead()
-    store.committed.set('x', row('x', 'on'))
-    store.counts.begun('acme', 'jobs')
-    store.counts.ended('acme', 'jobs', undefined)
-    expect([await store.end(), store.asked]).toEqual([1, 2])
-  })
-
   it('is asked for again when what was asked could not be read', async () => {
     const store = new Slow()
     const failing = store.counts.count('acme', KNOWN, ON, () => Promise.reject(new Error('gone')))

@@ -160,19 +160,3 @@ describe('samples in large numbers', () => {
     expect(await storage.tenant('beside').series.expire(2_000)).toBe(12_000)
   })
 })
-
-describe('messages of one stream', () => {
-  it('that came last are kept among those of one time, and others are left alone', async () => {
-    const { series } = storage.tenant('keeping')
-    const message = (stream: string, time: number, n: number) => ({ resource: 'r', stream, time, body: { n } })
-    await series.append({ messages: [1, 2, 3, 4].map((n) => message('events', 5, n)) })
-    await series.append({ messages: [message('events', 4, 5), message('events', 6, 6), message('alarms', 1, 7)] })
-    const kept = async (stream: string) =>
-      (await series.messages({ resource: 'r', stream })).map(({ body }) => body['n'])
-    await series.remove({ resource: 'r', stream: 'events', keep: 3, from: 5, only: 'messages' })
-    expect(await kept('events')).toEqual([6, 4, 3, 5])
-    await series.remove({ resource: 'r', stream: 'events', keep: 1, only: 'messages' })
-    expect(await kept('events')).toEqual([6])
-    expect(await kept('alarms')).toEqual([7])
-  })
-})

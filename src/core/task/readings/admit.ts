@@ -1,14 +1,13 @@
 /** Which sensors the readings of an input run: those for which they are neither late nor repeated. */
 import type { DataPlan, Plan, SensorNode } from '../../graph/graph.ts'
 import { makePlan } from '../../graph/plan.ts'
-import type { Input } from '../input.ts'
 import type { Message, Sent } from '../origin.ts'
 import type { TaskRun } from '../run.ts'
 import { sensorState } from '../state.ts'
 import { traceLog } from '../trace.ts'
 import { keepLate } from './absorbed.ts'
-import { isSameMessage, stampOf, verdictOf, withReading } from './reading.ts'
-import { Readings, type ReadingCounts } from './readings.ts'
+import { isSameMessage, mayComeAgain, stampOf, verdictOf, withReading, type Verdict } from './reading.ts'
+import { Readings } from './readings.ts'
 
 /** Late readings of a resource in a row after which the log says so. */
 const MANY_LATE = 10
@@ -47,11 +46,13 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
   if (reorderMs > 0) state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
   for (const message of messages) {
     const place = model.resources.indexOf(message.resource)
-    const stamp = stampOf(message)
-    if (place === -1 || stamp === undefined || !runsSensor(model.dataPlans[place], message)) continue
+    if (place === -1 || stampOf(message) === undefined) continue
+    // What runs nothing moves nothing; where it waits in order with others, it waits as long as they do.
+    if (reorderMs === 0 && !runsSensor(model.dataPlans[place], message)) continue
     state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
-    if (state.downtime !== null) noteLag(state, message.resource, now - Math.min(stamp, now))
-    state.readings.arrived(message.resource, Math.min(stamp, now), now)
+    const time = readingTime(message, now)
+    if (state.downtime !== null) noteLag(state, message.resource, now - time)
+    state.readings.arrived(message.resource, time, now)
   }
   return true
 }
@@ -70,7 +71,7 @@ function runsSensor(plan: DataPlan | undefined, message: Message): boolean {
 /** Whether a reading that waits is the same as one that comes, which is counted then: what a sensor has taken does not show it. */
 export function isHeldAlready(run: TaskRun, messages: readonly Message[]): boolean {
   const { readings } = run.state
-  if (run.model.settings.duplicates === 'take' || messages.some((one) => stampOf(one) === undefined)) return false
+  if (run.model.settings.duplicates === 'take' || !messages.every(mayComeAgain)) return false
   const { identityIgnores } = run.model
   const isSame = (held: readonly Message[]): boolean =>
     held.length === messages.length &&
@@ -90,14 +91,7 @@ export function timeOfData({ model }: TaskRun, messages: readonly Message[], arr
   return time
 }
 
-/** Whether an input is readings that run nothing and were measured before a time: what waits behind them may be so, too. */
-export function isIdleBefore(run: TaskRun, input: Input, time: number): boolean {
-  if (input.kind !== 'data' || input.arrived === undefined) return false
-  const { messages, arrived } = input
-  return timeOfData(run, messages, arrived) === undefined && placeOfData(run, messages, arrived) < time
-}
-
-/** The same, also of readings that run nothing: where they stand in the order of times. */
+/** Where an input stands in the order of times, also one of readings that run nothing. */
 export function placeOfData(run: TaskRun, messages: readonly Message[], arrived: number): number {
   const times = messages.map((message) => timeIn(run.model.settings, message, arrived))
   return timeOfData(run, messages, arrived) ?? Math.max(...times)
@@ -116,7 +110,7 @@ export function admitNone({ model }: TaskRun, messages: readonly Message[], arri
   })
 }
 
-/** Takes the readings that came together, counts those that no sensor takes, and notes what each sensor has taken. */
+/** Takes the readings that came together but for duplicates, counts those that no sensor takes, and notes what each has taken. */
 export function admit(
   run: TaskRun,
   readings: Readings,
@@ -129,8 +123,11 @@ export function admit(
     const place = model.resources.indexOf(message.resource)
     const plan = model.dataPlans[place]?.partFor(message)
     if (plan === undefined) continue
-    const taking = plan.sensors.filter((node) => isTaken(run, readings, node, message, arrived))
-    noteVerdict(run, readings, plan, taking, message)
+    const isAgain = plan.sensors.length > 0 && isRemembered(run, readings, plan, message, arrived)
+    const verdicts = plan.sensors.map((node) => (isAgain ? 'duplicate' : take(run, readings, node, message, arrived)))
+    const taking = plan.sensors.filter((_, i) => verdicts[i] === 'taken')
+    noteVerdicts(run, readings, message, verdicts)
+    if (taking.length === 0 && verdicts.includes('duplicate')) continue
     const isWhole = taking.length === plan.sensors.length
     const time = timeIn(model.settings, message, arrived)
     admitted.push({ place, message, time, plan: isWhole ? plan : makePlan(taking) })
@@ -138,22 +135,41 @@ export function admit(
   return admitted
 }
 
-function isTaken(run: TaskRun, readings: Readings, node: SensorNode, message: Message, arrived: number): boolean {
+/** Whether readings are taken that are older than what sensors know: each knows those of its newest time alone. */
+export function remembersReadings({ late, time, duplicates }: TaskRun['model']['settings']): boolean {
+  return duplicates === 'drop' && (late === 'take' || time === 'arrival')
+}
+
+/** Whether a reading was taken before; from now on it was. */
+function isRemembered(run: TaskRun, readings: Readings, { sensors }: Plan, message: Message, arrived: number): boolean {
+  const { settings, identityIgnores, dedupWindow } = run.model
+  if (!remembersReadings(settings) || !mayComeAgain(message)) return false
+  const time = readingTime(message, arrived)
+  const isNewer = sensors.every((node) => time > (sensorState(run.state, node).taken?.time ?? time - 1))
+  const recent = readings.recentOf(message.resource)
+  recent.forgetBefore(run.at - dedupWindow)
+  const before = recent.room
+  const isNew = recent.add(message, identityIgnores, run.at, isNewer)
+  run.sink.remembered(recent.room - before)
+  return !isNew
+}
+
+/** What a reading is to a sensor, which takes it then or does not. */
+function take(run: TaskRun, readings: Readings, node: SensorNode, message: Message, arrived: number): Verdict {
   const sensor = sensorState(run.state, node)
-  const { late, duplicates, time: byTime } = run.model.settings
-  const stamp = stampOf(message)
+  const { settings, identityIgnores } = run.model
+  const isStamped = stampOf(message) !== undefined
   // Nothing is kept of a resource whose messages are never stamped.
-  if (stamp === undefined && !readings.newest.has(message.resource)) return true
-  const time = stamp === undefined ? arrived : Math.min(stamp, arrived)
-  const { identityIgnores } = run.model
-  const verdict = stamp === undefined ? 'taken' : verdictOf(sensor.taken, time, message, identityIgnores)
-  if (verdict === 'late' && late === 'drop' && byTime === 'event') {
+  if (!isStamped && !readings.newest.has(message.resource)) return 'taken'
+  const time = readingTime(message, arrived)
+  const verdict = isStamped ? verdictOf(sensor.taken, time, message, identityIgnores) : 'taken'
+  if (verdict === 'late' && settings.late === 'drop' && settings.time === 'event') {
     keepLate(node, sensor, message)
-    return false
+    return verdict
   }
-  if (verdict === 'duplicate' && duplicates === 'drop') return false
-  sensor.taken = withReading(sensor.taken, time, stamp === undefined ? undefined : message)
-  return true
+  if (verdict === 'duplicate' && settings.duplicates === 'drop') return verdict
+  sensor.taken = withReading(sensor.taken, time, message)
+  return 'taken'
 }
 
 /** Readings are compared with none that came before. */
@@ -163,32 +179,27 @@ export function forgetTimes({ state }: Pick<TaskRun, 'state'>): void {
 }
 
 /** Counts a reading that is not taken in its order, for its task and for who counts all of them. */
-export function countReading({ sink }: Pick<TaskRun, 'sink'>, { counts }: Readings, reason: keyof ReadingCounts): void {
+export function countReading(
+  { sink }: Pick<TaskRun, 'sink'>,
+  { counts }: Readings,
+  reason: 'late' | 'duplicate' | 'skewed',
+): void {
   counts[reason]++
   if (sink.counts !== null) sink.counts[reason]++
 }
 
-function noteVerdict(
-  run: TaskRun,
-  readings: Readings,
-  { sensors }: Plan,
-  taking: readonly SensorNode[],
-  message: Message,
-): void {
+function noteVerdicts(run: TaskRun, readings: Readings, message: Message, verdicts: readonly Verdict[]): void {
   const { inRow, mixed, newest } = readings
   const { resource } = message
   const stamp = stampOf(message)
   if (stamp === undefined) {
-    if (sensors.length === 0 || mixed.has(resource) || !newest.has(resource)) return
+    if (verdicts.length === 0 || mixed.has(resource) || !newest.has(resource)) return
     mixed.add(resource)
     const text = `some messages of ${resource} have a timestamp and some have none: one without makes those late that were measured before it came`
     return traceLog(run, 'WARN', text)
   }
-  if (taking.length === sensors.length) return void inRow.delete(resource)
-  const isRepeated = sensors.some((node) => !taking.includes(node) && !isLate(run, node, message))
-  if (isRepeated) {
-    return countReading(run, readings, 'duplicate')
-  }
+  if (verdicts.every((one) => one === 'taken')) return void inRow.delete(resource)
+  if (verdicts.includes('duplicate')) return countReading(run, readings, 'duplicate')
   countReading(run, readings, 'late')
   const count = (inRow.get(resource) ?? 0) + 1
   inRow.set(resource, count)
@@ -196,9 +207,4 @@ function noteVerdict(
   const behind = ((newest.get(resource)?.time ?? stamp) - stamp) / 1000
   const text = `the clock of ${resource} may have gone back by ${behind} s: ${MANY_LATE} readings in a row were older than one that was taken; they are taken again once the task is resynced (POST /api/tasks/{id}/command/resync) or restarted`
   traceLog(run, 'WARN', text)
-}
-
-function isLate(run: TaskRun, node: SensorNode, message: Message): boolean {
-  const { taken } = sensorState(run.state, node)
-  return taken !== null && (stampOf(message) ?? taken.time) < taken.time
 }

@@ -15,6 +15,29 @@ export function unstampedPlaces(messages: readonly Message[]): readonly number[]
   return messages.flatMap((message, place) => (UNSTAMPED.has(message) ? [place] : []))
 }
 
+/**
+ * What of a message does not count when it is compared with others, besides keys that the engine names. `all`: nothing of it
+ * counts, since something else has told that it is another one.
+ */
+export type Ignored = readonly string[] | 'all'
+
+const IGNORED = new WeakMap<Message, Ignored>()
+
+/** From now on so much of a message does not count when it is compared with others. */
+export function ignoring(message: Message, ignored: Ignored): void {
+  IGNORED.set(message, ignored)
+}
+
+/** That of a message. */
+export function ignoredOf(message: Message): Ignored | undefined {
+  return IGNORED.get(message)
+}
+
+/** Whether a message may be one that came before. */
+export function mayComeAgain(message: Message): boolean {
+  return stampOf(message) !== undefined && IGNORED.get(message) !== 'all'
+}
+
 /** Whether a message says when it was measured. */
 export function isStamped(message: Message): boolean {
   return message.timestamp !== undefined && !UNSTAMPED.has(message)
@@ -37,7 +60,7 @@ function readStamp({ timestamp }: Message): number | undefined {
 }
 
 /** Readings that are kept of one time; the first ones count. */
-const MAX_KEPT = 16
+export const MAX_KEPT = 16
 
 /** A reading that was taken: itself, or its identity after it came back from a saved state. */
 export type KnownReading = Message | string
@@ -55,38 +78,50 @@ export type Verdict = 'taken' | 'late' | 'duplicate'
 export function verdictOf(taken: Taken | null, time: number, message: Message, ignores: readonly string[]): Verdict {
   if (taken === null || time > taken.time) return 'taken'
   if (time < taken.time) return 'late'
-  return taken.known.some((one) => isSame(one, message, ignores)) ? 'duplicate' : 'taken'
+  return isAmong(taken.known, message, ignores) ? 'duplicate' : 'taken'
 }
 
-/** What a sensor has taken after a reading; an unstamped one has no identity. */
-export function withReading(taken: Taken | null, time: number, message: Message | undefined): Taken | null {
+/** What a sensor has taken after a reading. */
+export function withReading(taken: Taken | null, time: number, message: Message): Taken | null {
   if (taken !== null && time < taken.time) return taken
-  const own = message === undefined ? NONE : [message]
+  const own = mayComeAgain(message) ? [message] : NONE
   if (taken === null || time > taken.time) return { time, known: own }
   return taken.known.length >= MAX_KEPT ? taken : { time, known: [...taken.known, ...own] }
 }
 
 const NONE: readonly KnownReading[] = []
 
-function isSame(known: KnownReading, message: Message, ignores: readonly string[]): boolean {
-  return typeof known === 'string' ? known === identityOf(message, ignores) : isSameMessage(known, message, ignores)
+/** Whether a message is one of those that are known. */
+export function isAmong(all: readonly KnownReading[], message: Message, ignores: readonly string[]): boolean {
+  if (!mayComeAgain(message)) return false
+  return all.some((one) =>
+    typeof one === 'string' ? one === identityOf(message, ignores) : isSameMessage(one, message, ignores),
+  )
 }
 
-/** Whether two messages say the same, keys aside that do not count. */
+/** Whether a message that may have come before says the same as one that did, keys aside that do not count. */
 export function isSameMessage(one: Message, other: Message, ignores: readonly string[]): boolean {
+  if (IGNORED.get(one) === 'all') return false
   return canonical(without(one, ignores)) === canonical(without(other, ignores))
 }
 
 function without(message: Message, ignores: readonly string[]): object {
-  if (ignores.length === 0) return message
-  return Object.fromEntries(Object.entries(message).filter(([key]) => !ignores.includes(key)))
+  const own = IGNORED.get(message)
+  if (own === undefined && ignores.length === 0) return message
+  const isIgnored = (key: string): boolean => ignores.includes(key) || own?.includes(key) === true
+  return Object.fromEntries(Object.entries(message).filter(([key]) => !isIgnored(key)))
 }
 
 /** 64 bits of all that a message says, as text. */
 export function identityOf(known: KnownReading, ignores: readonly string[]): string {
   if (typeof known === 'string') return known
-  const text = canonical(without(known, ignores))
-  return hex(hashText(text)) + hex(hashText(`${text.length}/${text}`))
+  return identityHash(known, ignores).map(hex).join('')
+}
+
+/** The same as two numbers of 32 bits. */
+export function identityHash(message: Message, ignores: readonly string[]): readonly [number, number] {
+  const text = canonical(without(message, ignores))
+  return [hashText(text), hashText(`${text.length}/${text}`)]
 }
 
 function hex(hash: number): string {

@@ -7,6 +7,7 @@
  * READING-3 the time of a task never goes back.
  */
 
+import { RecentReadings } from './recent.ts'
 import { Reordering } from './reorder.ts'
 
 /** The newest reading of one resource. */
@@ -24,6 +25,8 @@ export interface ReadingCounts {
   duplicate: number
   /** older than what the task has taken, and not late: taken at the time of the task */
   skewed: number
+  /** taken, and not known any more if they come again: too many were remembered in all tasks. Absent: none */
+  forgotten?: number
 }
 
 export class Readings {
@@ -36,10 +39,14 @@ export class Readings {
   readonly inRow = new Map<string, number>()
   /** resources of which it was said that only some of their messages are stamped */
   readonly mixed = new Set<string>()
+  /** what was taken last, by resource: of a task that takes late readings */
+  readonly recent = new Map<string, RecentReadings>()
   readonly counts: ReadingCounts = { late: 0, duplicate: 0, skewed: 0 }
 
   /** readings that wait to be put in order */
   readonly reordering: Reordering
+  /** messages that run nothing: what they say is there for inputs of their times, not for a timer that is due before */
+  readonly ahead = new Reordering(0, () => 0)
 
   /** `last`: epoch ms of the last input of the task so far, negative before the first; `wait`: ms that readings wait. */
   constructor(last: number, wait: number) {
@@ -48,7 +55,7 @@ export class Readings {
     this.clock = this.time
   }
 
-  /** The same without the readings that wait. */
+  /** The same without the readings that wait, and those that are known if they come again. */
   copy(): Readings {
     const copy = new Readings(-1, 0)
     copy.time = this.time
@@ -65,6 +72,30 @@ export class Readings {
     this.newest.clear()
     this.inRow.clear()
     this.mixed.clear()
+    this.recent.clear()
+  }
+
+  /**
+   * Forgets what was taken before a time, epoch ms, so that it is not known if it comes again; counts what was taken at
+   * `since` or later. Gives how many those are.
+   */
+  forgetRecent(before: number, since: number): number {
+    let count = 0
+    for (const [resource, recent] of this.recent) {
+      recent.forgetBefore(Math.min(since, before))
+      count += recent.forgetBefore(before)
+      if (recent.oldest === Number.POSITIVE_INFINITY) this.recent.delete(resource)
+      else recent.shrink()
+    }
+    if (count > 0) this.counts.forgotten = (this.counts.forgotten ?? 0) + count
+    return count
+  }
+
+  /** Those of a resource. */
+  recentOf(resource: string): RecentReadings {
+    const recent = this.recent.get(resource) ?? new RecentReadings()
+    this.recent.set(resource, recent)
+    return recent
   }
 
   /** A reading has come, whatever becomes of it. */

@@ -27,10 +27,9 @@ export function splitPost(post: Post, { number, count }: Partition): SplitPost {
     post.channel === 'commands' || post.arrivals.every(({ resource }) => partitionOf(resource, count) === number)
   if (isWhole) return { own: post, others: [] }
   const byPartition = new Map<number, Post['arrivals'][number][]>()
-  for (const { resource, message, text } of post.arrivals) {
-    const at = partitionOf(resource, count)
+  for (const { told: _told, ...arrival } of post.arrivals) {
+    const at = partitionOf(arrival.resource, count)
     const known = byPartition.get(at)
-    const arrival = { resource, message, text }
     if (known === undefined) byPartition.set(at, [arrival])
     else known.push(arrival)
   }

@@ -50,6 +50,8 @@ export interface Post {
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
   readonly oddities?: Oddities
+  /** as in `ForwardedPost` */
+  readonly identityIgnores?: readonly string[] | 'all'
 }
 
 /** What of a post was not taken as it came: it is counted, and told now and then. */

@@ -280,14 +280,15 @@ function durableOf(all: readonly Waiting[]): readonly Post[] {
 }
 
 function forwarded({ post }: Waiting): ForwardedPost {
-  const { arrivals, hops, root, oddities } = post
+  const { arrivals, hops, root, oddities, identityIgnores } = post
   const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
   const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
-  const unstamped = places.length > 0 && { unstamped: places }
-  if (hops > 0) return { messages, hops, ...(root !== undefined && { root }), ...unstamped }
+  const isCompared = places.length < arrivals.length && identityIgnores !== undefined
+  const about = { ...(places.length > 0 && { unstamped: places }), ...(isCompared && { identityIgnores }) }
+  if (hops > 0) return { messages, hops, ...(root !== undefined && { root }), ...about }
   const [only] = arrivals
   const isText = only !== undefined && arrivals.length === 1 && (oddities === undefined || oddities.unreadable === 0)
-  return { messages, ...(isText && { text: routedText(only) }), ...unstamped }
+  return { messages, ...(isText && { text: routedText(only) }), ...about }
 }
 
 /** Nothing was written, because of what was to be written. */

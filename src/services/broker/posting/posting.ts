@@ -1,6 +1,6 @@
 /** Posts of one tenant: read, kept, handed on, answered. */
 import type { EffectLedger, EffectOfTask } from '#services/shared'
-import { AppError, parseWritten } from '#kernel'
+import { parseWritten, retryOnConflict } from '#kernel'
 import type { Write } from '#storage'
 import type { BrokerMessage, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
@@ -114,7 +114,7 @@ export class Posting implements PostingApi {
     answer: (post: Post) => Posted,
   ): Promise<Posted> {
     const { keys, effects, queue, now } = this.#dependencies
-    for (let tries = 1; ; tries++) {
+    return retryOnConflict(async () => {
       const post = read(now())
       const known = await keys.look(key, print, post.arrived)
       if (known.kind === 'done') {
@@ -125,14 +125,9 @@ export class Posting implements PostingApi {
       const draft = effects.draft(post.arrived)
       const admitted = await draft.admit(resource === undefined ? [] : [`resource:${resource}`], cause)
       admitted.note()
-      try {
-        await this.#submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)], key)
-        return answer(post)
-      } catch (error) {
-        const isRace = error instanceof AppError && error.code === 'CONFLICT'
-        if (!isRace || tries >= MAX_TRIES) throw error
-      }
-    }
+      await this.#submit(post, [known.write, ...draft.writes(), ...this.#commandWrites(post)], key)
+      return answer(post)
+    }, MAX_TRIES)
   }
 
   #commandWrites({ channel, arrivals: [command], hops, root }: Post): readonly Write[] {

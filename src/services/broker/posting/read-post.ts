@@ -57,6 +57,8 @@ export function readPost(
   reader.done('the message')
   const forward = settings.forward && bulk === undefined
   const oddities = reader.oddities.found
+  // a key has decided whether they came before
+  const identityIgnores = options.idempotencyKey === undefined ? options.identityIgnores : 'all'
   return {
     channel: 'events',
     arrivals,
@@ -65,6 +67,7 @@ export function readPost(
     forward,
     ...(bulk && { bulk }),
     ...(oddities && { oddities }),
+    ...(identityIgnores && { identityIgnores }),
   }
 }
 

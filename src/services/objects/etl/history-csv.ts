@@ -2,7 +2,7 @@
  * The series of a resource as CSV that `import` and `simulate` read back as it is: a row for each time, a column for each
  * metric. Where the cells alone would be read as something else, the name of the column has its type.
  */
-import { AppError, withoutFormula } from '#kernel'
+import { AppError, csvText, withoutFormula } from '#kernel'
 import { ColumnLook, lookAt, typedName, type ValueType } from '#formats/recording'
 import { SampleReader } from '#services/shared'
 import type { Sample, SampleValue, Series } from '#storage'
@@ -37,7 +37,7 @@ export async function* historyCsv(series: Series, history: History, signal: Abor
   }
   const columns: Column[] = []
   for (const metric of metrics) columns.push(new Column(slicesOf(metric), await formOf(metric, slicesOf(metric))))
-  yield* csvOf(resource, columns, isSafe ? (text) => cellOf(withoutFormula(text)) : cellOf)
+  yield* csvOf(resource, columns, isSafe ? (text) => csvText(withoutFormula(text)) : csvText)
 }
 
 async function* csvOf(
@@ -58,7 +58,7 @@ async function* csvOf(
       const { current } = column
       text += ','
       if (current?.time !== time) continue
-      text += (typeof current.value === 'string' ? cellOfText : cellOf)(column.textOf(current.value))
+      text += (typeof current.value === 'string' ? cellOfText : csvText)(column.textOf(current.value))
       if (column.advance()) await column.next()
     }
     text += '\n'
@@ -149,9 +149,4 @@ class Column {
 
 function plainText(value: SampleValue): string {
   return Object.is(value, -0) ? '-0' : String(value)
-}
-
-/** By RFC 4180. */
-function cellOf(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }

@@ -3,10 +3,10 @@
  * change is one commit with the position up to which changes were handed on, so that each is handed on once, whenever the
  * host dies.
  */
-import { type Logger, messageOf, type StartTimer } from '#kernel'
+import { type Logger, messageOf, retryOnConflict, type StartTimer } from '#kernel'
 import type { CollectionSpec, Store, Stored, Write } from '#storage'
 import { isHidden, type ObjectChange, type ObjectChanges, type ObjectForwarding } from '../contract.ts'
-import { isConflict, type Outbox } from './outbox.ts'
+import type { Outbox } from './outbox.ts'
 import { isAbout, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 interface Cursor {
@@ -20,7 +20,6 @@ const PAGE = 500
 /** changes that stay in the log after they were handed on */
 const KEPT = 1_000
 /** of one change, when lanes change meanwhile */
-const MAX_TRIES = 20
 /** ms until it is tried again */
 const AGAIN_MS = 2_000
 /** buckets of a tenant that have subscriptions */
@@ -111,21 +110,15 @@ export class ChangeReader {
     if (change.position <= (cursor?.value.position ?? 0)) return cursor
     const keys = subscriptions.flatMap(([key, record]) => (isAbout(record, change) ? [key] : []))
     const value = { position: change.position }
-    for (let tries = 1; ; tries++) {
+    return retryOnConflict(async (attempt) => {
+      // a lane was changed meanwhile, or another host handed it on
+      const now = attempt === 1 ? cursor : await cursors.get(CURSOR)
+      if ((now?.value.position ?? 0) >= change.position) return now
       const added = await outbox.adding(change, keys)
-      const place = cursors.putting(CURSOR, value, cursor?.version ?? 'absent')
-      try {
-        await this.#commit(change, [place, ...added.writes])
-        outbox.added(added)
-        return { id: CURSOR, version: (cursor?.version ?? 0) + 1, value }
-      } catch (error) {
-        if (!isConflict(error) || tries >= MAX_TRIES) throw error
-        const now = await cursors.get(CURSOR)
-        // a lane was changed meanwhile, or somebody else handed it on
-        if ((now?.value.position ?? 0) >= change.position) return now
-        cursor = now
-      }
-    }
+      await this.#commit(change, [cursors.putting(CURSOR, value, now?.version ?? 'absent'), ...added.writes])
+      outbox.added(added)
+      return { id: CURSOR, version: (now?.version ?? 0) + 1, value }
+    })
   }
 
   #commit(change: ObjectChange, writes: readonly Write[]): Promise<unknown> {

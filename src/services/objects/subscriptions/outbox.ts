@@ -4,7 +4,7 @@
  * carries it out and, in the commit that ends it, gives the next one its job. Whoever changes a lane expects its version, so
  * that none is forgotten between two that look at once.
  */
-import { AppError } from '#kernel'
+import { AppError, retryOnConflict } from '#kernel'
 import type { AddedJobs, JobQueue } from '#jobs'
 import { type Collection, type Store, type Stored, walk, type Write } from '#storage'
 import type { ObjectChange } from '../contract.ts'
@@ -99,19 +99,12 @@ export class Outbox {
     const { state, attempts, lastError } = end
     const noted = { state, attempts, ...(lastError && { lastError }) }
     const ended: DeliveryRecord = { ...rest, ...noted, ended: now, removeTime: now + KEPT_MS[state] }
-    for (let tries = 1; ; tries++) {
+    await retryOnConflict(async () => {
       const lane = await this.#lanes.get(value.lane)
       const next = lane === undefined || lane.value.head !== id ? [] : await this.#next(lane)
-      const added = next.flatMap(({ jobs }) => jobs)
-      try {
-        const writes = [this.deliveries.putting(id, ended, version), ...next.flatMap((one) => one.writes)]
-        await commit(writes)
-        for (const one of added) this.#queue.added(one)
-        return
-      } catch (error) {
-        if (!isConflict(error) || tries >= MAX_TRIES) throw error
-      }
-    }
+      await commit([this.deliveries.putting(id, ended, version), ...next.flatMap((one) => one.writes)])
+      for (const one of next.flatMap(({ jobs }) => jobs)) this.#queue.added(one)
+    })
   }
 
   /** What a lane does when its first one is over, as writes. */
@@ -170,14 +163,8 @@ export class Outbox {
         await this.end(one, { state: 'failed', attempts, lastError }, commit)
       } catch (error) {
         // it ended since it was read
-        if (!isConflict(error)) throw error
+        if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
       }
     }
   }
-}
-
-const MAX_TRIES = 20
-
-export function isConflict(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'CONFLICT'
 }

@@ -5,16 +5,15 @@
  * SLOTS-1 queries begin in the order in which they came
  * SLOTS-2 a query above those that may wait is refused (`RATE_LIMITED`), and nothing waits for good
  */
-import { AppError } from '#kernel'
+import { AppError, Limit } from '#kernel'
 import { machineTimers } from '#platform'
 
 const MAX_RUNNING = 2
 const MAX_WAITING = 10_000
 
 export class QuerySlots {
-  readonly #waiting: (() => void)[] = []
+  readonly #limit = new Limit(MAX_RUNNING, () => machineTimers.breathe())
   readonly #most: number
-  #taken = 0
 
   /** `most`: queries that may wait */
   constructor(most = MAX_WAITING) {
@@ -22,27 +21,9 @@ export class QuerySlots {
   }
 
   async run<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#taken < MAX_RUNNING) this.#taken += 1
-    else await this.#turn()
-    try {
-      return await work()
-    } finally {
-      await this.#pass()
-    }
-  }
-
-  #turn(): Promise<void> {
-    if (this.#waiting.length >= this.#most) {
+    if (this.#limit.isFull && this.#limit.waiting >= this.#most) {
       throw new AppError('RATE_LIMITED', `${this.#most} queries wait already; ask again in a moment`)
     }
-    return new Promise((resolve) => this.#waiting.push(resolve))
-  }
-
-  /** The slot goes to the next one, a turn of the loop later. */
-  async #pass(): Promise<void> {
-    if (this.#waiting.length > 0) await machineTimers.breathe()
-    const next = this.#waiting.shift()
-    if (next === undefined) this.#taken -= 1
-    else next()
+    return this.#limit.run(work)
   }
 }

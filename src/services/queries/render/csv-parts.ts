@@ -1,5 +1,5 @@
 /** Rows as CSV, some at a time, as bytes: texts that are put together and encoded after cost three times as much. */
-import { withoutFormula, type Yielder } from '#kernel'
+import { csvText, withoutFormula, type Yielder } from '#kernel'
 import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 import { MAX_DIGITS, writeNumber, writeTwo, ZERO } from './digits.ts'
@@ -22,10 +22,6 @@ export async function* csvParts(
     else rows.add(times, cells, from, until)
     yield rows.take()
   }
-}
-
-function csvText(text: string): string {
-  return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text
 }
 
 /** bytes of a part, usually */

@@ -1,5 +1,5 @@
 /** Stored queries of one tenant: made, replaced, removed, shown and searched. */
-import { AppError, type Caller, Issues, requireVersion } from '#kernel'
+import { AppError, type Caller, Issues, isStoreConflict, requireVersion, retryOnConflict } from '#kernel'
 import { type Collection, type Stored, walk } from '#storage'
 import type { SearchParameters, StoredQuery, StoredQueryApi, StoredQueryPage, VersionedQuery } from '../contract.ts'
 import type { QueryRecord } from './query-record.ts'
@@ -9,8 +9,6 @@ import { readFilter, type SearchFilter } from './search-filter.ts'
 const DEFAULT_LIMIT = 10
 const MAX_LIMIT = 100
 /** documents that are looked through at once */
-/** Another writer may be faster now and then, not always. */
-const MAX_TRIES = 20
 
 export function storedQueryApi(
   collection: Collection<QueryRecord>,
@@ -30,13 +28,13 @@ export function storedQueryApi(
       try {
         return { value: shownQuery(record), version: await collection.put(name, record, 'absent') }
       } catch (error) {
-        if (isConflict(error)) throw new AppError('CONFLICT', `Query '${name}' already exists`)
+        if (isStoreConflict(error)) throw new AppError('CONFLICT', `Query '${name}' already exists`)
         throw error
       }
     },
     async replace(name, body, options = {}) {
       const { query, meta } = readEntity(body, name)
-      return untilWritten(async () => {
+      return retryOnConflict(async () => {
         const known = await collection.get(name)
         requireVersion(`Query '${name}'`, known?.version, options.ifVersion)
         const at = now()
@@ -50,7 +48,7 @@ export function storedQueryApi(
       return versioned(await stored(name))
     },
     async remove(name, options = {}) {
-      await untilWritten(async () => {
+      await retryOnConflict(async () => {
         const { version } = await stored(name)
         requireVersion(`Query '${name}'`, version, options.ifVersion)
         await collection.delete(name, version)
@@ -62,21 +60,6 @@ export function storedQueryApi(
 
 export function queryNotFound(name: string): AppError {
   return new AppError('NOT_FOUND', `Query '${name}' not found`)
-}
-
-/** Anew when somebody else wrote meanwhile; a version that was asked for is then not there any more. */
-async function untilWritten<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await work()
-    } catch (error) {
-      if (tries >= MAX_TRIES || !isConflict(error)) throw error
-    }
-  }
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'CONFLICT'
 }
 
 function versioned({ value, version }: Stored<QueryRecord>): VersionedQuery {

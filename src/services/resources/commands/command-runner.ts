@@ -5,7 +5,7 @@
  * COMMAND-2 the commands of one resource are carried out one after the other, in the order in which they came
  * COMMAND-3 a slow actuator holds up its own resource only, as long as fewer than `most` are slow
  */
-import { AppError, type Logger, messageOf, type StartTimer } from '#kernel'
+import { AppError, isStoreConflict, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Storage, Store, Stored, StoreTime } from '#storage'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
 import { oldCommands } from './command-log.ts'
@@ -150,7 +150,7 @@ export class CommandRunner {
     try {
       return await this.#lease(tenant, job, time)
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+      if (!isStoreConflict(error)) throw error
       this.#lookLater(tenant, resource, PAUSE_MS)
       return undefined
     }

@@ -1,6 +1,6 @@
 /** Resources as CSV. */
 import type { ResourceEntity } from '../contract.ts'
-import { withoutFormula } from '#kernel'
+import { csvText, withoutFormula } from '#kernel'
 import { valueAt } from './project.ts'
 
 /** One line of names, then a line for each resource; lists and objects as JSON (RFC 4180). */
@@ -13,5 +13,5 @@ function cellOf(value: unknown): string {
   if (value === undefined || value === null) return ''
   const text = typeof value === 'string' ? value : JSON.stringify(value)
   const safe = typeof value === 'string' ? withoutFormula(text) : text
-  return /[",\r\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe
+  return csvText(safe)
 }

@@ -10,7 +10,7 @@ import { machineTimers } from '#platform'
 import { commandPage } from '../commands/command-log.ts'
 import { CommandRunner } from '../commands/command-runner.ts'
 import { Outbox } from '../commands/outbox.ts'
-import { adoptOldOperations, operationHandler } from '../operations/operation-jobs.ts'
+import { operationHandler } from '../operations/operation-jobs.ts'
 import { OPERATIONS } from '../operations/operation-record.ts'
 import { operationApi } from '../operations/operation-service.ts'
 import { storedDocuments } from './stored-documents.ts'
@@ -98,9 +98,6 @@ class Work implements BackgroundWork {
   async start(): Promise<void> {
     await this.reconciler.start()
     await this.#commands.start()
-    const { collectionsByTenant } = this.#core
-    for (const tenant of await ownTenants(collectionsByTenant))
-      await adoptOldOperations(collectionsByTenant.of(tenant).store)
     await this.#jobs.start()
   }
 

@@ -2,9 +2,8 @@
 import { machineTimers } from '#platform'
 import type { Storage } from '#storage'
 import type { ManagedTasks } from '../contract.ts'
-import { Limit } from './limit.ts'
 import type { ReconcilerDocuments } from './reconcile.ts'
-import type { Logger, StartTimer } from '#kernel'
+import { Limit, type Logger, type StartTimer } from '#kernel'
 import { TenantReconciler } from './tenant-reconciler.ts'
 
 export interface ReconcilerOptions {

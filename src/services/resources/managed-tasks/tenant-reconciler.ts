@@ -7,11 +7,10 @@
  *   no harm
  * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
-import { KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
+import { KeyedMutex, type Limit, type Logger, messageOf, type StartTimer } from '#kernel'
 import { type Collection, portionsOfIds, type Store, type Write } from '#storage'
 import { machineTimers } from '#platform'
 import type { ManagedTasks } from '../contract.ts'
-import type { Limit } from './limit.ts'
 import { notedChange, type NotedChange } from './noted-change.ts'
 import { isClosed, reconcile, type Existing, type Failure, type ReconcilerDocuments } from './reconcile.ts'
 import { tasksInTime } from './in-time.ts'

@@ -5,7 +5,7 @@
 import { type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Collection, Condition, Store, Write } from '#storage'
 import { machineTimers } from '#platform'
-import { OPERATIONS, type OperationRecord, type WalkOperation } from '../operations/operation-record.ts'
+import { OPERATIONS, type WalkOperation } from '../operations/operation-record.ts'
 import { isClosed, type Failure, type ReconcilerDocuments } from './reconcile.ts'
 
 export interface WalkDependencies {
@@ -40,7 +40,7 @@ const ENGINE = 'system/engine'
 
 export class TypeWalks {
   readonly #dependencies: WalkDependencies
-  readonly #operations: Collection<OperationRecord>
+  readonly #operations: Collection<WalkOperation>
   /** by type */
   readonly #walks = new Map<string, Walk>()
   /** operations whose end is on its way to the store */
@@ -74,7 +74,6 @@ export class TypeWalks {
     const { documents, tenant } = this.#dependencies
     const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open-walk' }] })
     for (const { value } of open) {
-      if (value.kind !== 'walk') continue
       const total = value.after === undefined ? await documents.countOfType(tenant, value.type) : value.total
       if (this.#walks.has(value.type) || this.#ending.has(value.id)) continue
       this.#add({ ...value, total })
@@ -121,7 +120,7 @@ export class TypeWalks {
   /** The operation that was stored with the change of the type. */
   async #planned(type: string): Promise<WalkOperation | undefined> {
     const found = await this.#operations.find({ where: openOf(type) })
-    for (const { value } of found) if (value.kind === 'walk' && !this.#ending.has(value.id)) return value
+    for (const { value } of found) if (!this.#ending.has(value.id)) return value
     return undefined
   }
 
@@ -210,7 +209,7 @@ export class TypeWalks {
 /** A walk that was not begun. `now` is epoch ms, `total` how many resources there are. */
 export function plannedWalk(id: string, type: string, user: string, now: number, total: number): WalkOperation {
   const operation = { entity: 'resourcetype', action: 'update', description: `updating resources of type ${type}` }
-  return { kind: 'walk', id, user, operation, queueTime: now, type, done: 0, total }
+  return { id, user, operation, queueTime: now, type, done: 0, total }
 }
 
 function openOf(type: string): readonly Condition[] {

@@ -1,22 +1,13 @@
-/** Bulk operations on resources and types as jobs, also those that older versions stored. */
-import {
-  adoptOld,
-  itemHandler,
-  type ItemOutcome,
-  type Job,
-  type JobContext,
-  type JobHandler,
-  type OldPart,
-} from '#jobs'
+/** Bulk operations on resources and types as jobs. */
+import { itemHandler, type ItemOutcome, type Job, type JobContext, type JobHandler } from '#jobs'
 import { AppError, type Caller, issuesText, type JsonObject, type Logger, messageOf } from '#kernel'
-import type { CollectionSpec, Store } from '#storage'
 import type { ResourcesApi } from '../contract.ts'
-import { OPERATIONS, type ListAction, type OperationRecord } from './operation-record.ts'
+import type { ListAction, WalkOperation } from './operation-record.ts'
 
 export const OPERATION_JOB = 'resources.operation'
 
 export interface OperationData {
-  readonly operation: OperationRecord['operation']
+  readonly operation: WalkOperation['operation']
   readonly what: ListAction
 }
 
@@ -101,21 +92,4 @@ async function wasDeleted(api: Api, job: Job, id: string): Promise<boolean> {
 
 function idOf(item: Item): string {
   return typeof item === 'string' ? item : item.id
-}
-
-const OLD_PARTS: CollectionSpec<OldPart> = { name: 'resource_operation_parts', version: 1, fields: {} }
-
-export function adoptOldOperations(store: Store): Promise<void> {
-  return adoptOld(store, {
-    heads: OPERATIONS,
-    parts: OLD_PARTS,
-    type: OPERATION_JOB,
-    batchSize: BATCH_SIZE,
-    keepMs: KEPT_MS,
-    headOf: (record) => {
-      if (record.kind !== 'list') return undefined
-      const { operation, what, ...head } = record
-      return { ...head, data: { operation, what } satisfies OperationData }
-    },
-  })
 }

@@ -7,26 +7,13 @@ export type ListAction =
   | { readonly entity: 'resource'; readonly action: 'patchOrInsert' }
   | { readonly entity: 'resourcetype'; readonly action: 'delete' }
 
-interface OperationHead {
+export interface WalkOperation {
   readonly id: string
   readonly user: string
   readonly operation: { readonly entity: string; readonly action: string; readonly description: string }
   /** epoch ms */
   readonly queueTime: number
   readonly finishedTime?: number
-}
-
-/** As older versions stored it. */
-interface OldListOperation extends OperationHead {
-  readonly kind: 'list'
-  readonly what: ListAction
-  /** how many parts there are, and how many of them are done */
-  readonly parts: number
-  readonly done: number
-}
-
-export interface WalkOperation extends OperationHead {
-  readonly kind: 'walk'
   /** id of the type */
   readonly type: string
   /** references in the metadata of the type changed too */
@@ -40,15 +27,12 @@ export interface WalkOperation extends OperationHead {
   readonly failed?: Readonly<Record<string, { readonly error: string; readonly count: number }>>
 }
 
-export type OperationRecord = OldListOperation | WalkOperation
-
-export const OPERATIONS: CollectionSpec<OperationRecord> = {
+export const OPERATIONS: CollectionSpec<WalkOperation> = {
   name: 'resource_operations',
   version: 1,
   fields: {
-    /** `open-walk` or `finished`; before it is a job, `open-list` */
-    state: { type: 'text', of: ({ kind, finishedTime }) => (finishedTime === undefined ? `open-${kind}` : 'finished') },
-    type: { type: 'text', of: (record) => (record.kind === 'walk' ? record.type : undefined) },
+    state: { type: 'text', of: ({ finishedTime }) => (finishedTime === undefined ? 'open-walk' : 'finished') },
+    type: { type: 'text', of: ({ type }) => type },
     queueTime: { type: 'number', of: ({ queueTime }) => queueTime },
     finishedTime: { type: 'number', of: ({ finishedTime }) => finishedTime },
   },

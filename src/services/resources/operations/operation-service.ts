@@ -38,7 +38,7 @@ export function operationApi(
       const job = await queue.get(id)
       if (job?.type === OPERATION_JOB) return shownJob(job, queue)
       const stored = await collections.store.collection(OPERATIONS).get(id)
-      if (stored?.value.kind === 'walk') return shownWalk(stored.value)
+      if (stored !== undefined) return shownWalk(stored.value)
       const working = await ofType(collections, id)
       if (working !== undefined) return working
       throw new AppError('NOT_FOUND', `Operation with id '${id}' not found`)
@@ -73,8 +73,8 @@ function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly 
 async function removeOldWalks({ store }: TenantCollections, now: number): Promise<void> {
   const operations = store.collection(OPERATIONS)
   const where = [{ field: 'finishedTime', op: 'lt', value: now - KEPT_MS }] as const
-  const old = await operations.find({ where, limit: 10 })
-  await Promise.all(old.filter(({ value }) => value.kind === 'walk').map(({ id }) => operations.delete(id)))
+  const old = await operations.ids({ where, limit: 10 })
+  await Promise.all(old.map((id) => operations.delete(id)))
 }
 
 /** The work that a type itself names while it lasts. */

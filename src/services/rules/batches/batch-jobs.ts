@@ -1,6 +1,5 @@
-/** Operations on many tasks as jobs, also those that older versions stored. */
-import { adoptOld, itemHandler, type Job, type JobHandler, type OldHead, oldHeads, type OldPart } from '#jobs'
-import type { CollectionSpec, Store } from '#storage'
+/** Operations on many tasks as jobs. */
+import { itemHandler, type Job, type JobHandler } from '#jobs'
 import type { BatchOperation, TaskAction } from './batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { act } from './task-action.ts'
@@ -48,20 +47,4 @@ export function batchHandler(
 /** Of a job of this type. */
 export function batchData({ data }: Job): BatchData {
   return data as BatchData
-}
-
-type OldBatch = OldHead & BatchData
-
-const OLD_BATCHES = oldHeads<OldBatch>('batches')
-const OLD_PARTS: CollectionSpec<OldPart> = { name: 'batch_parts', version: 1, fields: {} }
-
-export function adoptOldBatches(store: Store): Promise<void> {
-  return adoptOld(store, {
-    heads: OLD_BATCHES,
-    parts: OLD_PARTS,
-    type: BATCH_JOB,
-    batchSize: BATCH_SIZE,
-    keepMs: KEPT_MS,
-    headOf: ({ operation, action, missing, ...head }) => ({ ...head, data: { operation, action, missing } }),
-  })
 }

@@ -20,6 +20,7 @@ import {
 import {
   type DowntimeInterval,
   type Execution,
+  ignoring,
   isRendered,
   limitAfter,
   limitWithout,
@@ -52,6 +53,7 @@ export interface EngineSettings extends Partial<
     | 'maxWaiting'
     | 'streamValidity'
     | 'identityIgnores'
+    | 'maxRemembered'
   >
 > {
   readonly plugs: PlugRegistry
@@ -202,6 +204,8 @@ export class DeterministicEngine {
         return input.o === 'start' ? this.require(input.t).run(input.n) : this.require(input.t).resume(input.n)
       case 'resync':
         return this.require(input.t).resync()
+      case 'trim':
+        return this.engine.remembered.forget(input.before, input.at)
       case 'answer':
         return this.#answer(input)
       case 'ahead':
@@ -223,6 +227,7 @@ export class DeterministicEngine {
   #receive(input: Extract<Input, { k: 'data' }>, position: number): boolean {
     const { kept } = this.engine
     for (const place of input.u ?? []) markUnstamped(messagesOf(input.m)[place])
+    if (input.g !== undefined) for (const message of messagesOf(input.m)) ignoring(message, input.g)
     kept.position = position
     kept.messages = input.m
     try {

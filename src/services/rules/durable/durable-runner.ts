@@ -144,16 +144,9 @@ class Runner implements DurableRunner {
   get counts(): RunnerCounts {
     const all = { inputs: 0, ...noCounts() }
     for (const { inputs, deterministic } of this.#open.values()) {
-      const { steps, firings, calls, held, dropped, late, duplicate, skewed } = deterministic.engine.counts
       all.inputs += inputs
-      all.steps += steps
-      all.firings += firings
-      all.calls += calls
-      all.held += held
-      all.dropped += dropped
-      all.late += late
-      all.duplicate += duplicate
-      all.skewed += skewed
+      const counts = Object.entries(deterministic.engine.counts) as [keyof Counts, number][]
+      for (const [what, count] of counts) all[what] = (all[what] ?? 0) + count
     }
     return all
   }

@@ -6,10 +6,10 @@
  * tasks hear it, and a restart reads one list. More partitions would share the same commits, so they would buy
  * nothing before a tenant is spread over several hosts.
  */
-import { type Reply } from '#core/spi'
-import type { Message, Sent } from '#core'
+import type { Ignored, Reply } from '#core/spi'
 import { encodeNumbers, JsonText, messageOf } from '#kernel'
-import type { RunnableTask } from '../runner.ts'
+import type { Message, Sent } from '#core'
+import type { IntakePost, RunnableTask } from '../runner.ts'
 
 /** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
 export type Input =
@@ -25,11 +25,15 @@ export type Input =
       readonly r?: string
       /** places of messages whose timestamp is that of their arrival; absent: none */
       readonly u?: readonly number[]
+      /** what of them does not count when they are compared with others; absent: keys that the host names */
+      readonly g?: Ignored
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
   /** The task forgets the times of its readings. */
   | { readonly k: 'resync'; readonly at: number; readonly t: string }
+  /** Tasks forget what they would know again of what they took before a time, epoch ms: too much was remembered. */
+  | { readonly k: 'trim'; readonly at: number; readonly before: number }
   | {
       readonly k: 'begin'
       readonly at: number
@@ -104,23 +108,34 @@ export function messagesOf(one: Message | readonly Message[]): readonly Message[
 /** An input of one message as its log has it, made of the JSON of that; undefined where there is more to be said of it. */
 export function dataText(
   message: string,
-  { channel, hops = 0, unstamped }: DataSent,
+  { channel, hops = 0, unstamped, identityIgnores }: DataSent,
   at: number,
 ): JsonText | undefined {
   if (channel !== undefined || hops !== 0) return undefined
   const places = unstamped === undefined ? '' : `"u":[${unstamped.join()}],`
-  return new JsonText(`{"k":"data","m":${message},${places}"at":${at}}`)
+  const ignored = identityIgnores === undefined ? '' : `"g":${JSON.stringify(identityIgnores)},`
+  return new JsonText(`{"k":"data","m":${message},${places}${ignored}"at":${at}}`)
 }
 
 /** How messages came, and places of those whose timestamp is that of their arrival. */
-type DataSent = Sent & { readonly unstamped?: readonly number[] | undefined }
+type DataSent = Sent & Pick<IntakePost, 'unstamped' | 'identityIgnores'>
 
 type Data = Untimed<Extract<Input, { k: 'data' }>>
 
 /** Messages as an input: what is as always is left out. */
-export function dataOf(m: Message | readonly Message[], { channel, hops = 0, root, unstamped }: DataSent): Data {
+export function dataOf(
+  m: Message | readonly Message[],
+  { channel, hops = 0, root, unstamped, identityIgnores }: DataSent,
+): Data {
   const led = hops > 0 ? { h: hops, ...(root !== undefined && { r: root }) } : undefined
-  return { k: 'data', m, ...(channel !== undefined && { c: channel }), ...led, ...(unstamped && { u: unstamped }) }
+  return {
+    k: 'data',
+    m,
+    ...(channel !== undefined && { c: channel }),
+    ...led,
+    ...(unstamped && { u: unstamped }),
+    ...(identityIgnores && { g: identityIgnores }),
+  }
 }
 
 /** An outcome as the log can keep it. */

@@ -20,7 +20,7 @@ import { isInParts, joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 import { Standstill } from './standstill.ts'
-import { DeterministicEngine, type EndOfRun, type EngineSettings } from './deterministic-engine.ts'
+import { DeterministicEngine, type EndOfRun, type EngineHooks, type EngineSettings } from './deterministic-engine.ts'
 
 export interface TenantRunnerDependencies {
   readonly store: Store
@@ -47,6 +47,7 @@ const AWAY_MS = 250
 /** Who resumes tasks does it at start; after so long without, all of them are here. */
 const RESUMED_AFTER_MS = 60_000
 
+type Answer = Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>
 type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
 
 export class TenantRunner {
@@ -82,15 +83,13 @@ export class TenantRunner {
     this.#position = recovery.position
     this.#later = new Set(recovery.mark?.later)
     this.#standstill = new Standstill(scheduler.now())
-    const hooks = {
-      touched: (task: string) => this.#checkpoints.touched(task, this.#isCatchingUp),
-      rare: (event: RareEvent) => dependencies.rare(event),
-      opened: (plug: string) => this.#isLater(plug),
-      answered: (task: string, epoch: number, execution: number, call: number, reply: Reply) =>
-        this.#answered(task, epoch, execution, call, reply),
-      answeredAhead: (task: string, epoch: number, input: number, node: string, outcome: Reply) =>
-        this.#answeredAhead(task, epoch, input, node, outcome),
-      ended: (run: EndOfRun) => void this.#ended.push(run),
+    const hooks: EngineHooks = {
+      touched: (task) => this.#checkpoints.touched(task, this.#isCatchingUp),
+      rare: (event) => dependencies.rare(event),
+      opened: (plug) => this.#isLater(plug),
+      answered: (t, e, x, c, reply) => this.#answered(reply, { k: 'answer', t, e, x, c, o: plain(reply) }),
+      answeredAhead: (t, e, i, n, reply) => this.#answered(reply, { k: 'ahead', t, e, i, n, o: plain(reply) }),
+      ended: (run) => void this.#ended.push(run),
     }
     this.deterministic = new DeterministicEngine(engine, hooks, recovery.until ?? scheduler.now())
     this.#queue = new InputQueue(store, {
@@ -101,6 +100,7 @@ export class TenantRunner {
       settled: () => {
         this.#checkpoints.settled()
         this.#spareCalls()
+        this.#trim()
         this.#afterwards()
       },
     })
@@ -144,21 +144,17 @@ export class TenantRunner {
       const { task } = change
       const resources = await this.#resources(task)
       const delivered = await this.deliveries.count(task.id, task.epoch)
-      const carryOut = (writes: readonly Write[]) => this.#begin(task, resources, delivered, writes)
-      return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
+      return planned((writes) => this.#begin(task, resources, delivered, writes), resources)
     }
     if (change.kind === 'change') {
       const { task, before } = change
       const resources = await this.#resources(task)
-      const carryOut = (writes: readonly Write[]) => this.#change(task, resources, before, writes)
-      return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
+      return planned((writes) => this.#change(task, resources, before, writes), resources)
     }
     const { id } = change.task
     if (change.kind === 'end') {
       const { epoch } = change
-      const carryOut = (writes: readonly Write[]) =>
-        this.#take({ k: 'end', t: id, e: epoch }, [...writes, ...this.deliveries.writes(id)])
-      return { writes: [], resourceIds: [], carryOut, apply: () => carryOut([]) }
+      return planned((writes) => this.#take({ k: 'end', t: id, e: epoch }, [...writes, ...this.deliveries.writes(id)]))
     }
     const writes = await this.#forgetting(id)
     return { writes, resourceIds: [], apply: () => this.#forget(id) }
@@ -431,6 +427,12 @@ export class TenantRunner {
     return this.deterministic.apply(input, this.#position)
   }
 
+  /** What is forgotten for want of room is another thing for each engine: the log has it. */
+  #trim(): void {
+    const before = this.#isClosed || this.#queue.has('trim') ? undefined : this.deterministic.engine.remembered.tooOld
+    if (before !== undefined) void this.#take({ k: 'trim', before }).catch(() => undefined)
+  }
+
   async #begin(
     task: RunnableTask,
     resources: readonly string[],
@@ -513,21 +515,12 @@ export class TenantRunner {
     return found
   }
 
-  #answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void {
-    if (this.#isOfTheEnd(reply)) return
-    this.#takeAnswer({ k: 'answer', t: task, e: epoch, x: execution, c: call, o: plain(reply) })
+  #answered(reply: Reply, input: Answer): void {
+    const isOfTheEnd = this.#isClosing && 'ok' in reply && !reply.ok
+    if (!isOfTheEnd) this.#takeAnswer(input)
   }
 
-  #answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void {
-    if (this.#isOfTheEnd(outcome)) return
-    this.#takeAnswer({ k: 'ahead', t: task, e: epoch, i: input, n: node, o: plain(outcome) })
-  }
-
-  #isOfTheEnd(reply: Reply): boolean {
-    return this.#isClosing && 'ok' in reply && !reply.ok
-  }
-
-  #takeAnswer(input: Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>): void {
+  #takeAnswer(input: Answer): void {
     if (this.#isClosed) return
     void this.#take(input).catch((error: unknown) => {
       // the store is away: what the outside said is not asked again, so it waits here
@@ -583,6 +576,13 @@ export class TenantRunner {
       Math.min(Math.max(0, next - now, rest, this.#standstill.askAgainAt - now), SLEPT_MS),
     )
   }
+}
+
+function planned(
+  carryOut: (writes: readonly Write[]) => Promise<void>,
+  resources: readonly string[] = [],
+): PlannedChange {
+  return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
 }
 
 function closed(): AppError {

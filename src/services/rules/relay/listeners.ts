@@ -5,7 +5,7 @@
  * LISTENERS-1 a message is committed with what was known of its listeners at that moment of the store, or not at all
  * LISTENERS-2 commits that are made anew keep their order, also among those that came meanwhile
  */
-import { AppError } from '#kernel'
+import { AppError, isStoreConflict } from '#kernel'
 import type { Partition } from '#cluster'
 import { type Condition, type Store, walk, type Write } from '#storage'
 import { LISTENER_CHANGES, LISTENERS } from './relay-records.ts'
@@ -44,7 +44,7 @@ export class Listeners {
     try {
       await store.collection(LISTENER_CHANGES).put(String(partition.number), { by: -1 }, 'absent')
     } catch (error) {
-      if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
+      if (!isStoreConflict(error)) throw error
     }
     await listeners.#read()
     return listeners

@@ -150,8 +150,9 @@ function groupsOf(window: readonly LogEntry[]): readonly (readonly LogEntry[])[]
   return groups
 }
 
-function postOf({ data: { m, h, r } }: RelayEntry) {
-  return { messages: m, ...(h !== undefined && { hops: h }), ...(r !== undefined && { root: r }) }
+function postOf({ data: { m, h, r, u, g } }: RelayEntry) {
+  const led = { ...(h !== undefined && { hops: h }), ...(r !== undefined && { root: r }) }
+  return { messages: m, ...led, ...(u && { unstamped: u }), ...(g && { identityIgnores: g }) }
 }
 
 /** For the sake of the message: it is never taken. */

@@ -8,7 +8,7 @@
  */
 import { requireMessages } from '#core/spi'
 import { type Partition, partitionOf } from '#cluster'
-import type { Message, Sent } from '#core'
+import type { Message } from '#core'
 import type { Json } from '#kernel'
 import type { Store, Write } from '#storage'
 import { dataOf, messagesOf } from '../durable/input.ts'
@@ -85,7 +85,7 @@ type Unstamped = { readonly unstamped: readonly number[] | undefined }
 
 function parted(
   messages: Message | readonly Message[],
-  sent: Omit<IntakeOptions, 'writes'> & Partial<Unstamped>,
+  sent: Omit<IntakeOptions, 'writes'> & Pick<IntakePost, 'unstamped' | 'identityIgnores'>,
   { partition: { number, count }, listeners }: RelayingOptions,
 ): Parted {
   const own: Message[] = []
@@ -105,7 +105,7 @@ function parted(
       for (const by of listeners.of(message.resource)) hand(by, 'task', message)
     }
   }
-  const asSent: Sent = { hops: 0, ...sent }
+  const asSent = { hops: 0, ...sent }
   const odd = new Set(sent.unstamped?.map((place) => list[place]))
   const unstampedOf = (some: readonly Message[]): Unstamped => {
     const unstamped = some.flatMap((message, place) => (odd.has(message) ? [place] : []))

@@ -4,7 +4,7 @@
  */
 import type { Lost } from '#core'
 import { type Prepared, resolveResources } from '#core/spi'
-import { AppError, KeyedMutex, messageOf, requireVersion, type RevisionOptions } from '#kernel'
+import { AppError, KeyedMutex, messageOf, requireVersion, retryOnConflict, type RevisionOptions } from '#kernel'
 import type { Stored, Write } from '#storage'
 import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
@@ -187,22 +187,18 @@ export class TaskChanges {
     { batch, told, ifRevision }: ChangeOptions,
     decide: (task: TaskRecord) => Promise<Decision>,
   ): Promise<TaskRecord> {
-    return this.#lanes.run(laneOf(collections, id), async () => {
-      for (let tries = 1; ; tries++) {
+    return this.#lanes.run(laneOf(collections, id), () =>
+      retryOnConflict(async () => {
         const stored = await collections.tasks.get(id)
         if (stored === undefined) throw taskNotFound(id)
         requireVersion(`Task ${id}`, revisionOf(stored.value), ifRevision)
         const decision = await decide(stored.value)
         if (decision.next === stored.value) return stored.value
-        try {
-          const made = await this.#carryOut(collections, stored, decision, batch)
-          if (decision.lost !== undefined) told?.(decision.lost)
-          return made
-        } catch (error) {
-          if (!isConflict(error) || tries === MAX_TRIES) throw error
-        }
-      }
-    })
+        const made = await this.#carryOut(collections, stored, decision, batch)
+        if (decision.lost !== undefined) told?.(decision.lost)
+        return made
+      }, MAX_TRIES),
+    )
   }
 
   async #carryOut(
@@ -359,10 +355,6 @@ function isSame(task: TaskRecord, { fields }: Draft): boolean {
     templateVersion === fields.templateVersion &&
     JSON.stringify([rule, settings, effective]) === JSON.stringify([fields.rule, fields.settings, fields.effective])
   )
-}
-
-function isConflict(error: unknown): boolean {
-  return error instanceof AppError && error.code === 'CONFLICT'
 }
 
 /** Does a change, and gives its answer with what the change of a running task lost. */

@@ -83,6 +83,7 @@ export const HealthSchema = Type.Object(
     late: readings('readings that came after a newer one of their sensor'),
     duplicate: readings('messages that were taken before'),
     skewed: readings('readings from before the time of the task that were not late: taken at its time'),
+    forgotten: readings('readings that are not known any more if they come again, as too many were remembered'),
     waiting: Type.Optional(
       Type.Object(
         {

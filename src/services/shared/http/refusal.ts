@@ -11,6 +11,11 @@ export interface Refusal {
   readonly issues: readonly Issue[]
 }
 
+/** `{ error, code, statusCode, details? }`, in which several services report errors: details as texts. */
+export function errorBodyOfLines({ statusCode, error, code, issues }: Refusal): object {
+  return { error, code, statusCode, ...(issues.length > 0 && { details: issues.map(issueLine) }) }
+}
+
 /** `<JSON pointer> <- <what is wrong> (<what would be right>)`, as clients know it from several services. */
 export function issueLine({ path, message, suggestion }: Issue): string {
   return `${path === '' ? '/' : path} <- ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`

@@ -2,8 +2,16 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import type { CoreEngine } from '../../../../src/core/engine/engine.ts'
+import type { Message } from '../../../../src/core/task/origin.ts'
+import { ignoring } from '../../../../src/core/task/readings/reading.ts'
 import type { Rule, Sensor, TaskSettings, Trigger } from '../../../../src/core/rule/rule.ts'
-import { createEngine, VirtualClock, type SavedTask, type Task } from '../../../../src/index.ts'
+import {
+  createEngine,
+  VirtualClock,
+  type CreateEngineOptions,
+  type SavedTask,
+  type Task,
+} from '../../../../src/index.ts'
 
 const MINUTE = 60_000
 const T = Date.UTC(2026, 0, 1, 10)
@@ -29,9 +37,9 @@ const rule = (sensors: readonly Sensor[], triggers: readonly Trigger[], task: Ta
 })
 
 /** An engine at 12:00, two hours after the readings were measured. */
-async function begun(tested: Rule, from = T + 120 * MINUTE, identityIgnores: readonly string[] = []) {
+async function begun(tested: Rule, from = T + 120 * MINUTE, options: Partial<CreateEngineOptions> = {}) {
   const clock = new VirtualClock(from)
-  const make = () => createEngine({ plugs: builtins, scheduler: clock, seed: 1, ids: () => 't', identityIgnores })
+  const make = () => createEngine({ plugs: builtins, scheduler: clock, seed: 1, ids: () => 't', ...options })
   let engine = make()
   let task: Task = await engine.start(tested, { resource: 'r' })
   const fired: string[] = []
@@ -51,6 +59,7 @@ async function begun(tested: Rule, from = T + 120 * MINUTE, identityIgnores: rea
       const timestamp = minute === undefined ? {} : { timestamp: T + minute * MINUTE }
       engine.receive({ resource, ...timestamp, ...values })
     },
+    receive: (message: Message) => engine.receive(message),
     after: (ms: number) => clock.advanceTo(clock.now() + ms),
     counts: () => {
       const { late, duplicate, skewed } = task.info().health
@@ -108,6 +117,23 @@ describe('a message that comes again', () => {
     }
     expect(again.ids).toEqual(once.ids)
   })
+
+  const both = [false, true].flatMap((runs) => [false, true].map((isRestarted) => [runs, isRestarted] as const))
+  it.each(both)(
+    'brings no value back that another of its time replaced (runs: %s, restarted: %s)',
+    async (...given) => {
+      const [runs, isRestarted] = given
+      const hum = sensor('hum', 'condition', { condition: 'w == 4' })
+      const asks: Trigger = { sourceLabel: 'hot', destinationLabel: 'hum', statesTrigger: ['Above'] }
+      const task = await begun(rule([hot, hum], [asks, fires('hum', { statesTrigger: ['True'] })]))
+      const send = (w: number) => task.send(1, runs ? { t: w, w } : { w })
+      for (const w of [3, 4]) send(w)
+      if (isRestarted) await task.restart()
+      send(3)
+      task.send(1.5, { t: 20 })
+      expect(task.fired.at(-1)).toBe('1.5 True')
+    },
+  )
 
   it('with other values at the same time is another reading', async () => {
     const task = await begun(summed)
@@ -193,7 +219,99 @@ describe('a reading that comes after a newer one', () => {
   })
 })
 
+describe('a reading that comes again after newer ones', () => {
+  const counted = sensor('counted', 'windowStats', { value: 't', statistic: 'sum', samples: 99, upperLimit: 1000 })
+  const cases = [
+    { late: 'take' },
+    { time: 'arrival' },
+    { late: { reorder: '10ms', then: 'take' } },
+    { duplicates: 'take', late: 'take' },
+  ] as const
+  const all = cases.flatMap((settings) => [false, true].map((isRestarted) => [settings, isRestarted] as const))
+
+  // Holds RECENT-1
+  it.each(all)('is known where late ones are taken (%j, restarted: %s)', async (settings, isRestarted) => {
+    const task = await begun(rule([counted, hot], [fires('counted', {})], settings))
+    for (const minute of [1, 3, 2]) {
+      task.send(minute, { t: minute })
+      task.after(3 * MINUTE)
+    }
+    if (isRestarted) await task.restart()
+    for (const minute of [2, 1, 3]) task.send(minute, { t: minute })
+    const known = 'duplicates' in settings ? 0 : 3
+    const seen = () => [task.counts().duplicate, task.engineCounts().duplicate, task.info().invocationCount]
+    expect(seen()).toEqual([known, known, 6 - known])
+    // The first of them was taken more than ten minutes ago now, and is a late reading again.
+    task.after(2 * MINUTE)
+    task.send(1, { t: 1 })
+    expect(seen()).toEqual([known, known, 7 - known])
+  })
+
+  it('is known as one of the last thousand of its resource', async () => {
+    const task = await begun(rule([counted, { ...hot, resource: 's' }], [], { late: 'take' }))
+    for (let i = 1; i <= 1001; i++) task.send(i, { t: 1 })
+    task.send(2, { t: 1 })
+    task.send(1, { t: 1 }, 's')
+    expect(task.counts()).toMatchObject({ duplicate: 1 })
+    task.send(1, { t: 1 })
+    expect(task.counts()).toMatchObject({ duplicate: 1, skewed: 2 })
+  })
+
+  it.each([false, true])('is another reading when too much is remembered (restarted: %s)', async (isRestarted) => {
+    const other = { ...hot, label: 'other', resource: 's' }
+    const task = await begun(rule([hot, other], [], { late: 'take' }), undefined, { maxRemembered: 20 })
+    for (let i = 1; i <= 12; i++) {
+      task.send(i, { t: i }, i > 8 ? 'r' : 's')
+      task.after(MINUTE / 2)
+    }
+    if (isRestarted) await task.restart()
+    task.send(12, { t: 12 })
+    task.send(8, { t: 8 }, 's')
+    expect(task.counts()).toMatchObject({ duplicate: 2 })
+    expect(task.info().health.forgotten).toBeUndefined()
+    for (let i = 13; i <= 21; i++) task.send(i, { t: i })
+    expect(task.info().health.forgotten).toBeGreaterThan(0)
+    task.send(7, { t: 7 }, 's')
+    task.send(21, { t: 21 })
+    expect(task.counts()).toMatchObject({ duplicate: 3, skewed: 1 })
+  })
+
+  it('is another reading once the task is resynced', async () => {
+    const task = await begun(rule([counted], [], { late: 'take' }))
+    for (const minute of [1, 2]) task.send(minute, { t: 1 })
+    task.resync()
+    task.send(1, { t: 1 })
+    expect(task.counts()).toEqual({ late: 0, duplicate: 0, skewed: 1 })
+  })
+})
+
 describe('keys that do not count', () => {
+  it.each([{}, { late: 'take' }, { late: { reorder: '30s' } }] as const)(
+    'may be all of them (%j)',
+    async (settings) => {
+      const task = await begun(rule([hot], [fires('hot', {})], settings))
+      for (let i = 0; i < 2; i++) {
+        const message = { resource: 'r', timestamp: T, t: 15 }
+        ignoring(message, 'all')
+        task.receive(message)
+        await task.restart()
+      }
+      for (let i = 0; i < 2; i++) task.send(0, { t: 15 })
+      expect(task.counts()).toEqual({ late: 0, duplicate: 1, skewed: 0 })
+    },
+  )
+
+  it('are known with a message that waits, over a restart', async () => {
+    const task = await begun(rule([hot], [fires('hot', {})], { late: { reorder: '30s' } }))
+    for (const receivedAt of [1, 2]) {
+      const message = { resource: 'r', timestamp: T, t: 15, receivedAt }
+      ignoring(message, ['receivedAt'])
+      task.receive(message)
+      await task.restart()
+    }
+    expect(task.counts()).toMatchObject({ duplicate: 1 })
+  })
+
   const tasks: TaskSettings[] = [{}, { late: { reorder: '30s' } }]
   const cases = tasks.flatMap((settings) => [false, true].map((isRestarted) => [settings, isRestarted] as const))
   it.each(cases)('leave a message a duplicate (%j, restarted: %s)', async (settings, isRestarted) => {
@@ -202,7 +320,7 @@ describe('keys that do not count', () => {
       [['receivedAt'], 1],
       [[], 0],
     ] as const) {
-      const task = await begun(tested, undefined, ignores)
+      const task = await begun(tested, undefined, { identityIgnores: ignores })
       task.send(0, { t: 15, receivedAt: 1 })
       if (isRestarted) await task.restart()
       task.send(0, { t: 15, receivedAt: 2 })
@@ -307,6 +425,38 @@ describe('the time of a task is that of its readings', () => {
     expect(task.node('hot').mostLikelyState?.state).toBe('Above')
     task.after(1)
     expect(Object.values(task.node('hot').states)).not.toContain(1)
+  })
+})
+
+// Holds IDLE-1, IDLE-2
+describe('what a message says that runs nothing', () => {
+  const dry = sensor('dry', 'condition', { condition: 'u == 0' }, { resource: 's' })
+  const quiet = sensor('quiet', 'noDataFor', { duration: '60s' })
+  const asked = rule(
+    [quiet, dry],
+    [
+      { sourceLabel: 'quiet', destinationLabel: 'dry', statesTrigger: ['No Data'] },
+      fires('dry', { statesTrigger: ['True'] }),
+    ],
+  )
+  const r = (minute: number) => [minute, 'r'] as const
+  const s = (minute: number) => [minute, 's'] as const
+
+  it.each([
+    ['is there for a timer of a later time', [r(0), s(0.5)], ['1 True'], 0],
+    ['is not there for a timer of its time or before', [r(0), s(1), s(2), s(1.5)], [], 0],
+    ['is there for the next reading', [r(0), s(2), r(1.5)], ['2.5 True'], 0],
+    ['counts when it comes behind the time of the task', [r(0), r(0.2), s(0.1)], [], 1],
+    ['counts when it is there for an earlier reading', [s(0.5), r(0)], ['1 True'], 1],
+  ] as const)('%s', async (_, sent, fired, skewed) => {
+    for (const isRestarted of [false, true]) {
+      const task = await begun(asked)
+      for (const [minute, resource] of sent) task.send(minute, resource === 's' ? { u: 0 } : { t: 1 }, resource)
+      if (isRestarted) await task.restart()
+      task.after(2 * MINUTE)
+      expect(task.fired.filter((one) => one.endsWith('True'))).toEqual(fired)
+      expect(task.counts()).toEqual({ late: 0, duplicate: 0, skewed })
+    }
   })
 })
 

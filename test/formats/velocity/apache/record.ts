@@ -1,17 +1,16 @@
 /** Records what Apache's engines print for the corpus: `npm run judge:velocity`. */
 import { writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { CORPUS, DATA } from './corpus.ts'
+import { CORPUS, DATA, RECORDS } from './corpus.ts'
 import { judge, VERSIONS, type Verdict } from './judge.ts'
 
-const templates = [...new Set(Object.values(CORPUS).flat())]
+const templates = [...new Set(CORPUS.map(({ template }) => template))]
 const asked = templates.map((template) => ({ template, data: DATA }))
 const verdicts = VERSIONS.map((version) => judge(version, asked))
 const lines = templates.map((template, i) => {
   const [old, current] = verdicts.map((all) => shown(all[i]))
   return JSON.stringify({ template, ...(old === current ? { both: old } : { '1.7': old, '2.4': current }) })
 })
-writeFileSync(join(import.meta.dirname, 'recorded.ndjson'), `${lines.join('\n')}\n`)
+writeFileSync(RECORDS, `${lines.join('\n')}\n`)
 process.stdout.write(`${templates.length} templates, each with ${VERSIONS.join(' and ')}\n`)
 
 /** An error is told by its kind: its words are Apache's own. */

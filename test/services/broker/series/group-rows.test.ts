@@ -29,59 +29,10 @@ describe('a deviation', () => {
 })
 
 describe('groups', () => {
-  it('begin at from, and take a sample at until when the last one goes beyond', async () => {
-    const series = await shelf(WORKED)
-    expect(await rowsOf(series, { from: 1000, until: 5500, grouping: '2s', aggregate: 'mean' })).toEqual([
-      [1000, 2],
-      [3000, 5],
-      [5000, 9],
-    ])
-  })
-
-  it('have no row at until when it ends one: a sample there counts in none', async () => {
-    const series = await shelf(WORKED)
-    expect(await rowsOf(series, { from: 1500, until: 5500, grouping: '2s', aggregates: 'count,last' })).toEqual([
-      [1500, 2, 5],
-      [3500, null, null],
-    ])
-  })
-
-  it('are 120 minutes in two hours', async () => {
-    const rows = await rowsOf(await shelf(), { from: 0, until: 7_200_000, grouping: 'PT1M', aggregate: 'mean' })
-    expect(rows).toHaveLength(120)
-  })
-
-  it('of nothing are null, for counts as well', async () => {
-    const rows = await rowsOf(await shelf(), {
-      from: 0,
-      until: 2000,
-      grouping: 'second',
-      aggregates: 'count,sum,median',
-    })
-    expect(rows).toEqual([
-      [0, null, null, null],
-      [1000, null, null, null],
-    ])
-  })
-
   it('are none in a range of no length', async () => {
     expect(await rowsOf(await shelf(WORKED), { from: 1000, until: 1000, grouping: '1s', aggregate: 'count' })).toEqual(
       [],
     )
-  })
-
-  it('go from the newest to the oldest when asked to', async () => {
-    const series = await shelf(WORKED)
-    const query = { from: 1000, until: 5500, grouping: '2s', order: 'descending' }
-    expect(await rowsOf(series, { ...query, aggregate: 'mean' })).toEqual([
-      [5000, 9],
-      [3000, 5],
-      [1000, 2],
-    ])
-    expect(await rowsOf(series, { ...query, aggregate: 'median', limit: 2 })).toEqual([
-      [5000, 9],
-      [3000, 5],
-    ])
   })
 
   it('are cut to the first 2,000, in the order asked', async () => {
@@ -128,46 +79,6 @@ describe('an aggregate of one group', () => {
   ])('%s', async (aggregate, value) => {
     const rows = await rowsOf(await shelf(MIXED), { from: 0, until: 10, grouping: '1s', aggregate })
     expect(rows).toEqual([[0, value]])
-  })
-
-  it.each([
-    ['mean', null],
-    ['median', null],
-    ['min', null],
-    ['max', null],
-    ['sum', null],
-    ['std', null],
-    ['percentile(0.5)', null],
-    ['diff', null],
-    ['count', 2],
-    ['count-numeric', 0],
-    ['count-non-numeric', 2],
-    ['first', '1'],
-    ['last', false],
-  ])('%s without a number', async (aggregate, value) => {
-    const points: Points = [
-      [1, '1'],
-      [2, false],
-    ]
-    expect(await rowsOf(await shelf(points), { from: 0, until: 10, grouping: '1s', aggregate })).toEqual([[0, value]])
-  })
-
-  it('median of an even count is between the two in the middle', async () => {
-    const points: Points = [
-      [1, 10],
-      [2, 1],
-      [3, 2],
-      [4, 5],
-    ]
-    expect(await rowsOf(await shelf(points), { from: 0, until: 10, grouping: '1s', aggregate: 'median' })).toEqual([
-      [0, 3.5],
-    ])
-  })
-
-  it('std of one number is 0', async () => {
-    expect(await rowsOf(await shelf([[1, 42]]), { from: 0, until: 10, grouping: '1s', aggregate: 'std' })).toEqual([
-      [0, 0],
-    ])
   })
 
   it('std keeps its digits far from 0, where a sum of squares has lost them', async () => {

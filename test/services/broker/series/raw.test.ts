@@ -12,17 +12,6 @@ const POINTS: Points = [
 ]
 
 describe('a series without aggregates', () => {
-  it('is its samples, both ends included', async () => {
-    const series = await shelf(POINTS)
-    expect(await series.series.get('r', 'm', { from: 2, until: 3 })).toEqual({
-      query: { from: 2, until: 3, metric: 'm', aggregates: null, grouping: 'auto', resources: ['r'] },
-      series: [
-        [2, 'two'],
-        [3, true],
-      ],
-    })
-  })
-
   it('goes back seven days unless asked otherwise', async () => {
     const week = NOW - 7 * DAY
     const series = await shelf([
@@ -56,26 +45,6 @@ describe('a series without aggregates', () => {
 })
 
 describe('pages of raw samples', () => {
-  it('say how to go on while more remains', async () => {
-    const { series } = await shelf(POINTS)
-    const first = await series.raw('r', 'm', { from: 0, until: 10, limit: 2 })
-    expect(first.series).toEqual([
-      [1, 1],
-      [2, 'two'],
-    ])
-    expect(first.next).toEqual({ from: 3, until: 10, order: 'ascending', limit: 2 })
-    expect(first.query).toMatchObject({ from: 0, until: 10, limit: 2, aggregates: null, grouping: 'auto' })
-    const second = await series.raw('r', 'm', first.next)
-    expect(second.series).toHaveLength(2)
-    expect(second.next).toBeUndefined()
-  })
-
-  it('go back in time as well', async () => {
-    const { series } = await shelf(POINTS)
-    const { next } = await series.raw('r', 'm', { from: 0, until: 10, limit: 3, order: 'descending' })
-    expect(next).toEqual({ from: 0, until: 1, order: 'descending', limit: 3 })
-  })
-
   it('have 2,000 samples unless asked otherwise, and at most 10,000', async () => {
     const { series } = await shelf(Array.from({ length: 10_001 }, (_, i) => [i, i] as const))
     const sizeOf = async (query: SeriesQuery): Promise<number> => (await series.raw('r', 'm', query)).series.length

@@ -1,18 +1,32 @@
 /** What becomes of a change: to whom it is told, in which order, and what happens when nobody takes it. */
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { MAX_STALLS } from '../../../../src/jobs/job-change.ts'
 import { deferred } from '../../../support/deferred.ts'
-import { SECRET, START, subscriptionOf, SubscriptionsWorld, TENANT, type Told } from './world.ts'
+import {
+  SECRET,
+  START,
+  subscriptionOf,
+  type SubscriptionsHost,
+  SubscriptionsWorld,
+  TENANT,
+  type Told,
+} from './world.ts'
 
 const pathOf = ({ body }: Told): unknown => (body?.['object'] as { readonly name: string } | undefined)?.name
 const sizeOf = (body: Told['body']): unknown => (body?.['object'] as { readonly size: number } | undefined)?.size
 const headerOf = ({ headers }: Told, name: string): string | undefined => headers.find(([key]) => key === name)?.[1]
 
+let world: SubscriptionsWorld
+let host: SubscriptionsHost
+beforeEach(async () => {
+  world = new SubscriptionsWorld()
+  host = await world.host()
+})
+afterEach(() => host.stop())
+
 // Holds SUBSCRIBE-1 to SUBSCRIBE-5
 describe('a change', () => {
   it('is told to whoever subscribed to it, with the object as the API shows it', async () => {
-    const world = new SubscriptionsWorld()
-    const host = await world.host()
     const payload = { signed_links: ['GET', 'PUT'], reference: { site: 7 } }
     await host.api.create('assets', subscriptionOf({}, { payload, expiry: { hours: 1, seconds: 30 } }))
     await host.put('a/b.txt')
@@ -35,12 +49,9 @@ describe('a change', () => {
         },
       },
     })
-    await host.stop()
   })
 
   it('of an object that is gone says so, and is told without a body where the method has none', async () => {
-    const world = new SubscriptionsWorld()
-    const host = await world.host()
     await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }))
     await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }, { method: 'GET' }))
     await host.put('x')
@@ -54,7 +65,6 @@ describe('a change', () => {
       bucket: 'assets',
       object: 'x',
     })
-    await host.stop()
   })
 
   it.each<[string, object, readonly string[]]>([
@@ -64,8 +74,6 @@ describe('a change', () => {
     ['both', { prefix: 'a/', suffix: '.csv' }, ['a/1.csv']],
     ['removals alone', { events: ['delete'] }, []],
   ])('is about %s, and never about what is hidden', async (_, filter, paths) => {
-    const world = new SubscriptionsWorld()
-    const host = await world.host()
     await host.put('before.csv')
     await host.api.create('assets', subscriptionOf({ filters: [filter] }))
     for (const path of ['a/1.csv', 'a/2.txt', 'b/3.csv', '.hidden.csv']) await host.put(path)
@@ -73,17 +81,14 @@ describe('a change', () => {
     expect(new Set(world.told.map(pathOf))).toEqual(new Set(paths))
     expect(world.told).toHaveLength(paths.length)
     expect(world.heard.map(({ object }) => object.path)).toEqual(['before.csv', 'a/1.csv', 'a/2.txt', 'b/3.csv'])
-    await host.stop()
   })
 
   it('that is not taken is told again, with longer and longer pauses, until it is', async () => {
-    const world = new SubscriptionsWorld()
     const at: number[] = []
     world.answering = () => {
       at.push(world.now - START)
       return at.length < 4 ? 503 : 204
     }
-    const host = await world.host()
     const { id } = await host.api.create('assets', subscriptionOf())
     await host.put('x')
     await world.advance(60_000, host)
@@ -92,13 +97,10 @@ describe('a change', () => {
     expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
       { state: 'delivered', attempts: 4, object: 'x', lastError: { status: 503 } },
     ])
-    await host.stop()
   })
 
   it('that nobody ever takes ends after ten attempts, with the last error, and the next one goes on', async () => {
-    const world = new SubscriptionsWorld()
     world.answering = ({ body }) => (JSON.stringify(body).includes('first') ? 500 : 200)
-    const host = await world.host()
     const { id } = await host.api.create('assets', subscriptionOf({}, { payload: { signed_links: [] } }))
     await host.put('x', 'first')
     world.answering = (told) => (world.told.indexOf(told) < 10 ? 500 : 200)
@@ -119,14 +121,11 @@ describe('a change', () => {
     expect(await host.api.deliveries('assets', id, { before: page.next })).toMatchObject({
       deliveries: [{ state: 'failed' }],
     })
-    await host.stop()
   })
 
   it('of one object waits for the earlier ones of that object, and for nothing else', async () => {
-    const world = new SubscriptionsWorld()
     const gate = deferred<number>()
     world.answering = ({ body }) => (sizeOf(body) === 1 ? gate.promise : 200)
-    const host = await world.host()
     await host.api.create('assets', subscriptionOf())
     await host.put('x', '1')
     await host.put('x', '22')
@@ -138,73 +137,61 @@ describe('a change', () => {
     gate.resolve(200)
     await host.settled()
     expect(sizes()).toEqual([1, 2, 2, 3])
-    await host.stop()
   })
 
   it('that the host was told when it died is told once more after the next start, and then no more', async () => {
-    const world = new SubscriptionsWorld()
     const gate = deferred<number>()
     world.answering = () => gate.promise
-    const dying = await world.host()
-    await dying.api.create('assets', subscriptionOf())
-    await dying.put('x')
+    await host.api.create('assets', subscriptionOf())
+    await host.put('x')
     while (world.told.length < 1) await new Promise((resolve) => setImmediate(resolve))
-    await dying.kill()
+    await host.kill()
     gate.resolve(200)
     world.answering = () => 200
-    const host = await world.host()
+    host = await world.host()
     await host.settled()
     expect(world.told.map(pathOf)).toEqual(['x', 'x'])
     await host.stop()
-    const later = await world.host()
-    await later.settled()
+    host = await world.host()
+    await host.settled()
     expect(world.told).toHaveLength(2)
     expect(world.heard).toHaveLength(1)
-    await later.stop()
   })
 
   it('that was committed when nobody was there to hand it on is handed on after the next start', async () => {
-    const world = new SubscriptionsWorld()
-    const first = await world.host()
-    await first.api.create('assets', subscriptionOf())
-    await first.service.stop()
-    await first.put('x')
-    await first.kill()
-    const host = await world.host()
+    await host.api.create('assets', subscriptionOf())
+    await host.service.stop()
+    await host.put('x')
+    await host.kill()
+    host = await world.host()
     await host.settled()
     expect(world.told.map(pathOf)).toEqual(['x'])
     expect(world.heard).toHaveLength(1)
-    await host.stop()
   })
 
   it('under which the host dies again and again is given up, and the next one goes on', async () => {
-    const world = new SubscriptionsWorld()
     world.answering = () => new Promise(() => undefined)
-    const first = await world.host()
-    const { id } = await first.api.create('assets', subscriptionOf())
-    await first.put('x', '1')
-    await first.put('x', '22')
-    for (let deaths = 1, host = first; deaths <= MAX_STALLS + 1; deaths++) {
+    const { id } = await host.api.create('assets', subscriptionOf())
+    await host.put('x', '1')
+    await host.put('x', '22')
+    for (let deaths = 1; deaths <= MAX_STALLS + 1; deaths++) {
       if (deaths > 1) host = await world.host()
       while (world.told.length < deaths) await new Promise((resolve) => setImmediate(resolve))
       await host.kill()
     }
     world.answering = () => 200
-    const host = await world.host()
+    host = await world.host()
     await world.advance(600_000, host)
     expect(world.told).toHaveLength(MAX_STALLS + 2)
     expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
       { state: 'delivered' },
       { state: 'failed', lastError: { message: expect.stringContaining('its host died') as unknown } },
     ])
-    await host.stop()
   })
 
   it('that waits behind a thousand others of its object makes the oldest of them give way', async () => {
-    const world = new SubscriptionsWorld()
     const gate = deferred<number>()
     world.answering = () => gate.promise
-    const host = await world.host()
     const { id } = await host.api.create('assets', subscriptionOf())
     for (let n = 0; n < 1_003; n++) await host.put('x', `${n}`)
     const waiting = async () =>
@@ -216,20 +203,16 @@ describe('a change', () => {
       { position: 2 },
     ])
     gate.resolve(200)
-    await host.stop()
   })
 
   it('is given up when its subscription is removed', async () => {
-    const world = new SubscriptionsWorld()
     world.answering = () => 500
-    const host = await world.host()
     const { id } = await host.api.create('assets', subscriptionOf())
     await host.put('x')
     await host.settled()
     await host.api.remove('assets', id)
     await world.advance(600_000, host)
     expect(world.told).toHaveLength(1)
-    await host.stop()
   })
 })
 
@@ -254,8 +237,6 @@ describe('a webscript', () => {
     ['a token of the host', { method: 'TOKEN', secret: 'of-the-host' }, 'public', 1, undefined],
     ['what it checks by itself', { method: 'WEBSCRIPT', secret: 'abc' }, 'public', 1, 'hmac-sha256 abc'],
   ])('is shown %s: %j, %s', async (_, authentication, name, calls, authorization) => {
-    const world = new SubscriptionsWorld()
-    const host = await world.host()
     const { id } = await host.api.create('assets', subscriptionOf({}, { name, authentication }))
     await host.put('x')
     await host.settled()
@@ -263,18 +244,14 @@ describe('a webscript', () => {
     if (calls > 0) expect(headerOf(world.told[0] as Told, 'authorization')).toBe(authorization)
     const { deliveries } = await host.api.deliveries('assets', id)
     expect(deliveries).toMatchObject([{ state: calls > 0 ? 'delivered' : 'active', attempts: 1 }])
-    await host.stop()
   })
 
   it('that is not there, or answers that it failed, is called again', async () => {
-    const world = new SubscriptionsWorld()
-    const host = await world.host()
     const { id } = await host.api.create('assets', subscriptionOf({}, { name: 'none' }))
     await host.put('x')
     await host.settled()
     expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
       { state: 'active', attempts: 1, lastError: { message: 'There is no such webscript' } },
     ])
-    await host.stop()
   })
 })

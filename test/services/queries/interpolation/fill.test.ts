@@ -20,8 +20,6 @@ function filled(cells: readonly Cell[], interpolation: Interpolation): readonly 
 
 const _ = null
 const A = [_, 1, _, _, 4, 6, _, _]
-const B = [0, _, 1, _, _, 8, 27, _, 64]
-
 describe('interpolation', () => {
   it.each<[Interpolation, readonly Cell[]]>([
     [{ method: 'pad' }, [_, 1, 1, 1, 4, 6, 6, 6]],
@@ -45,22 +43,6 @@ describe('interpolation', () => {
     [{ method: 'fixed', value: 9, limit: 1 }, [9, 1, 9, _, 4, 6, 9, _]],
   ])('%j of a series with ends that are missing', (interpolation, expected) => {
     expect(filled(A, interpolation)).toEqual(expected)
-  })
-
-  it.each<[Interpolation, readonly Cell[]]>([
-    [{ method: 'linear' }, [0, 0.5, 1, 3.3333, 5.6667, 8, 27, 45.5, 64]],
-    [{ method: 'slinear' }, [0, 0.5, 1, 3.3333, 5.6667, 8, 27, 45.5, 64]],
-    [{ method: 'from_derivatives' }, [0, 0.5, 1, 3.3333, 5.6667, 8, 27, 45.5, 64]],
-    [{ method: 'nearest' }, [0, 0, 1, 1, 8, 8, 27, 27, 64]],
-    [{ method: 'zero' }, [0, 0, 1, 1, 1, 8, 27, 27, 64]],
-    [{ method: 'quadratic' }, [0, 1.0852, 1, -0.2556, -1.0952, 8, 27, 46.2055, 64]],
-    [{ method: 'cubic' }, [0, 3.054, 1, -1.781, -0.9079, 8, 27, 48.854, 64]],
-    [{ method: 'polynomial', order: 3 }, [0, 3.054, 1, -1.781, -0.9079, 8, 27, 48.854, 64]],
-    [{ method: 'spline', order: 3 }, [0, 3.054, 1, -1.781, -0.9079, 8, 27, 48.854, 64]],
-    [{ method: 'pchip' }, [0, 0.3026, 1, 2.1038, 4.2369, 8, 27, 45.652, 64]],
-    [{ method: 'akima' }, [0, 0.2254, 1, -0.3108, -0.5205, 8, 27, 45.5661, 64]],
-  ])('%j of a course that bends', (interpolation, expected) => {
-    expect(filled(B, interpolation)).toEqual(expected)
   })
 
   it('says how many values a method lacks, and of nothing fills in what is fixed alone', () => {

@@ -128,37 +128,32 @@ describe.each(ENDS)('after a %s, when states are stored every %i ms,', (how, che
     await life.close()
   })
 
-  it('a call that nobody answers after that is given up at what was left of its limit', async () => {
+  it.each<[string, string, number, readonly (readonly [number, string])[]]>([
+    ['whose limit passed meanwhile is given up at what was left of it', 'PT5S', 60_000, [[65_001, 'dead']]],
+    [
+      'whose limit is still to come has all that was left of its time',
+      'PT60S',
+      41_000,
+      [
+        [99_000, 'pending'],
+        [101_001, 'dead'],
+      ],
+    ],
+  ])('a call that nobody answers, %s', async (_what, timeout, back, expected) => {
     const ground = new Ground()
     ground.outside.answersAtOnce = false
-    const task = taskOf(ruleOf({ timeout: 'PT5S' }))
+    const task = taskOf(ruleOf({ timeout }))
     const before = ground.open({ checkpointMs })
     await before.begin(task)
     await before.send('b', { level: 11 })
     await before.to(1000)
     await before[how]()
-    const after = ground.open({ at: 60_000, checkpointMs })
+    const after = ground.open({ at: back, checkpointMs })
     await after.runner.resume([task])
-    await after.to(65_001)
-    expect(await deliveriesOf(after)).toMatchObject([{ status: 'dead' }])
-    await after.close()
-  })
-
-  it('a call whose limit is still to come has all that was left of its time', async () => {
-    const ground = new Ground()
-    ground.outside.answersAtOnce = false
-    const task = taskOf(ruleOf({ timeout: 'PT60S' }))
-    const before = ground.open({ checkpointMs })
-    await before.begin(task)
-    await before.send('b', { level: 11 })
-    await before.to(1000)
-    await before[how]()
-    const after = ground.open({ at: 41_000, checkpointMs })
-    await after.runner.resume([task])
-    await after.to(99_000)
-    expect(await deliveriesOf(after)).toMatchObject([{ status: 'pending' }])
-    await after.to(101_001)
-    expect(await deliveriesOf(after)).toMatchObject([{ status: 'dead' }])
+    for (const [at, status] of expected) {
+      await after.to(at)
+      expect(await deliveriesOf(after)).toMatchObject([{ status }])
+    }
     await after.close()
   })
 
@@ -284,37 +279,27 @@ describe('a call that waited', () => {
   })
 })
 
-it('a call that is under way when the clock is set forward has time left', async () => {
-  const ground = new Ground()
-  ground.outside.answersAtOnce = false
-  const life = ground.open()
-  await life.begin(taskOf(ruleOf({ timeout: 'PT5S' })))
-  await life.send('b', { level: 11 })
-  await life.rest()
-  life.clock.jumpTo(3_600_000)
-  await life.send('nobody', { level: 1 })
-  await life.rest()
-  ground.outside.answer('a/1/2/0')
-  await life.rest()
-  expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
-  await life.close()
-})
-
-it('a call whose message is on its way when the clock is set forward has time left', async () => {
-  const ground = new Ground()
-  ground.outside.answersAtOnce = false
-  const life = ground.open()
-  await life.begin(taskOf(ruleOf({ timeout: 'PT5S' })))
-  const first = life.send('b', { level: 11 })
-  while (life.runner.queued === 0) await Promise.resolve()
-  life.clock.jumpTo(3_600_000)
-  await Promise.all([first, life.send('b', { level: 1 })])
-  await life.rest()
-  ground.outside.answer('a/1/2/0')
-  await life.rest()
-  expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
-  await life.close()
-})
+it.each(['under way', 'whose message is on its way'])(
+  'a call %s when the clock is set forward has time left',
+  async (when) => {
+    const ground = new Ground()
+    ground.outside.answersAtOnce = false
+    const life = ground.open()
+    await life.begin(taskOf(ruleOf({ timeout: 'PT5S' })))
+    const sent = life.send('b', { level: 11 })
+    if (when === 'under way') {
+      await sent
+      await life.rest()
+    } else while (life.runner.queued === 0) await Promise.resolve()
+    life.clock.jumpTo(3_600_000)
+    await Promise.all([sent, life.send('b', { level: 1 })])
+    await life.rest()
+    ground.outside.answer('a/1/2/0')
+    await life.rest()
+    expect(await deliveriesOf(life)).toMatchObject([{ status: 'delivered', attempts: 1 }])
+    await life.close()
+  },
+)
 
 describe('a call that fails while its host stops', () => {
   it('is made again in the next life: what it asked may have been stopping too', async () => {

@@ -51,26 +51,6 @@ describe('inputs', () => {
     ])
   })
 
-  it('that are refused leave nothing behind, and those after them are applied', async () => {
-    const slow = new SlowStore([3, 3, 3])
-    const things = slow.inner.collection(THINGS)
-    await things.put('a', {})
-    const applied: number[] = []
-    const queue = queueOf(slow.store, ({ at }) => applied.push(at))
-    const all = await Promise.allSettled([
-      queue.add([jump(1)]),
-      queue.add([jump(2)], [things.putting('b', {}), things.putting('a', {}, 'absent')]),
-      queue.add([jump(3)], [things.putting('c', {}, 'absent')]),
-    ])
-    expect(all).toMatchObject([
-      { value: { results: [] } },
-      { reason: { code: 'CONFLICT', issues: [{ path: '/1' }] } },
-      { value: { results: [1] } },
-    ])
-    expect(applied).toEqual([1, 3])
-    expect(await things.ids({})).toEqual(['a', 'c'])
-  })
-
   it('whose application fails are refused, and those after them are applied', async () => {
     const queue = queueOf(openMemory().tenant('acme'), ({ at }) => {
       if (at === 1) throw new Error('not applied')

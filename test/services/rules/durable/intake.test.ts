@@ -181,21 +181,6 @@ describe('writes that come with messages', () => {
     await life.runner.close()
     await expect(receive(life, 1)).rejects.toMatchObject({ code: 'CLOSED' })
   })
-
-  it('may be many', async () => {
-    const life = await begun(new Ground())
-    const many = Array.from({ length: 40 }, (_, level) =>
-      life.runner.intake.receive(
-        TENANT,
-        { resource: 'boiler', level },
-        { writes: Array.from({ length: 300 }, (_each, i) => lasts(life).putting(`${level}-${i}`, { level })) },
-      ),
-    )
-    expect((await Promise.all(many)).every(({ taken, results }) => taken && results.length === 300)).toBe(true)
-    expect(await lasts(life).count()).toBe(12_000)
-    expect(seen(life)).toEqual({ seen: 40 })
-    await life.close()
-  })
 })
 
 describe('a message on a channel', () => {

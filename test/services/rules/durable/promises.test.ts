@@ -27,10 +27,6 @@ const EVICTS: Rule = {
   sensors: [{ label: 'level', name: 'level', version: '1.0.0', resource: '$', evictionTime: 60_000 }],
   task: { type: 'reactive' },
 }
-const COOLS: Rule = {
-  ...CALLS,
-  triggers: [{ sourceLabel: 'level', destinationLabel: 'send', statesTrigger: ['HIGH'], invocationPolicy: 60 }],
-}
 const ONCE: Rule = { sensors: [{ label: 'count', name: 'count', version: '1.0.0' }], task: { type: 'onetime' } }
 const HOURLY: Rule = {
   sensors: [{ label: 'count', name: 'count', version: '1.0.0' }],
@@ -44,6 +40,19 @@ async function begun(ground: Ground, rule: Rule, settings: TaskSettings = {}): P
   await life.begin(watch(rule, settings))
   await life.rest()
   return life
+}
+
+/** A task runs over a store whose commits fail as long as a failure is set. */
+async function withFate(outside = new Ground().outside, options: ConstructorParameters<typeof Life>[2] = {}) {
+  const fate: { failure: AppError | undefined } = { failure: undefined }
+  const storage = openMemory()
+  const tenant = (id: string): Store => {
+    const store = storage.tenant(id)
+    return withCommit(store, (writes) => (fate.failure ? Promise.reject(fate.failure) : store.commit(writes)))
+  }
+  const life = new Life({ ...storage, tenant }, outside, options)
+  await life.begin(watch(CALLS))
+  return { life, fate }
 }
 
 /** Dies, and comes back at another time. */
@@ -74,16 +83,21 @@ describe('over a restart', () => {
     expect(node(after, 'level')?.rawData).toMatchObject({ level: 1 })
   })
 
-  it('an eviction keeps its deadline', async () => {
+  it('a task knows what it took, but for what was forgotten for want of room', async () => {
     const ground = new Ground()
-    const before = await begun(ground, EVICTS)
-    await before.send('boiler', { level: 12 })
-    const after = await again(ground, before, 40_000, EVICTS)
-    await after.to(59_999)
-    expect(node(after, 'level')?.mostLikelyState?.state).toBe('HIGH')
-    expect(node(after, 'level')?.states).toEqual({ LOW: 0, HIGH: 1 })
-    await after.to(60_000)
-    expect(node(after, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
+    const takes: TaskSettings = { late: 'take' }
+    const life = ground.open({ maxRemembered: 20 })
+    await life.begin(watch(EVICTS, takes))
+    for (let i = 1; i <= 30; i++) {
+      await life.to(1000 * i)
+      await life.send('boiler', { level: 12, timestamp: i })
+    }
+    const forgotten = info(life)?.health?.forgotten
+    expect(forgotten).toBeGreaterThan(10)
+    expect(life.runner.counts.forgotten).toBe(forgotten)
+    const after = await again(ground, life, 31_000, EVICTS, takes)
+    for (const timestamp of [1, 29]) await after.send('boiler', { level: 12, timestamp })
+    expect(info(after)?.health).toMatchObject({ duplicate: 1, skewed: 1, forgotten })
   })
 
   it('a deadline that passed meanwhile has passed', async () => {
@@ -92,50 +106,6 @@ describe('over a restart', () => {
     await before.send('boiler', { level: 12 })
     const after = await again(ground, before, 90_000, EVICTS)
     expect(node(after, 'level')?.states).toEqual({ LOW: 0.5, HIGH: 0.5 })
-  })
-
-  it('a cool-down still holds, and ends when it should', async () => {
-    const ground = new Ground()
-    const before = await begun(ground, COOLS)
-    await before.send('boiler', { level: 12 })
-    await before.rest()
-    const after = await again(ground, before, 30_000, COOLS)
-    await after.send('boiler', { level: 13 })
-    await after.rest()
-    expect(ground.outside.calls).toHaveLength(1)
-    await after.to(60_000)
-    await after.send('boiler', { level: 14 })
-    await after.rest()
-    expect(ground.outside.calls).toHaveLength(2)
-  })
-
-  it('a retry comes when it was to come', async () => {
-    const ground = new Ground()
-    ground.outside.answersAtOnce = false
-    const before = await begun(ground, CALLS)
-    await before.send('boiler', { level: 12 })
-    await before.rest()
-    ground.outside.answer('a/1/2/0', 'busy')
-    await before.rest()
-    const after = await again(ground, before, 4000, CALLS)
-    expect(await deliveries(after)).toMatchObject([{ status: 'retrying', nextAttemptTime: 10_000, error: 'busy' }])
-    await after.to(9999)
-    expect(ground.outside.calls).toHaveLength(1)
-    await after.to(10_000)
-    expect(ground.outside.calls).toEqual(['a/1/2/0', 'a/1/2/0'])
-  })
-
-  it('a call that was under way is made again under its id', async () => {
-    const ground = new Ground()
-    ground.outside.answersAtOnce = false
-    const before = await begun(ground, CALLS)
-    await before.send('boiler', { level: 12 })
-    await before.rest()
-    const after = await again(ground, before, 4000, CALLS)
-    expect(ground.outside.calls).toEqual(['a/1/2/0', 'a/1/2/0'])
-    ground.outside.answer('a/1/2/0')
-    await after.rest()
-    expect(await deliveries(after)).toMatchObject([{ id: 'a/1/2/0', status: 'delivered', createTime: 0, attempts: 1 }])
   })
 
   it.each([
@@ -369,26 +339,17 @@ describe('what is stored', () => {
   })
 
   it('is tried again four times a second while the store is away, of which the log tells every ten seconds', async () => {
-    let isAway = false
     const log: unknown[] = []
-    const storage = openMemory()
-    const tenant = (id: string): Store => {
-      const store = storage.tenant(id)
-      return withCommit(store, (writes) => {
-        return isAway ? Promise.reject(new AppError('UNAVAILABLE', 'away')) : store.commit(writes)
-      })
-    }
     const told = (message: string, details: object) => void log.push([message, details])
-    const life = new Life({ ...storage, tenant }, new Ground().outside, { told })
-    await life.begin(watch(CALLS))
-    isAway = true
+    const { life, fate } = await withFate(new Ground().outside, { told })
+    fate.failure = new AppError('UNAVAILABLE', 'away')
     await life.to(45_000)
     const message = 'states of tasks were not stored: away'
     expect(log).toEqual([
       [message, {}],
       [message, { times: 39 }],
     ])
-    isAway = false
+    fate.failure = undefined
     await life.to(46_000)
     expect((await states(life).get('a'))?.version).toBe(1)
     await life.close()
@@ -461,46 +422,28 @@ describe('what is stored', () => {
   })
 
   it('is tried again soon when the store had no room', async () => {
-    let fails = false
-    const storage = openMemory()
-    const tenant = (id: string): Store => {
-      const store = storage.tenant(id)
-      return withCommit(store, (writes) => {
-        return fails ? Promise.reject(new AppError('STORE', 'no room')) : store.commit(writes)
-      })
-    }
-    const life = new Life({ ...storage, tenant }, new Ground().outside, {})
-    await life.begin(watch(CALLS))
-    fails = true
+    const { life, fate } = await withFate()
+    fate.failure = new AppError('STORE', 'no room')
     await life.to(30_000)
-    fails = false
+    fate.failure = undefined
     expect((await states(life).get('a'))?.version).toBeUndefined()
     await life.to(30_250)
     expect((await states(life).get('a'))?.version).toBe(1)
   })
 
   it('has an answer that came while the store was away, once it is back', async () => {
-    let away = false
-    const storage = openMemory()
-    const tenant = (id: string): Store => {
-      const store = storage.tenant(id)
-      return withCommit(store, (writes) => {
-        return away ? Promise.reject(new AppError('UNAVAILABLE', 'away')) : store.commit(writes)
-      })
-    }
     const { outside } = new Ground()
     outside.answersAtOnce = false
-    const life = new Life({ ...storage, tenant }, outside, {})
-    await life.begin(watch(CALLS))
+    const { life, fate } = await withFate(outside)
     await life.send('boiler', { level: 12 })
     await life.rest()
     const [call = ''] = outside.open
-    away = true
+    fate.failure = new AppError('UNAVAILABLE', 'away')
     outside.answer(call)
     await life.to(2000)
     const delivered = async () => (await life.runner.nodes.deliveries(ref('a'), { limit: 1 }))[0]?.status
     expect(await delivered()).toBe('pending')
-    away = false
+    fate.failure = undefined
     await life.to(2250)
     expect(await delivered()).toBe('delivered')
     await life.close()
@@ -590,12 +533,5 @@ describe('inputs', () => {
     expect(refused).toMatchObject({ status: 'rejected', reason: { code: 'TOO_LARGE' } })
     expect(taken).toEqual([{ status: 'fulfilled', value: true }])
     expect(info(life)?.invocationCount).toBe(1)
-  })
-
-  it('are heard of by who listens, and only then', async () => {
-    const life = await begun(new Ground(), EVICTS)
-    const events = life.events('a')
-    await life.send('boiler', { level: 2 })
-    expect(events[0]).toMatchObject({ type: 'data', task: 'a' })
   })
 })

@@ -1,6 +1,6 @@
 /** Limits of calls while the store says nothing. */
 import { setImmediate as turn } from 'node:timers/promises'
-import { describe, expect, it } from 'vitest'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Rule } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { Standstill } from '../../../../src/services/rules/durable/standstill.ts'
@@ -85,11 +85,21 @@ async function pass(life: Life, time: number): Promise<void> {
   for (let turns = 0; turns < 5; turns++) await turn()
 }
 
-async function begun(ground: Ground): Promise<Life> {
-  const life = ground.open()
+let ground: Ground
+let life: Life
+/** A task runs, and nothing has been sent to it. */
+beforeEach(async () => {
+  ground = new Ground()
+  life = ground.open()
   await life.begin(task)
   await life.rest()
-  return life
+})
+afterEach(() => life.close())
+
+/** A call is under way. */
+async function called(): Promise<void> {
+  await life.send('boiler', { level: 12 })
+  await life.rest()
 }
 const statuses = async (life: Life) =>
   (await life.runner.nodes.deliveries(ref('a'), { limit: 10 })).map(({ status }) => status)
@@ -98,8 +108,6 @@ const statuses = async (life: Life) =>
 
 describe('while the store stands still', () => {
   it('a message waits to be durable, and its call has all of its time after that', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
     ground.standStill()
     const sent = life.send('boiler', { level: 12 })
     await pass(life, LIMIT + 5000)
@@ -111,12 +119,9 @@ describe('while the store stands still', () => {
     expect(ground.outside.open).toHaveLength(1)
     await life.to(2 * LIMIT + 5000)
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
-    await life.close()
   })
 
   it('messages that come one after the other end none of the calls of those before', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
     ground.standStill()
     const sent: Promise<unknown>[] = []
     for (const at of [0, 20_000, 40_000, LIMIT + 5000]) {
@@ -130,14 +135,10 @@ describe('while the store stands still', () => {
     for (const call of ground.outside.open) ground.outside.answer(call)
     await life.rest()
     expect(await statuses(life)).toEqual(['delivered', 'delivered', 'delivered', 'delivered'])
-    await life.close()
   })
 
   it.each(['standStill', 'goAway'] as const)('a call under way is not given up (%s)', async (how) => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground[how]()
     await pass(life, LIMIT + 10_000)
     expect(ground.outside.open).toHaveLength(1)
@@ -148,14 +149,10 @@ describe('while the store stands still', () => {
     ground.outside.answer(call)
     await life.rest()
     expect(await statuses(life)).toEqual(['delivered'])
-    await life.close()
   })
 
   it('an answer may be the first that reaches a store that is back', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground.goAway()
     await pass(life, LIMIT + 10_000)
     ground.goOn()
@@ -163,14 +160,10 @@ describe('while the store stands still', () => {
     ground.outside.answer(call)
     await life.rest()
     expect(await statuses(life)).toEqual(['delivered'])
-    await life.close()
   })
 
   it('a message that comes before it is known whether what is left out is durable ends no call', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground.standStill()
     const second = life.send('boiler', { level: 13 })
     await pass(life, LIMIT + 5000)
@@ -191,14 +184,10 @@ describe('while the store stands still', () => {
     ground.goOn()
     await pass(life, LIMIT + 8000)
     expect(await statuses(life)).toEqual(['pending', 'pending', 'pending'])
-    await life.close()
   })
 
   it('no call is given up because a message takes long to be refused', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground.goAway()
     await pass(life, LIMIT + 100)
     let refuse = (): void => undefined
@@ -212,7 +201,6 @@ describe('while the store stands still', () => {
     await expect(sent).rejects.toMatchObject({ code: 'UNAVAILABLE' })
     expect(ground.outside.open).toHaveLength(1)
     ground.goOn()
-    await life.close()
   })
 
   it.each([
@@ -220,10 +208,7 @@ describe('while the store stands still', () => {
     ['over just after its limit', LIMIT + 100],
     ['long over at its limit', LIMIT - 20_000],
   ])('an outage that is %s is no time of a call', async (_when, until) => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground.goAway()
     await pass(life, until)
     ground.goOn()
@@ -231,14 +216,10 @@ describe('while the store stands still', () => {
     expect(ground.outside.open).toHaveLength(1)
     await pass(life, until + LIMIT + 1000)
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
-    await life.close()
   })
 
   it('a store that says something soon after it was asked has stood still since it last did', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground.standStill()
     await pass(life, LIMIT + 2000)
     ground.goOn()
@@ -247,14 +228,10 @@ describe('while the store stands still', () => {
     expect(ground.outside.open).toHaveLength(1)
     await life.to(2 * LIMIT + 2000)
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
-    await life.close()
   })
 
   it('a message that comes just after the store was asked ends no call', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground.standStill()
     await pass(life, LIMIT + 100)
     const sent = life.send('boiler', { level: 13 })
@@ -264,15 +241,11 @@ describe('while the store stands still', () => {
     await sent
     await life.rest()
     expect([ground.outside.open.length, await statuses(life)]).toEqual([1, ['pending', 'pending']])
-    await life.close()
   })
 
   it('a call that failed meanwhile is tried again after it, and has all of its time then', async () => {
-    const ground = new Ground()
-    const life = ground.open()
-    await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }))
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }, 2))
+    await called()
     ground.standStill()
     const [call = ''] = ground.outside.open
     ground.outside.answer(call, 'refused')
@@ -284,15 +257,11 @@ describe('while the store stands still', () => {
     expect([ground.outside.calls.length, ground.outside.open.length]).toEqual([2, 1])
     await life.to(2 * LIMIT + 5000)
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
-    await life.close()
   })
 
   it('a call that is due behind a message that is refused at last has all of its time', async () => {
-    const ground = new Ground()
-    const life = ground.open()
-    await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }))
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await life.begin(runnableOf('a', RETRIED, { resource: 'boiler' }, 2))
+    await called()
     const [call = ''] = ground.outside.open
     ground.outside.answer(call, 'refused')
     await life.rest()
@@ -306,14 +275,10 @@ describe('while the store stands still', () => {
     ground.goOn()
     await pass(life, LIMIT + 8000)
     expect([ground.outside.calls.length, await statuses(life)]).toEqual([2, ['pending']])
-    await life.close()
   })
 
   it('a state that is stored at last does not make the time count in which a message waited, and is refused', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground.standStill()
     // the state is on its way before the message
     await pass(life, 1000)
@@ -334,14 +299,10 @@ describe('while the store stands still', () => {
     expect(ground.outside.open).toHaveLength(1)
     await pass(life, 2 * LIMIT + 7500)
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
-    await life.close()
   })
 
   it('nobody who looks at a task ends its calls before what is left out of their time is durable', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
-    await life.send('boiler', { level: 12 })
-    await life.rest()
+    await called()
     ground.standStill()
     await pass(life, LIMIT + 5000)
     ground.goOn()
@@ -352,12 +313,9 @@ describe('while the store stands still', () => {
     ground.goOn()
     await life.rest()
     expect(ground.outside.open).toHaveLength(1)
-    await life.close()
   })
 
   it('what was left out is left out as well when the log is played again', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
     ground.standStill()
     const sent = life.send('boiler', { level: 12 })
     await pass(life, LIMIT + 5000)
@@ -365,28 +323,24 @@ describe('while the store stands still', () => {
     await sent
     await life.rest()
     await life.crash()
-    const next = ground.open(LIMIT + 6000)
-    await next.runner.resume([task])
-    await next.rest()
+    life = ground.open(LIMIT + 6000)
+    await life.runner.resume([task])
+    await life.rest()
     // nor does the second count in which nobody was there
-    await next.to(2 * LIMIT + 5999)
+    await life.to(2 * LIMIT + 5999)
     expect(ground.outside.open).toHaveLength(1)
-    await next.to(2 * LIMIT + 6000)
+    await life.to(2 * LIMIT + 6000)
     expect(ground.outside.open).toEqual([])
-    await next.close()
   })
 })
 
 describe('a store that says something', () => {
   it('lets calls be given up when their time is over', async () => {
-    const ground = new Ground()
-    const life = await begun(ground)
     await life.send('boiler', { level: 12 })
     await life.to(LIMIT - 1)
     expect(ground.outside.open).toHaveLength(1)
     await life.to(LIMIT)
     expect([ground.outside.open, await statuses(life)]).toEqual([[], ['dead']])
-    await life.close()
   })
 })
 

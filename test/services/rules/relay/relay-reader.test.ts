@@ -36,6 +36,24 @@ it('what cannot be taken for its own sake is passed over, and what cannot be for
   await reader.stop()
 })
 
+it('what is said of messages besides is handed on with them', async () => {
+  const store = openMemory().tenant('acme')
+  const data = { k: 'data', m: { resource: 'a' }, u: [0], g: ['receivedAt'], h: 2, r: 'root' }
+  await store.log(RELAY_LOG).append(1, [{ to: 'task', data }])
+  const taken: unknown[] = []
+  const receiveAll: DataIntake['receiveAll'] = async (_tenant, posts, writes) => {
+    taken.push(...posts)
+    return (await store.commit(writes)).results
+  }
+  const tasks: DataIntake = { receiveAll, receive: () => expect.fail('none of them is of a channel') }
+  const reader = new RelayReader({ tenant: 'acme', store, number: 1, home: tasks, tasks })
+  reader.wake()
+  await reader.idle()
+  const told = { unstamped: [0], identityIgnores: ['receivedAt'], hops: 2, root: 'root' }
+  expect(taken).toEqual([{ messages: { resource: 'a' }, ...told }])
+  await reader.stop()
+})
+
 // Holds RELAYREADER-3
 it('who stops it waits for the commit that is under way, and the next reader goes on from there', async () => {
   const store = openMemory().tenant('acme')

@@ -136,6 +136,7 @@ export interface LifeOptions {
   readonly ports?: Ports
   readonly maxWaitingMessages?: number
   readonly maxWaiting?: number
+  readonly maxRemembered?: number
   /** told what goes to the log */
   readonly told?: (message: string, details: object) => void
   /** before a task is bound to resources */
@@ -201,6 +202,7 @@ export class Life {
       bind: async (_tenant, resources) => options.bind?.(resources),
       ...(options.told && { logger: { warn: toldAs(options.told), error: toldAs(options.told) } }),
       ...(options.maxWaiting !== undefined && { maxWaiting: options.maxWaiting }),
+      ...(options.maxRemembered !== undefined && { maxRemembered: options.maxRemembered }),
       ...(options.maxWaitingMessages !== undefined && { maxWaitingMessages: options.maxWaitingMessages }),
       ...(options.checkpointMs !== undefined && {
         checkpoints: { inputMs: options.checkpointMs, soonMs: options.checkpointMs },

@@ -1,59 +1,57 @@
-/**
- * The tables that do not depend on a collection, in numbered steps. A step that was released is never changed: what
- * comes later is a step of its own. Tables of collections are made when a collection is first used.
- */
+/** The tables that do not depend on a collection. Tables of collections are made when a collection is first used. */
 import { AppError } from '#kernel'
 import type { Database } from './database.ts'
 
 const OLDEST_SERVER = 150_000
 
-/** Each is run once, in order, in one transaction with its number. `$schema` stands for the schema's name. */
-const MIGRATIONS: readonly (readonly string[])[] = [
-  [
-    'create table $schema.tenants (name text collate "C" primary key)',
-    // What each connection that commits has committed last, so that the fate of a commit can be asked after a loss
-    'create table $schema.lanes (id text collate "C" primary key, batch bigint not null, seen timestamptz not null)',
-    'create table $schema.collections (name text collate "C" primary key, version bigint not null, shape text not null)',
-    `create table $schema.log_partitions (
+/** Raised whenever the tables change: schemas of another format are refused. */
+const FORMAT = 1
+
+/** `$schema` stands for the schema's name. */
+const TABLES: readonly string[] = [
+  'create table $schema.tenants (name text collate "C" primary key)',
+  // What each connection that commits has committed last, so that the fate of a commit can be asked after a loss
+  'create table $schema.lanes (id text collate "C" primary key, batch bigint not null, seen timestamptz not null)',
+  'create table $schema.collections (name text collate "C" primary key, version bigint not null, shape text not null)',
+  `create table $schema.log_partitions (
        tenant text collate "C", log text collate "C", partition bigint,
        first bigint not null, last bigint not null,
        primary key (tenant, log, partition)
      ) with (fillfactor = 50)`,
-    `create table $schema.log_entries (
+  `create table $schema.log_entries (
        tenant text collate "C", log text collate "C", partition bigint, position bigint, body text not null,
        primary key (tenant, log, partition, position)
      )`,
-    `create table $schema.series (
+  `create table $schema.series (
        series bigint generated always as identity unique,
        tenant text collate "C", resource text collate "C", metric text collate "C",
        primary key (tenant, resource, metric)
      )`,
-    // A number, or anything else as JSON text
-    `create table $schema.samples (
+  // A number, or anything else as JSON text
+  `create table $schema.samples (
        series bigint, time bigint, number double precision, other text, expires bigint,
        primary key (series, time)
      )`,
-    'create index on $schema.samples (expires) where expires is not null',
-    `create table $schema.messages (
+  'create index on $schema.samples (expires) where expires is not null',
+  `create table $schema.messages (
        arrival bigint generated always as identity primary key,
        tenant text collate "C" not null, resource text collate "C" not null, stream text collate "C" not null,
        time bigint not null, digest bytea not null, body text not null, expires bigint
      )`,
-    // The same body at the same time is the same message
-    'create unique index on $schema.messages (tenant, resource, stream, time, digest)',
-    'create index on $schema.messages (expires) where expires is not null',
-    `create table $schema.series_applied (
+  // The same body at the same time is the same message
+  'create unique index on $schema.messages (tenant, resource, stream, time, digest)',
+  'create index on $schema.messages (expires) where expires is not null',
+  `create table $schema.series_applied (
        tenant text collate "C", log text collate "C", partition bigint, position bigint not null,
        primary key (tenant, log, partition)
      )`,
-  ],
 ]
 
 /**
- * Brings the schema up to date. Several hosts may start at once: one works, the others wait for it.
- * `STORE` when the server is too old or not in UTF-8, and when a newer version of this program has been here.
+ * Makes the tables of an empty schema. Several hosts may start at once: one works, the others wait for it.
+ * `STORE` when the server is too old or not in UTF-8, and when another version of this program has written the schema.
  */
-export async function migrate(database: Database): Promise<void> {
+export async function openSchema(database: Database): Promise<void> {
   await database.transaction(async (query) => {
     const { rows: servers } = await query<{ version: number; encoding: string }>({
       text: `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
@@ -79,21 +77,22 @@ export async function migrate(database: Database): Promise<void> {
     const { rows } = await query<{ version: number | null }>({
       text: `select max(version) as version from ${schema}.migrations`,
     })
-    const done = rows[0]?.version ?? 0
-    if (done > MIGRATIONS.length) {
+    const format = rows[0]?.version ?? 0
+    if (format === FORMAT) {
+      // Lanes of hosts that were killed; one that is only asleep makes its row again
+      await query({ text: `delete from ${schema}.lanes where seen < now() - interval '30 days'` })
+      return
+    }
+    if (format > 0) {
+      const age = format > FORMAT ? 'a newer' : 'an older'
       throw refused(
         database,
-        `schema ${schema}, was written by a newer version (${done}; this one knows ${MIGRATIONS.length})`,
-        'start the newer version, or use another schema',
+        `schema ${schema}, was written by ${age} version of this program (format ${format}, this one reads format ${FORMAT})`,
+        'run that version, or use another schema',
       )
     }
-    // Lanes of hosts that were killed; one that is only asleep makes its row again
-    if (done > 0) await query({ text: `delete from ${schema}.lanes where seen < now() - interval '30 days'` })
-    for (const [index, steps] of MIGRATIONS.entries()) {
-      if (index < done) continue
-      for (const step of steps) await query({ text: step.replaceAll('$schema', () => schema) })
-      await query({ text: `insert into ${schema}.migrations values ($1, now())`, values: [index + 1] })
-    }
+    for (const table of TABLES) await query({ text: table.replaceAll('$schema', () => schema) })
+    await query({ text: `insert into ${schema}.migrations values ($1, now())`, values: [FORMAT] })
   })
 }
 

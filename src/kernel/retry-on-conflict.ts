@@ -1,17 +1,21 @@
-/** Writes again over what another writer was faster with. */
+/** Retries work after a version conflict of the store. */
 import { AppError } from './errors.ts'
 
 /** Other hosts and writers in the background may be faster now and then, not always. */
 const MAX_TRIES = 20
 
-/** Does the work again, from its reading on, when the store says that something else was written meanwhile. */
-export async function untilWritten<T>(work: () => Promise<T>): Promise<T> {
-  for (let tries = 1; ; tries++) {
+/** Retries the work, from its reading on, after a version conflict of the store. `attempt` counts from 1. */
+export async function retryOnConflict<T>(
+  work: (attempt: number) => Promise<T>,
+  tries = MAX_TRIES,
+  exhausted = writtenMeanwhile,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
     try {
-      return await work()
+      return await work(attempt)
     } catch (error) {
       if (!isStoreConflict(error)) throw error
-      if (tries >= MAX_TRIES) throw writtenMeanwhile(error)
+      if (attempt >= tries) throw exhausted(error)
     }
   }
 }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../src/kernel/errors.ts'
-import { untilWritten } from '../../src/kernel/until-written.ts'
+import { retryOnConflict } from '../../src/kernel/retry-on-conflict.ts'
 import { conflictError } from '../../src/storage/conflicts.ts'
 
 const conflict = () => conflictError([{ place: 0, collection: 'things', id: 'a', expected: 5, actual: 6 }])
@@ -8,12 +8,12 @@ const conflict = () => conflictError([{ place: 0, collection: 'things', id: 'a',
 describe('work that writes', () => {
   it('is done again while the store says that others wrote meanwhile', async () => {
     let tries = 0
-    const done = await untilWritten(() => (++tries < 3 ? Promise.reject(conflict()) : Promise.resolve('written')))
+    const done = await retryOnConflict(() => (++tries < 3 ? Promise.reject(conflict()) : Promise.resolve('written')))
     expect([done, tries]).toEqual(['written', 3])
   })
 
   it('ends with a conflict that says nothing of the versions of the store', async () => {
-    const failed: unknown = await untilWritten(() => Promise.reject(conflict())).catch((error: unknown) => error)
+    const failed: unknown = await retryOnConflict(() => Promise.reject(conflict())).catch((error: unknown) => error)
     expect(failed).toMatchObject({
       code: 'CONFLICT',
       issues: [],
@@ -24,7 +24,7 @@ describe('work that writes', () => {
   it('is not done again over a conflict of a name or a state', async () => {
     let tries = 0
     const taken = new AppError('CONFLICT', 'the name is taken')
-    await expect(untilWritten(() => (tries++, Promise.reject(taken)))).rejects.toBe(taken)
+    await expect(retryOnConflict(() => (tries++, Promise.reject(taken)))).rejects.toBe(taken)
     expect(tries).toBe(1)
   })
 })

@@ -1,0 +1,134 @@
+/**
+ * The last readings that a task has taken of a resource, as identities: 16 bytes each. Kept where readings are taken that
+ * came after newer ones, of which a sensor knows nothing any more.
+ *
+ * RECENT-1 at most `MOST` of a resource are known, none that was taken longer ago than the window.
+ */
+import { identityHash } from './reading.ts'
+import type { Message } from '../origin.ts'
+
+const MOST = 1_000
+const LEAST_ROOM = 8
+const HEX = 16
+const HASH_DIGITS = 8
+const TIME_DIGITS = 12
+const DIGITS = 2 * HASH_DIGITS + TIME_DIGITS
+
+export class RecentReadings {
+  /** two of each, in the order in which they were taken from `#first` on, as a ring */
+  #hashes = new Uint32Array(0)
+  /** epoch ms of the clock at which each was taken */
+  #times = new Float64Array(0)
+  #first = 0
+  #size = 0
+
+  static of(saved: string): RecentReadings {
+    const recent = new RecentReadings()
+    for (let at = 0; at < saved.length; at += DIGITS) {
+      const number = (from: number, digits: number): number => Number.parseInt(saved.substr(at + from, digits), HEX)
+      recent.#push(number(0, HASH_DIGITS), number(HASH_DIGITS, HASH_DIGITS), number(2 * HASH_DIGITS, TIME_DIGITS))
+    }
+    return recent
+  }
+
+  /** for how many there is memory */
+  get room(): number {
+    return this.#times.length
+  }
+
+  /** The least for those that were taken at `since` or later. */
+  roomSince(since: number): number {
+    let [from, to] = [0, this.#size]
+    while (from < to) {
+      const middle = Math.floor((from + to) / 2)
+      if ((this.#times[this.#place(middle)] as number) < since) from = middle + 1
+      else to = middle
+    }
+    return from === this.#size ? 0 : Math.max(LEAST_ROOM, this.#size - from)
+  }
+
+  /** When the oldest was taken, epoch ms; Infinity without any. */
+  get oldest(): number {
+    return this.#size === 0 ? Number.POSITIVE_INFINITY : (this.#times[this.#first] as number)
+  }
+
+  /** When the newest was taken, epoch ms; -Infinity without any. */
+  get newest(): number {
+    return this.#size === 0 ? Number.NEGATIVE_INFINITY : (this.#times[this.#place(this.#size - 1)] as number)
+  }
+
+  /**
+   * Adds one that is taken at `now`, epoch ms, in place of the oldest when there are `MOST`. False: it is there. `isNewer`: it
+   * cannot be.
+   */
+  add(message: Message, ignores: readonly string[], now: number, isNewer: boolean): boolean {
+    const [one, other] = identityHash(message, ignores)
+    for (let i = isNewer ? -1 : this.#size - 1; i >= 0; i--) {
+      const place = 2 * this.#place(i)
+      if (this.#hashes[place] === one && this.#hashes[place + 1] === other) return false
+    }
+    this.#push(one, other, now)
+    return true
+  }
+
+  /** Forgets those that were taken before a time, epoch ms; gives how many those are. */
+  forgetBefore(time: number): number {
+    let count = 0
+    while (this.oldest < time) {
+      this.#shift()
+      count++
+    }
+    return count
+  }
+
+  /** Gives back the memory that it does not need. */
+  shrink(): void {
+    this.#resize(Math.max(LEAST_ROOM, this.#size))
+  }
+
+  /** As text: digits of the two halves of an identity and of the time, one after the other. */
+  save(): string {
+    let text = ''
+    for (let i = 0; i < this.#size; i++) {
+      const place = this.#place(i)
+      for (const half of [2 * place, 2 * place + 1]) text += digits(this.#hashes[half] as number, HASH_DIGITS)
+      text += digits(this.#times[place] as number, TIME_DIGITS)
+    }
+    return text
+  }
+
+  #place(index: number): number {
+    return (this.#first + index) % this.#times.length
+  }
+
+  #push(one: number, other: number, now: number): void {
+    if (this.#size === MOST) this.#shift()
+    else if (this.#size === this.#times.length) this.#resize(Math.min(MOST, Math.max(LEAST_ROOM, 2 * this.#size)))
+    const place = this.#place(this.#size++)
+    this.#hashes[2 * place] = one
+    this.#hashes[2 * place + 1] = other
+    this.#times[place] = now
+  }
+
+  #shift(): void {
+    this.#first = this.#place(1)
+    this.#size--
+  }
+
+  #resize(room: number): void {
+    const hashes = new Uint32Array(2 * room)
+    const times = new Float64Array(room)
+    for (let i = 0; i < this.#size; i++) {
+      const place = this.#place(i)
+      hashes.set(this.#hashes.subarray(2 * place, 2 * place + 2), 2 * i)
+      times[i] = this.#times[place] as number
+    }
+    this.#hashes = hashes
+    this.#times = times
+    this.#first = 0
+  }
+}
+
+function digits(number: number, count: number): string {
+  return Math.floor(number).toString(HEX).padStart(count, '0')
+}
