@@ -6,7 +6,7 @@ import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { at, type Issue, Issues, nearest, ownValue, shown, stepsOf } from '#kernel'
+import { at, isPlainObject, type Issue, makeIssue, nearest, ownValue, refuse, shown, stepsOf } from '#kernel'
 import { type Decoded, type Problem, problemsBy } from './fields.ts'
 
 /** errors of a schema that are looked at: several may stand for one problem */
@@ -22,7 +22,6 @@ export interface Checked<S extends TSchema = TSchema> {
   readonly schema: S
   /** Throws `VALIDATION` with all problems. What it returned once is returned as it is. */
   read(value: unknown): Decoded<S>
-  issues(value: unknown): readonly Issue[]
 }
 
 export interface CheckOptions {
@@ -37,22 +36,16 @@ export function checked<const S extends TSchema>(schema: S, { subject, type = 'B
   let validator: Validator | undefined
   const decode = decoderOf(schema)
   const known = new WeakSet()
-  const found = (value: unknown): Issues => {
-    const issues = new Issues(type, MAX_ISSUES)
-    gather(schema, value, issues)
-    return issues
-  }
   return {
     schema,
     read: (value) => {
       if (typeof value === 'object' && value !== null && known.has(value)) return value as Decoded<S>
       validator ??= Compile(schema)
-      if (!validator.Check(value)) found(value).throwIfAny(subject)
+      if (!validator.Check(value)) throw refuse(subject, issuesOf(schema, value, type))
       const decoded = decode === undefined ? value : decode(value)
       if (typeof decoded === 'object' && decoded !== null) known.add(decoded)
       return decoded as Decoded<S>
     },
-    issues: (value) => found(value).list,
   }
 }
 
@@ -85,7 +78,7 @@ function decoderOf(schema: TSchema): Decode | undefined {
   }
 }
 
-function gather(schema: TSchema, value: unknown, issues: Issues): void {
+function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue[] {
   const found = new Map<string, { readonly rank: number; readonly problem: Problem }>()
   for (const error of allErrors(schema, value)) {
     const rank = RANKS[error.keyword] ?? 0
@@ -98,16 +91,16 @@ function gather(schema: TSchema, value: unknown, issues: Issues): void {
     found.set(problem.at ?? '', { rank: 0, problem })
   }
   const paths = [...found.keys()]
-  for (const [path, { rank, problem }] of found) {
-    // what a part says is enough: that the whole does not fit follows
-    const isSaid = rank > 0 && paths.some((other) => other.startsWith(`${path}/`))
-    if (!isSaid) issues.wrong(path, problem.message, problem.suggestion)
-  }
+  // what a part says is enough: that the whole does not fit follows
+  return [...found]
+    .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
+    .slice(0, MAX_ISSUES)
+    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion))
 }
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
 function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<Problem> {
-  if (!Type.IsObject(schema) || !isPart(value)) return
+  if (!Type.IsObject(schema) || !isPlainObject(value)) return
   for (const problem of problemsBy(schema, value)) yield { ...problem, at: `${path}${problem.at ?? ''}` }
   for (const [name, part] of Object.entries(schema.properties))
     yield* rulesWithin(part, ownValue(value, name), `${path}${at('', name)}`)
@@ -139,7 +132,7 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly
 function plainProblem(error: SchemaError, value: unknown): Problem {
   switch (error.keyword) {
     case 'type':
-      return typeProblem(String(error.params.type), value)
+      return typeProblem(String(error.params.type))
     case 'const':
       return { message: `${shown(value)} is not allowed`, suggestion: `it is ${String(error.params.allowedValue)}` }
     case 'enum':
@@ -168,17 +161,13 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
   }
 }
 
-function typeProblem(type: string, value: unknown): Problem {
-  if (type === 'object' && !isPart(value)) return { message: 'Object value expected', suggestion: 'send a JSON object' }
-  return { message: `${type.slice(0, 1).toUpperCase()}${type.slice(1)} value expected` }
-}
-
-function isPart(value: unknown): boolean {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
+function typeProblem(type: string): Problem {
+  const message = `${type.slice(0, 1).toUpperCase()}${type.slice(1)} value expected`
+  return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
 }
 
 /** An unknown name, with the known one that it is most like. */
-export function unknownName(name: string, known: readonly string[]): Problem {
+function unknownName(name: string, known: readonly string[]): Problem {
   const like = nearest(name, known)
   return {
     message: 'is unknown',
