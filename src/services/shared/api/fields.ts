@@ -93,10 +93,9 @@ export function word<const W extends string>(name: string, words: readonly W[]):
 /** Epoch ms, of epoch ms or ISO 8601. */
 export const instant: TCodec<TSchema, number> = Type.Decode(
   refined(
-    Type.Union([
-      Type.String({ maxLength: 64, pattern: INSTANT, description: 'ISO 8601, or epoch ms as digits' }),
-      Type.Number({ minimum: -MAX_MS, maximum: MAX_MS, description: 'epoch ms' }),
-    ]),
+    Type.Union([Type.String({ maxLength: 64, pattern: INSTANT }), Type.Number({ minimum: -MAX_MS, maximum: MAX_MS })], {
+      description: 'ISO 8601, or epoch ms',
+    }),
     (value) =>
       isInstant(epochMs(value))
         ? []
