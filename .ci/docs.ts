@@ -5,6 +5,7 @@ import { markedPart } from '../test/support/read-markdown.ts'
 import { readText, root } from '../test/support/repository.ts'
 import { invariantTable } from './docs/invariants.ts'
 import {
+  alarmTable,
   commandReference,
   decisionList,
   errorTable,
@@ -37,7 +38,7 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
     plug: () => memberTable(RULE, 'PlugOverride'),
   },
   'docs/reference/plugs.md': { plugs: plugReference },
-  'docs/reference/requests.md': { alarm: () => memberTable('src/services/alarms/contract.ts', 'AlarmExtras') },
+  'docs/reference/requests.md': { alarm: alarmTable },
   'docs/reference/options.md': {
     host: optionTable,
     engine: () => memberTable('src/core/engine/api.ts', 'EngineOptions'),

@@ -7,6 +7,7 @@ import type { Plug } from '../../src/core/plug/plug.ts'
 import { ISSUE_TYPES } from '../../src/core/rule/check/issue-types.ts'
 import { OPTIONS, type Option } from '../../src/host/config.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
+import { AlarmSchema, EXTRAS } from '../../src/services/alarms/alarm-schema.ts'
 import { readInterface, readInterfaces, type Member } from './interfaces.ts'
 import { builtCode } from '../../test/support/built-code.ts'
 import { WALLS } from '../../test/support/import-walls.ts'
@@ -34,6 +35,17 @@ export function optionTable(): string {
 /** One row a member. Throws when one has no comment: its row would say nothing. */
 export function memberTable(path: string, name: string): string {
   return rowsOf(path, readInterface(readText(path), name).members)
+}
+
+/** What alarms have besides the interface of the platform, from the schema of what is answered. */
+export function alarmTable(): string {
+  const { snoozeUntil } = AlarmSchema.properties
+  const rows = Object.entries({ ...EXTRAS, snoozeUntil }).map(([name, schema]) => {
+    const { description = '' } = schema as { readonly description?: string }
+    const type = schema.type === 'object' ? `{ ${Object.keys(schema.properties).join(', ')} }` : schema.type
+    return [`[\`${name}\`]`, `\`${type}\``, description]
+  })
+  return table(['field', 'type', 'meaning'], rows)
 }
 
 /** An overview with a link for each plug, and the page of each. */

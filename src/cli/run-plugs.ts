@@ -1,7 +1,7 @@
 /** What `plugs` does. */
-import { byName, exampleNode, nearest, plugPage } from '#core/spi'
+import { byName, exampleNode, plugPage } from '#core/spi'
 import type { Plug } from '#core'
-import { AppError } from '#kernel'
+import { AppError, nearest } from '#kernel'
 import { loadPlugs } from '#host/load-plugs'
 import { tableLines } from './report/table.ts'
 import type { Terminal } from './terminal.ts'

@@ -23,7 +23,6 @@ export {
   UNKNOWN,
 } from './graph/graph.ts'
 export type { RuleProperties } from './graph/rule-properties.ts'
-export { nearest } from './language/placeholders/nearest.ts'
 export { parseResource, resolveResource } from './language/placeholders/resource.ts'
 export { frozenCopy } from './plug/plain-json.ts'
 export { byName, exampleNode, plugPage } from './plug/plug-page.ts'

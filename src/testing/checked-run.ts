@@ -14,13 +14,12 @@ import {
   type Crash,
   type Generate,
   instantOf,
-  nearest,
   play,
   type Preparer,
   type RuleGraph,
   settingsOf,
 } from '#core/spi'
-import { AppError } from '#kernel'
+import { AppError, nearest } from '#kernel'
 import { afterPatience } from './patience.ts'
 
 /** Where a process dies. */

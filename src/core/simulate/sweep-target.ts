@@ -1,6 +1,5 @@
 /** Where in a rule a value of a sweep goes: `node.property`, `node.invocationPolicy`, or a variable. */
-import { FORBIDDEN_KEYS, ownValue } from '#kernel'
-import { nearest } from '../language/placeholders/nearest.ts'
+import { FORBIDDEN_KEYS, nearest, ownValue } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import type { PlugNode, Rule, Template } from '../rule/rule.ts'
 import { settingsOf } from '../rule/settings.ts'

@@ -3,12 +3,12 @@ import { AppError, type Caller } from '#kernel'
 import type { JobQueue } from '#jobs'
 import { machineTimers } from '#platform'
 import type { AlarmWriter } from './alarm-writer.ts'
+import { AlarmChange } from './alarm-schema.ts'
 import type { AlarmRecord } from './alarm-record.ts'
 import { batchApi } from './batch-service.ts'
 import { ledBy } from './change-alarm.ts'
 import type { Alarm, AlarmsApi, ChangeOptions, TimelineItem } from './contract.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
-import { readChange } from './read-change.ts'
 import { readQuery, readTimeline } from './read-query.ts'
 import { showAll, showNewest, showWhole } from './show-alarm.ts'
 import { timelineOf } from './timeline.ts'
@@ -41,7 +41,7 @@ export function alarmApi(dependencies: AlarmApiDependencies, caller: Caller): Al
     update: async (id, body, options = {}) => {
       const { cause, ifRevision } = options
       writer.requireFewHops(cause)
-      const change = readChange(body)
+      const change = AlarmChange.read(body)
       const mover = { led: ledBy(cause), ifRevision, ...(cause && { effect: cause.effect, by: cause }) }
       return shown(await writer.change(await tenantAlarms(), id, change, mover), options)
     },

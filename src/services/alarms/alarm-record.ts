@@ -1,31 +1,26 @@
 /** An alarm as it is stored, and the documents beside it. Times are epoch ms. */
 import { createHash } from 'node:crypto'
-import { durationMs, type Json } from '#kernel'
+import { durationMs } from '#kernel'
 import type { CollectionSpec } from '#storage'
-import type { AlarmCause, AlarmStatus, AttributeChange, Severity } from './contract.ts'
+import type { AttributeChange } from './alarm-schema.ts'
+import type { AlarmCause } from './contract.ts'
+import type { RaisedAlarm } from './new-alarm.ts'
 import { searchTexts } from './search-texts.ts'
 
 /**
  * The history of an alarm is its raising, its repeats and its updates. The newest of the latter two stand in the alarm
  * itself, the others in chunks beside it, so that the thousandth repeat costs what the first one does.
  */
-export interface AlarmRecord {
+export interface AlarmRecord extends RaisedAlarm {
   readonly id: string
   /** what makes two alarms the same one; also the id of its `KeyRecord` */
   readonly key: string
-  readonly type: string
-  readonly text: string
-  readonly source: Readonly<Record<string, Json>> & { readonly id: string }
-  readonly status: AlarmStatus
-  readonly severity: Severity
   /** 1 and one for each repeat */
   readonly count: number
   readonly timestamp: number
   readonly createTime: number
   readonly updateTime: number
   readonly triggerTime: number
-  readonly assignee?: string
-  readonly properties?: Readonly<Record<string, Json>>
   /** who raised it */
   readonly user: string
   /** id of the history record of its raising */
@@ -37,12 +32,8 @@ export interface AlarmRecord {
   readonly updateTail: readonly HistoryRecord[]
   /** marks of the newest effects of rules that raised or changed it */
   readonly effects?: readonly string[]
-  readonly autoClearAfter?: string
-  readonly snoozeUntil?: number
-  readonly escalation?: { readonly after: string; readonly severity: Severity }
   /** it was escalated, or somebody took care of it before */
   readonly escalationOver?: boolean
-  readonly dedupKey?: string
 }
 
 export interface HistoryRecord {

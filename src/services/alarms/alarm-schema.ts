@@ -1,68 +1,121 @@
-/** Bodies and answers as the API page shows them. The service reads bodies itself. */
+/** What alarms, their changes and operations on many of them look like outside, with the limits of what is sent. */
 import { Type } from 'typebox'
-import { REVISION } from '#services/shared'
-import { SEVERITIES, STATUSES } from './words.ts'
+import {
+  checked,
+  closed,
+  type Decoded,
+  duration,
+  id,
+  instant,
+  nullable,
+  oneOrMore,
+  open,
+  type Problem,
+  readOnly,
+  refined,
+  REVISION,
+  text,
+  word,
+} from '#services/shared'
+import { type Json, shown } from '#kernel'
+
+export const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const
+export const STATUSES = ['ACTIVE', 'ACKNOWLEDGED', 'CLEARED'] as const
+export type Severity = (typeof SEVERITIES)[number]
+export type AlarmStatus = (typeof STATUSES)[number]
+
+const MAX_NAME = 500
+const MAX_TEXT = 10_000
+const MAX_LEVELS = 20
+const MAX_IDS = 100_000
+const MAX_VALUES = 1000
+const MAX_PAGE = 10_000_000
+const MAX_SIZE = 1000
 
 const Text = Type.String()
 const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
-const Time = Type.Union([IsoTime, Type.Number({ description: 'epoch ms' })])
-const AnyObject = Type.Record(Text, Type.Unknown())
-const SeveritySchema = Type.Enum(SEVERITIES, { description: 'in any letter case' })
-const StatusSchema = Type.Enum(STATUSES, { description: 'in any letter case' })
-const Source = Type.Object({ id: Text }, { additionalProperties: true, description: 'the resource, and what else' })
-const Escalation = Type.Object(
-  { after: Text, severity: SeveritySchema },
-  { description: 'unless acknowledged by then' },
+const severity = word('severity', SEVERITIES)
+const status = word('status', STATUSES)
+const name = text(MAX_NAME)
+const assignee = Type.Decode(nullable(name), (value) => (value === '' ? null : value))
+const entity = refined(Type.Literal('alarm'), (value) =>
+  value === 'alarm' ? [] : [{ message: `invalid entity: ${shown(value)}`, suggestion: 'it is alarm' }],
 )
-const Assignee = Type.Union([Text, Type.Null()])
+const ACTIONS = ['delete', 'update'] as const
+const action = refined(Type.Enum(ACTIONS), (value) => {
+  if (ACTIONS.some((one) => one === value)) return []
+  return [{ message: `invalid action for alarm entity: ${shown(value)}`, suggestion: ACTIONS.join(' or ') }]
+})
+const SNOOZE =
+  'a time: until then, being raised again is counted and not told. One that is over says nothing. Null takes it away'
 
-const extras = {
-  autoClearAfter: Type.Optional(Type.String({ description: 'ISO 8601 duration after it was raised last' })),
-  escalation: Type.Optional(Escalation),
+type Source = Readonly<Record<string, Json>> & { readonly id: string }
+
+/** What alarms may have besides what the interface of the platform has: kept and shown as it is sent. */
+export const EXTRAS = {
+  autoClearAfter: Type.Optional(
+    duration(
+      'duration such as PT1H, at most 3650 days: so long after it was raised last, the alarm is cleared by itself',
+    ),
+  ),
+  escalation: Type.Optional(
+    closed(
+      { after: duration(), severity },
+      { description: 'an alarm that is still active so long after it was raised first gets this severity, once' },
+    ),
+  ),
   dedupKey: Type.Optional(
-    Type.String({ description: 'what makes two alarms the same one, instead of source and type' }),
+    text(MAX_NAME, { minLength: 1, description: 'what makes two alarms the same one, instead of source and type' }),
   ),
 }
 
-export const NewAlarmSchema = Type.Object(
+const NewAlarmSchema = open(
   {
-    type: Text,
-    text: Text,
-    severity: SeveritySchema,
-    source: Source,
-    status: Type.Optional(StatusSchema),
-    timestamp: Type.Optional(Time),
-    assignee: Type.Optional(Assignee),
-    snoozeUntil: Type.Optional(Time),
-    ...extras,
+    type: name,
+    text: text(MAX_TEXT),
+    severity,
+    source: Type.Unsafe<Source>(
+      Type.Object({ id }, { additionalProperties: true, description: 'the resource, and what else' }),
+    ),
+    status: Type.Optional(status),
+    timestamp: Type.Optional(instant),
+    assignee: Type.Optional(assignee),
+    snoozeUntil: Type.Optional(nullable(instant)),
+    ...EXTRAS,
   },
-  { title: 'new alarm', additionalProperties: true, description: 'other members become additional properties' },
-)
-
-export const AlarmChangeSchema = Type.Object(
+  MAX_LEVELS,
   {
-    severity: Type.Optional(SeveritySchema),
-    status: Type.Optional(StatusSchema),
-    assignee: Type.Optional(Assignee),
-    snoozeUntil: Type.Optional(Type.Union([Time, Type.Null()])),
+    title: 'new alarm',
+    description: `other members become additional properties; all of them have at most ${MAX_LEVELS} levels`,
   },
-  { title: 'alarm update', description: 'at least one of them' },
 )
+export const NewAlarm = checked(NewAlarmSchema, { subject: 'the alarm' })
+/** Times are epoch ms. */
+export type NewAlarm = Decoded<typeof NewAlarmSchema>
 
-const ChangeSchema = Type.Object({
+/** Absent members stay; null takes away. */
+const CHANGES = {
+  severity: Type.Optional(severity),
+  status: Type.Optional(status),
+  assignee: Type.Optional(assignee),
+  snoozeUntil: Type.Optional(nullable(instant)),
+}
+
+const AttributeChangeSchema = Type.Object({
   attribute: Text,
   type: Text,
-  oldValue: Type.Union([Text, Type.Null()]),
-  newValue: Type.Union([Text, Type.Null()]),
+  oldValue: nullable(Text),
+  newValue: nullable(Text),
 })
-
 const AuditRecordSchema = Type.Object({
   id: Text,
   type: Text,
   text: Text,
   timestamp: IsoTime,
-  changes: Type.Optional(Type.Array(ChangeSchema)),
+  changes: Type.Optional(Type.Unsafe<readonly AttributeChange[]>(Type.Array(AttributeChangeSchema))),
 })
+export interface AttributeChange extends Decoded<typeof AttributeChangeSchema> {}
+export interface AuditRecord extends Decoded<typeof AuditRecordSchema> {}
 
 export const AlarmSchema = Type.Object(
   {
@@ -74,19 +127,69 @@ export const AlarmSchema = Type.Object(
     type: Text,
     timestamp: IsoTime,
     text: Text,
-    source: Source,
-    status: StatusSchema,
-    severity: SeveritySchema,
+    source: Type.Unsafe<Source>(Type.Object({ id: Text }, { additionalProperties: true })),
+    status: Type.Enum(STATUSES),
+    severity: Type.Enum(SEVERITIES),
     count: Type.Integer({ minimum: 1 }),
     revision: Type.Integer({ minimum: 1, description: REVISION }),
     assignee: Type.Optional(Text),
-    history: Type.Array(AuditRecordSchema),
-    additionalProperties: Type.Optional(AnyObject),
-    snoozeUntil: Type.Optional(IsoTime),
-    ...extras,
+    history: Type.Unsafe<readonly AuditRecord[]>(Type.Array(AuditRecordSchema)),
+    additionalProperties: Type.Optional(Type.Unsafe<Readonly<Record<string, Json>>>(Type.Record(Text, Type.Unknown()))),
+    snoozeUntil: Type.Optional(Type.String({ format: 'date-time', description: SNOOZE })),
+    ...EXTRAS,
   },
   { title: 'alarm' },
 )
+/** What the service answers; optional members are absent without a value. Times are ISO 8601 in UTC with ms. */
+export interface Alarm extends Decoded<typeof AlarmSchema> {}
+export type AlarmExtras = Pick<Alarm, keyof typeof EXTRAS>
+
+function nothingToChange(change: unknown): readonly Problem[] {
+  const names = Object.keys(CHANGES)
+  if (names.some((one) => Object.hasOwn(change as object, one))) return []
+  return [{ message: 'has nothing to change', suggestion: `give at least one of ${names.join(', ')}` }]
+}
+
+const shownOnly = Object.keys(AlarmSchema.properties).filter((one) => !Object.hasOwn(CHANGES, one))
+const AlarmChangeSchema = refined(
+  closed({ ...CHANGES, ...readOnly(shownOnly) }, { title: 'alarm update', minProperties: 1 }),
+  nothingToChange,
+)
+export const AlarmChange = checked(AlarmChangeSchema, { subject: 'the update' })
+const BatchChangeSchema = refined(closed(CHANGES, { minProperties: 1 }), nothingToChange)
+export type AlarmChange = Decoded<typeof BatchChangeSchema>
+
+const time = Type.Optional(instant)
+const FILTERS = {
+  type: Type.Optional(oneOrMore(Text, MAX_VALUES)),
+  status: Type.Optional(oneOrMore(status, MAX_VALUES)),
+  severity: Type.Optional(oneOrMore(severity, MAX_VALUES)),
+  source: Type.Optional(oneOrMore(Text, MAX_VALUES)),
+  dateFrom: time,
+  dateTo: time,
+  assignee: Type.Optional(name),
+}
+const MOMENTS = {
+  ...FILTERS,
+  creationTimeFrom: time,
+  creationTimeTo: time,
+  lastUpdatedFrom: time,
+  lastUpdatedTo: time,
+  lastTriggeredFrom: time,
+  lastTriggeredTo: time,
+}
+export const LISTING = {
+  ...MOMENTS,
+  page: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE })),
+  size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SIZE })),
+  sort: Type.Optional(Type.Enum(['timestamp', 'lastUpdateTime', 'lastTriggeredTime', 'creationTime'])),
+  order: Type.Optional(Type.Enum(['descending', 'ascending', 'desc', 'asc'])),
+  history: Type.Optional(Type.Boolean({ description: 'false leaves histories out' })),
+}
+export const TIMELINE = { ...MOMENTS, from: time, to: time }
+
+const ListSchema = Type.Object(MOMENTS)
+export type AlarmFilters = Decoded<typeof ListSchema>
 
 export const AlarmListSchema = Type.Object(
   {
@@ -99,45 +202,56 @@ export const AlarmListSchema = Type.Object(
   { title: 'alarms' },
 )
 
+const CauseSchema = Type.Object({
+  task: Text,
+  node: Text,
+  effect: Text,
+  trigger: Type.Optional(Text),
+  hops: Type.Integer({ minimum: 0 }),
+})
+
 export const AlarmWhySchema = Type.Object(
   {
     alarm: Text,
-    raisedBy: Text,
-    cause: Type.Union([
-      Type.Object({
-        task: Text,
-        node: Text,
-        effect: Text,
-        trigger: Type.Optional(Text),
-        hops: Type.Integer({ minimum: 0 }),
-      }),
-      Type.Null(),
-    ]),
+    raisedBy: Type.String({ description: 'the API key, the subject of a token, or system/engine' }),
+    cause: nullable(CauseSchema),
     explanation: Type.Unknown(),
   },
   { title: 'why an alarm was raised' },
 )
+export interface AlarmWhy extends Decoded<typeof AlarmWhySchema> {}
 
-const BatchQuerySchema = Type.Object({
-  ids: Type.Optional(Type.Array(Text)),
-  type: Type.Optional(Type.Union([Text, Type.Array(Text)])),
-  status: Type.Optional(Type.Union([Text, Type.Array(Text)])),
-  severity: Type.Optional(Type.Union([Text, Type.Array(Text)])),
-  source: Type.Optional(Type.Union([Text, Type.Array(Text)])),
-  dateFrom: Type.Optional(Type.Integer()),
-  dateTo: Type.Optional(Type.Integer()),
-  assignee: Type.Optional(Text),
-})
-
-export const AlarmBatchSchema = Type.Object(
-  {
-    entity: Type.Literal('alarm'),
-    action: Type.Enum(['delete', 'update']),
-    query: BatchQuerySchema,
-    actionParameters: Type.Optional(AlarmChangeSchema),
+const BatchQuerySchema = refined(
+  closed({ ids: Type.Optional(oneOrMore(Text, MAX_IDS)), ...FILTERS }, { minProperties: 1 }),
+  (query) => {
+    const { ids, ...filters } = query as Readonly<Record<string, unknown>>
+    const names = Object.keys(FILTERS).filter((one) => Object.hasOwn(filters, one))
+    if (ids !== undefined && names.length > 0)
+      return [{ at: '/ids', message: `stands beside ${names.join(', ')}`, suggestion: 'give ids or filters' }]
+    if (ids !== undefined || names.length > 0) return []
+    const suggestion = `give ids, or at least one of ${Object.keys(FILTERS).join(', ')}`
+    return [{ message: 'selects nothing', suggestion }]
   },
-  { title: 'batch operation on alarms' },
 )
+
+const AlarmBatchSchema = refined(
+  closed(
+    {
+      entity,
+      action,
+      query: BatchQuerySchema,
+      actionParameters: Type.Optional(BatchChangeSchema),
+    },
+    { title: 'batch operation on alarms' },
+  ),
+  (body) => {
+    const { action, actionParameters } = body as Readonly<Record<string, unknown>>
+    if (action !== 'update' || actionParameters !== undefined) return []
+    return [{ at: '/actionParameters', message: 'is required' }]
+  },
+)
+export const AlarmBatch = checked(AlarmBatchSchema, { subject: 'the batch operation' })
+export type AlarmBatch = Decoded<typeof AlarmBatchSchema>
 
 const Operation = Type.Object({
   entity: Type.Literal('alarm'),
@@ -145,13 +259,11 @@ const Operation = Type.Object({
   description: Type.Optional(Text),
 })
 const Entries = Type.Record(Text, Type.Object({ statusCode: Type.Integer(), error: Type.Optional(Text) }))
+const QueuedSchema = Type.Object({ id: Text, queueTime: IsoTime, operation: Operation })
+export interface QueuedAlarmBatch extends Decoded<typeof QueuedSchema> {}
 
 export const QueuedAlarmBatchSchema = Type.Object(
-  {
-    statusCode: Type.Literal(202),
-    uri: Text,
-    entity: Type.Object({ id: Text, queueTime: IsoTime, operation: Operation }),
-  },
+  { statusCode: Type.Literal(202), uri: Text, entity: QueuedSchema },
   { title: 'queued batch operation on alarms' },
 )
 

@@ -22,14 +22,14 @@ import {
   snoozeEnd,
   type Led,
 } from './change-alarm.ts'
+import type { AlarmChange } from './alarm-schema.ts'
 import type { AlarmCause, CauseReader } from './contract.ts'
 import { clearedBy, openOf } from './find-alarms.ts'
 import { revisionOf } from './history.ts'
 import type { KeyDraft } from './key-draft.ts'
 import type { KeyedCommitter, Work } from './keyed-committer.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
-import { readAlarm } from './read-alarm.ts'
-import type { AlarmChange } from './read-change.ts'
+import { readAlarm } from './new-alarm.ts'
 import { OCCURRED_AGAIN, RAISED, UPDATED } from './words.ts'
 
 export interface AlarmWriterDependencies {

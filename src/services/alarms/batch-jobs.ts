@@ -4,7 +4,7 @@ import { AppError } from '#kernel'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
 import { NOT_LED } from './change-alarm.ts'
-import type { AlarmChange } from './read-change.ts'
+import type { AlarmChange } from './alarm-schema.ts'
 
 export const BATCH_JOB = 'alarms.batch'
 

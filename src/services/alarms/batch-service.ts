@@ -1,15 +1,16 @@
 /** Operations on many alarms: queued, and followed by their status. */
 import type { Job, JobQueue } from '#jobs'
-import { portionsOfIds } from '#storage'
+import { type Condition, portionsOfIds } from '#storage'
 import { AppError, type Caller } from '#kernel'
 import { machineTimers } from '#platform'
 import { noAlarm } from './alarm-writer.ts'
 import { itemResults } from '#services/shared'
-import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
+import { AlarmBatch, type QueuedAlarmBatch } from './alarm-schema.ts'
+import { BATCH_JOB, type BatchAction, batchData, type BatchData } from './batch-jobs.ts'
 import type { TenantCollections } from './collections.ts'
-import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
+import type { AlarmsApi } from './contract.ts'
 import type { TenantAlarms } from './tenant-alarms.ts'
-import { readBatch, type ReadBatch } from './read-batch.ts'
+import { conditions } from './read-query.ts'
 
 const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
@@ -24,11 +25,12 @@ export function batchApi({ jobs, newId, tenantAlarms }: BatchDependencies, calle
   const queue = jobs(caller.tenant)
   return {
     queue: async (body) => {
-      const read = readBatch(body)
+      const batch = AlarmBatch.read(body)
+      const action = actionOf(batch)
       const { collections } = await tenantAlarms()
-      const { ids, missing } = await selected(collections, read.select)
-      const description = `${DOING[read.action.kind]} ${ids.length + missing.length} alarms`
-      const data: BatchData = { action: read.action, description, missing }
+      const { ids, missing } = await selected(collections, batch.query)
+      const description = `${DOING[action.kind]} ${ids.length + missing.length} alarms`
+      const data: BatchData = { action, description, missing }
       return headOf(await queue.add({ type: BATCH_JOB, id: newId(), user: caller.user, data, items: ids }))
     },
     get: async (id) => {
@@ -41,6 +43,10 @@ export function batchApi({ jobs, newId, tenantAlarms }: BatchDependencies, calle
 
 const DOING = { delete: 'deleting', update: 'updating' } as const
 
+function actionOf({ action, actionParameters = {} }: AlarmBatch): BatchAction {
+  return action === 'delete' ? { kind: 'delete' } : { kind: 'update', change: actionParameters }
+}
+
 function headOf(job: Job): QueuedAlarmBatch {
   const { id, queueTime } = job
   const { action } = batchData(job)
@@ -50,13 +56,14 @@ function headOf(job: Job): QueuedAlarmBatch {
 /** The alarms as they are when the operation is queued; of ids that are asked for, those that do not exist. */
 async function selected(
   collections: TenantCollections,
-  select: ReadBatch['select'],
+  { ids: named, ...filters }: AlarmBatch['query'],
 ): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
-  if ('where' in select) return { ids: await allIds(collections, select.where), missing: [] }
+  if (named === undefined) return { ids: await allIds(collections, conditions(filters)), missing: [] }
+  const asked = [...new Set(typeof named === 'string' ? [named] : named)]
   const ids: string[] = []
   const missing: string[] = []
-  for (let from = 0; from < select.ids.length; from += NAMED_AT_ONCE) {
-    const some = select.ids.slice(from, from + NAMED_AT_ONCE)
+  for (let from = 0; from < asked.length; from += NAMED_AT_ONCE) {
+    const some = asked.slice(from, from + NAMED_AT_ONCE)
     const there = await collections.alarms.ids({
       where: [{ field: 'id', op: 'in', values: some }],
       limit: NAMED_AT_ONCE,
@@ -68,10 +75,7 @@ async function selected(
   return { ids, missing }
 }
 
-async function allIds(
-  collections: TenantCollections,
-  where: Extract<ReadBatch['select'], { where: unknown }>['where'],
-): Promise<readonly string[]> {
+async function allIds(collections: TenantCollections, where: readonly Condition[]): Promise<readonly string[]> {
   const found: string[] = []
   for await (const portion of portionsOfIds(collections.alarms, where, IDS_AT_ONCE)) {
     for (const id of portion) found.push(id)

@@ -2,10 +2,10 @@
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { AlarmRecord } from './alarm-record.ts'
-import type { AlarmEvent, AttributeChange } from './contract.ts'
+import type { AlarmChange, AttributeChange } from './alarm-schema.ts'
+import type { AlarmEvent } from './contract.ts'
 import { withRepeat, withUpdate, type Grown } from './history.ts'
-import type { NewAlarm } from './read-alarm.ts'
-import type { AlarmChange } from './read-change.ts'
+import type { RaisedAlarm } from './new-alarm.ts'
 import { ATTRIBUTE_CHANGE, SEVERITY_CHANGE, STATUS_CHANGE } from './words.ts'
 
 /**
@@ -26,7 +26,7 @@ export interface Moment {
 }
 
 export function bornAlarm(
-  alarm: NewAlarm,
+  alarm: RaisedAlarm,
   { id, key, user }: { readonly id: string; readonly key: string; readonly user: string },
   { now, recordId, effect }: Moment,
 ): AlarmRecord {

@@ -8,7 +8,8 @@ import {
   TIMELINE_MEDIA_TYPE,
   typed,
 } from '#services/shared/client'
-import type { AlarmsApi, QueuedAlarmBatch } from './contract.ts'
+import type { QueuedAlarmBatch } from './alarm-schema.ts'
+import type { AlarmsApi } from './contract.ts'
 
 /**
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.

@@ -16,6 +16,9 @@
  */
 import type { Caller, Issue, Json, Published, ReaderOptions, RevisionOptions } from '#kernel'
 import type { Write } from '#storage'
+import type { Alarm, AlarmWhy, AttributeChange, QueuedAlarmBatch } from './alarm-schema.ts'
+
+export type { Alarm } from './alarm-schema.ts'
 
 /** The service of one host. */
 export interface AlarmsService {
@@ -39,57 +42,6 @@ export interface AlarmsService {
 export interface AlarmsGauges {
   readonly openBatches: number
   readonly eventStreams: number
-}
-
-export type Severity = 'CRITICAL' | 'MAJOR' | 'MINOR' | 'WARNING'
-export type AlarmStatus = 'ACTIVE' | 'ACKNOWLEDGED' | 'CLEARED'
-
-/** What the service gives back; optional members are absent without a value. Times are ISO 8601 in UTC with ms. */
-export interface Alarm extends AlarmExtras {
-  readonly id: string
-  readonly self: string
-  readonly creationTime: string
-  readonly lastUpdateTime: string
-  readonly lastTriggeredTime: string
-  readonly type: string
-  readonly timestamp: string
-  readonly text: string
-  readonly source: Readonly<Record<string, Json>> & { readonly id: string }
-  readonly status: AlarmStatus
-  readonly severity: Severity
-  readonly count: number
-  /** raised by every repeat and update: the ETag */
-  readonly revision: number
-  readonly assignee?: string
-  readonly history: readonly AuditRecord[]
-  readonly additionalProperties?: Readonly<Record<string, Json>>
-}
-
-/** What alarms may have besides what the interface of the platform has. */
-export interface AlarmExtras {
-  /** duration such as `PT1H`, at most 3,650 days: so long after it was raised last, the alarm is cleared by itself */
-  readonly autoClearAfter?: string
-  /** a time: until then, being raised again is counted and not told. One that is over says nothing. Null takes it away */
-  readonly snoozeUntil?: string
-  /** an alarm that is still active so long (a duration) after it was raised first gets this severity, once */
-  readonly escalation?: { readonly after: string; readonly severity: Severity }
-  /** what makes two alarms the same one, instead of source and type; 1 to 500 characters */
-  readonly dedupKey?: string
-}
-
-export interface AuditRecord {
-  readonly id: string
-  readonly type: string
-  readonly text: string
-  readonly timestamp: string
-  readonly changes?: readonly AttributeChange[]
-}
-
-export interface AttributeChange {
-  readonly attribute: string
-  readonly type: string
-  readonly oldValue: string | null
-  readonly newValue: string | null
 }
 
 /** What caused a change, when a rule did. */
@@ -158,22 +110,6 @@ export interface TimelineItem {
   readonly timestamp: number
   readonly type: string
   readonly alarm: Readonly<Record<string, Json>>
-}
-
-export interface QueuedAlarmBatch {
-  readonly id: string
-  readonly queueTime: string
-  readonly operation: { readonly entity: 'alarm'; readonly action: string }
-}
-
-export interface AlarmWhy {
-  readonly alarm: string
-  /** the API key, the subject of a token, or `system/engine` */
-  readonly raisedBy: string
-  /** null when no rule raised it */
-  readonly cause: AlarmCause | null
-  /** what the rules said when it was raised: firing, row of the gate, states, data; null when they could not say */
-  readonly explanation: unknown
 }
 
 export interface AlarmStreamOptions {

@@ -4,7 +4,7 @@
  */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
 import type { TenantCollections } from './collections.ts'
-import type { AuditRecord } from './contract.ts'
+import type { AuditRecord } from './alarm-schema.ts'
 import { OCCURRED_AGAIN, RAISED, RECORD_TEXTS, UPDATED } from './words.ts'
 
 export const KEPT_REPEATS = 1000

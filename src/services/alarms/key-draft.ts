@@ -108,5 +108,5 @@ export class KeyDraft {
 
 /** The tenant is that of the log. */
 function bodyOf({ tenant: _tenant, ...body }: AlarmEvent): Json {
-  return body as unknown as Json
+  return body
 }

@@ -1,10 +1,10 @@
 /** The parameters of the listing and of the timeline, as conditions over stored alarms. */
 import type { Condition, Query } from '#storage'
-import { QueryReader } from '#services/shared'
-import { unknownWord } from './body-reader.ts'
+import { makeIssue, refuse } from '#kernel'
+import { parameterReader } from '#services/shared'
+import { type AlarmFilters, LISTING, TIMELINE } from './alarm-schema.ts'
 import type { AlarmQuery } from './contract.ts'
 import { searchText } from './search-texts.ts'
-import { SEVERITIES, STATUSES, wordIn } from './words.ts'
 
 export interface ReadQuery {
   readonly where: readonly Condition[]
@@ -16,8 +16,6 @@ export interface ReadQuery {
 }
 
 const DEFAULT_SIZE = 50
-const MAX_SIZE = 1000
-const MAX_PAGE = 10_000_000
 
 /** Parameter and field of what is asked by time. */
 const TIMES = [
@@ -32,42 +30,22 @@ const SORTS = {
   lastTriggeredTime: 'triggerTime',
   creationTime: 'createTime',
 } as const
-const ORDERS = ['descending', 'ascending', 'desc', 'asc'] as const
 
 /** Never names of additional properties. `all` is a switch of old clients that says nothing here. */
-const RESERVED: ReadonlySet<string> = new Set([
-  'type',
-  'status',
-  'severity',
-  'source',
-  'assignee',
-  'page',
-  'size',
-  'sort',
-  'order',
-  'from',
-  'to',
-  'all',
-  'history',
-  ...TIMES.flatMap(([from, to]) => [from, to]),
-])
+const RESERVED: ReadonlySet<string> = new Set([...Object.keys(LISTING), ...Object.keys(TIMELINE), 'all'])
+const readListing = parameterReader(LISTING)
+const readMoments = parameterReader(TIMELINE)
 
 /** `VALIDATION` with all problems. */
 export function readQuery(query: AlarmQuery): ReadQuery {
-  const reader = new QueryReader(query)
-  const where = conditions(reader)
-  const page = reader.integer('page', { least: 1, most: MAX_PAGE }) ?? 1
-  const size = reader.integer('size', { least: 1, most: MAX_SIZE }) ?? DEFAULT_SIZE
-  const sort = reader.oneOf('sort', Object.keys(SORTS) as readonly (keyof typeof SORTS)[]) ?? 'timestamp'
-  const order = reader.oneOf('order', ORDERS) ?? 'descending'
-  const withHistory = reader.flag('history') ?? true
-  reader.done()
+  const read = readListing(query)
+  const { page = 1, size = DEFAULT_SIZE, sort = 'timestamp', order = 'descending', history = true } = read
   return {
-    where,
+    where: [...conditions(read), ...propertyConditions(query)],
     sort: [{ field: SORTS[sort], descending: order.startsWith('desc') }],
     page,
     size,
-    withHistory,
+    withHistory: history,
   }
 }
 
@@ -78,46 +56,43 @@ export interface ReadTimeline {
   readonly to: number
 }
 
-/** `VALIDATION` with all problems, also without a source. */
+/** `VALIDATION` with all problems, or without a source. */
 export function readTimeline(query: AlarmQuery): ReadTimeline {
-  const reader = new QueryReader(query)
-  const where = conditions(reader)
-  if (reader.texts('source').length === 0) reader.missing('source', 'a timeline is of at least one source')
-  const from = reader.time('from') ?? Number.NEGATIVE_INFINITY
-  const to = reader.time('to') ?? Number.POSITIVE_INFINITY
-  reader.done()
-  return { where, from, to }
+  const read = readMoments(query)
+  const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, source } = read
+  if (source === undefined)
+    throw refuse('the query', [makeIssue('QUERY', '/source', 'is missing', 'a timeline is of at least one source')])
+  return { where: [...conditions(read), ...propertyConditions(query)], from, to }
 }
 
 /** What filters say, as the listing and batches have them. */
-export function conditions(reader: QueryReader): readonly Condition[] {
-  const where: Condition[] = []
-  const anyOf = (field: string, values: readonly string[]): void => {
-    const [first, ...more] = values
-    if (first === undefined) return
-    where.push(more.length === 0 ? { field, op: 'eq', value: first } : { field, op: 'in', values })
-  }
-  anyOf('source', reader.texts('source'))
-  anyOf('type', reader.texts('type'))
-  anyOf('status', words(reader, 'status', STATUSES))
-  anyOf('severity', words(reader, 'severity', SEVERITIES))
-  anyOf('assignee', reader.texts('assignee').slice(-1))
+export function conditions(filters: AlarmFilters): readonly Condition[] {
+  const where = (['source', 'type', 'status', 'severity', 'assignee'] as const).flatMap((field) =>
+    anyOf(field, listOf(filters[field])),
+  )
   for (const [from, to, field] of TIMES) {
-    const [least, most] = [reader.time(from), reader.time(to)]
+    const [least, most] = [filters[from], filters[to]]
     if (least !== undefined) where.push({ field, op: 'gte', value: least })
     if (most !== undefined) where.push({ field, op: 'lte', value: most })
-  }
-  for (const name of reader.keys) {
-    if (RESERVED.has(name)) continue
-    const values = reader.texts(name).map((value) => searchText(name, value))
-    anyOf('properties', values)
   }
   return where
 }
 
-function words(reader: QueryReader, name: string, known: readonly string[]): readonly string[] {
-  const given = reader.texts(name)
-  const found = given.map((text) => wordIn(known, text))
-  if (found.includes(undefined)) reader.wrong(name, unknownWord(name, known))
-  return found.filter((word) => word !== undefined)
+function propertyConditions(query: AlarmQuery): readonly Condition[] {
+  return Object.entries(query).flatMap(([name, value]) => {
+    if (RESERVED.has(name)) return []
+    const values = listOf(value).map((each) => searchText(name, typeof each === 'string' ? each : JSON.stringify(each)))
+    return anyOf('properties', values)
+  })
+}
+
+function listOf<T>(value: T | readonly T[] | undefined): readonly T[] {
+  if (value === undefined) return []
+  return Array.isArray(value) ? (value as readonly T[]) : [value as T]
+}
+
+function anyOf(field: string, values: readonly string[]): Condition[] {
+  const [first, ...more] = values
+  if (first === undefined) return []
+  return [more.length === 0 ? { field, op: 'eq', value: first } : { field, op: 'in', values }]
 }

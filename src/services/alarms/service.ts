@@ -19,7 +19,7 @@ import type { LiveEvent } from './event-tail.ts'
 import { doDue, letGo, trimEvents } from './housekeeping.ts'
 import { KeyedCommitter } from './keyed-committer.ts'
 import { TenantAlarms } from './tenant-alarms.ts'
-import { issuesOfAlarm } from './read-alarm.ts'
+import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {

@@ -4,7 +4,8 @@ import { machineTimers } from '#platform'
 import type { AlarmRecord } from './alarm-record.ts'
 import type { TenantCollections } from './collections.ts'
 import { snoozeEnd } from './change-alarm.ts'
-import type { Alarm, AuditRecord } from './contract.ts'
+import type { Alarm, AuditRecord } from './alarm-schema.ts'
+import { extrasOf } from './new-alarm.ts'
 import { historyLength, newestHistory, revisionOf, wholeHistories } from './history.ts'
 
 /** Alarms whose histories are read at once. */
@@ -43,7 +44,6 @@ export async function showAll(
 
 function shown(alarm: AlarmRecord, history: readonly AuditRecord[], now: number): Alarm {
   const { id, type, text, source, status, severity, count, assignee, properties } = alarm
-  const { autoClearAfter, escalation, dedupKey } = alarm
   const snoozeUntil = snoozeEnd(alarm, now)
   return {
     id,
@@ -62,10 +62,8 @@ function shown(alarm: AlarmRecord, history: readonly AuditRecord[], now: number)
     ...(assignee !== undefined && { assignee }),
     history,
     ...(properties && { additionalProperties: properties }),
-    ...(autoClearAfter !== undefined && { autoClearAfter }),
     ...(snoozeUntil !== undefined && { snoozeUntil: isoOf(snoozeUntil) }),
-    ...(escalation && { escalation }),
-    ...(dedupKey !== undefined && { dedupKey }),
+    ...extrasOf(alarm),
   }
 }
 

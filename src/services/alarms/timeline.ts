@@ -1,5 +1,6 @@
 /** What an alarm was like after each record of its history. */
-import type { Alarm, AttributeChange, TimelineItem } from './contract.ts'
+import type { Alarm, AttributeChange } from './alarm-schema.ts'
+import type { TimelineItem } from './contract.ts'
 
 type Fields = Pick<Alarm, 'status' | 'severity'> & { readonly assignee: string | null }
 

@@ -1,4 +1,22 @@
 /** What services share: routes and bodies, effects in order, series and calendars. */
+export { allErrors, checked } from './api/check.ts'
+export {
+  closed,
+  type Decoded,
+  duration,
+  id,
+  instant,
+  nullable,
+  oneOrMore,
+  open,
+  type Problem,
+  readOnly,
+  refined,
+  text,
+  word,
+} from './api/fields.ts'
+export { parameterReader } from './api/parameters.ts'
+export { addRoutes, routesOf } from './api/route.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
 export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'
 export { bodyBytes, partsOf } from './http/body-bytes.ts'

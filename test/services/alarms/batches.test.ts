@@ -92,35 +92,32 @@ describe('a batch operation on alarms', () => {
   })
 
   it.each([
-    [[], ['/ <- is no object (send a JSON object)']],
+    [[], ['/ <- Object value expected (send a JSON object)']],
     [{}, ['/entity <- is required', '/action <- is required', '/query <- is required']],
     [
       { entity: 'task', action: 'dlte', query: {} },
       [
-        '/entity <- invalid entity: task (it is alarm)',
-        '/action <- invalid action for alarm entity: dlte (delete or update)',
+        '/entity <- invalid entity: "task" (it is alarm)',
+        '/action <- invalid action for alarm entity: "dlte" (delete or update)',
         '/query <- selects nothing (give ids, or at least one of type, status, severity, source, dateFrom, dateTo, assignee)',
       ],
     ],
     [
       { entity: 'alarm', action: 'update', query: { ids: ['x'], type: 'y', more: 1 }, actionParameters: {} },
       [
-        '/actionParameters <- has nothing to change (give at least one of severity, status, assignee, snoozeUntil)',
         '/query/more <- is unknown (known are ids, type, status, severity, source, dateFrom, dateTo, assignee)',
+        '/actionParameters <- has nothing to change (give at least one of severity, status, assignee, snoozeUntil)',
         '/query/ids <- stands beside type (give ids or filters)',
       ],
     ],
     [
       { entity: 'alarm', action: 'update', query: { status: 'open' } },
       [
-        '/actionParameters <- is required',
         '/query/status <- Could not parse status, valid values are: ACTIVE, ACKNOWLEDGED, CLEARED',
+        '/actionParameters <- is required',
       ],
     ],
-    [
-      { entity: 'alarm', action: 'delete', query: { ids: [] } },
-      ['/query/ids <- names no alarm (give at least one id)'],
-    ],
+    [{ entity: 'alarm', action: 'delete', query: { ids: [] } }, ['/query/ids <- is empty (at least 1)']],
   ])('%j is refused', async (body, details) => {
     const answer = await alarms.ask('POST', '/batch', body)
     expect([answer.statusCode, answer.json<{ details: unknown }>().details]).toEqual([400, details])

@@ -215,7 +215,7 @@ describe('the check of an alarm before it is raised', () => {
     expect(check({})).toEqual([])
     expect(check({ type: 'HEAT', escalation: { after: 'PT1H', severity: 'CRITICAL' }, floor: 2 })).toEqual([])
     expect(check({ escalation: { after: 'soon', severity: 'WORST' } })).toEqual([
-      ['/escalation/after', '"soon" is no duration'],
+      ['/escalation/after', '"soon" is not a duration'],
       ['/escalation/severity', 'Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING'],
     ])
     expect(check({ note: 'x'.repeat(70_000) })).toEqual([['', expect.stringContaining('at most 65536 are kept')]])

@@ -118,13 +118,21 @@ describe('a listing of alarms', () => {
       [
         '/status <- Could not parse status, valid values are: ACTIVE, ACKNOWLEDGED, CLEARED',
         '/severity <- Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING',
-        '/dateFrom <- "x" is no time (write epoch milliseconds or ISO 8601)',
-        '/page <- "0" is not a whole number from 1 to 10000000 (write for example page=1)',
-        '/size <- "5000" is not a whole number from 1 to 1000 (write for example size=1)',
+        '/dateFrom <- is no time (write ISO 8601 or epoch milliseconds)',
+        '/page <- 0 is out of range (write at least 1)',
+        '/size <- 5000 is out of range (write at most 1000)',
         '/sort <- "text" is unknown (write one of timestamp, lastUpdateTime, lastTriggeredTime, creationTime)',
         '/order <- "up" is unknown (write one of descending, ascending, desc, asc)',
       ],
     ])
+  })
+
+  it.each([
+    ['statsu=ACTIVE', '299 - "statsu is not a parameter; did you mean status?"'],
+    ['statsu.of=1&zone=1', undefined],
+  ])('names in a warning what is nearly a parameter: %s', async (query, warning) => {
+    const { statusCode, headers } = await alarms.ask('GET', `/alarm/alarms?${query}`)
+    expect([statusCode, headers['warning']]).toEqual([200, warning])
   })
 
   it('does not show alarms of another tenant', async () => {

@@ -1,7 +1,6 @@
 /** Calls in expressions: functions of the tables and methods of values, and nothing else. */
 import type { CallExpression, Expression, SpreadElement } from 'acorn'
-import { FORBIDDEN_KEYS, isKnown } from '#kernel'
-import { nearest } from '../placeholders/nearest.ts'
+import { FORBIDDEN_KEYS, isKnown, nearest } from '#kernel'
 import { NOTHING } from './compile-member.ts'
 import type { CallbackMaker, Compiler } from './compiler.ts'
 import { containsPart, FUNCTIONS, instantArg, LIBRARIES, readNumber } from './functions.ts'

@@ -1,7 +1,7 @@
 /** Functions that expressions have beside those of JavaScript: what people call them by is what they do. */
 import type { AnyNode } from 'acorn'
 import { calendarOf, zoneFormat } from '../../plug/calendar.ts'
-import { nearest } from '../placeholders/nearest.ts'
+import { nearest } from '#kernel'
 
 /** What is wrong with a call, and what would be right. */
 export interface WrongCall {

@@ -1,7 +1,6 @@
 /** Checks logic, and turns it into logic for the library and into functions. */
-import { at, Issues, ofData } from '#kernel'
+import { at, Issues, nearest, ofData } from '#kernel'
 import { parseText, wholeBinding } from '../placeholders/binding.ts'
-import { nearest } from '../placeholders/nearest.ts'
 import type { Fault } from '../placeholders/path.ts'
 import { compiled, firstThat, isTruthy, operationOf, sizedOperation, type Operand } from './comparisons.ts'
 import { below, Guarded, guarded, Library, type Step } from './library.ts'

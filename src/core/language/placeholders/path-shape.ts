@@ -1,5 +1,5 @@
 /** What may stand behind each root of a placeholder. */
-import { nearest } from './nearest.ts'
+import { nearest } from '#kernel'
 import type { Root } from './scope.ts'
 
 const NODE_PARTS = ['rawData', 'state', 'collectedTime']

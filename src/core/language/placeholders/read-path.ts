@@ -1,6 +1,5 @@
 /** The value that a path points at, by own properties only. */
-import { FORBIDDEN_KEYS, isPlainObject, ofData, ownValue } from '#kernel'
-import { nearest } from './nearest.ts'
+import { FORBIDDEN_KEYS, isPlainObject, nearest, ofData, ownValue } from '#kernel'
 import { printPath } from './path.ts'
 import type { Path, Scope } from './scope.ts'
 

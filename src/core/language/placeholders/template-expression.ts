@@ -1,5 +1,5 @@
 /** What stands inside a tag: a name, what is given to it, and the names that a block gives (`as |item|`). */
-import { nearest } from './nearest.ts'
+import { nearest } from '#kernel'
 import type { Fault } from './path.ts'
 import { HELPERS, type TemplateHelper } from './template-helpers.ts'
 import type { LiteralValue, Word } from './template-lexer.ts'

@@ -1,6 +1,5 @@
 /** Gathers every problem of one document, so that all are told at once. */
-import type { Issue } from '#kernel'
-import { nearest } from '../../language/placeholders/nearest.ts'
+import { type Issue, nearest } from '#kernel'
 import { shown } from '../../plug/problem.ts'
 import type { IssueType } from './issue-types.ts'
 

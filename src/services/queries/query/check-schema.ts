@@ -1,8 +1,7 @@
 /** Holds a query against its JSON Schema, and says what is wrong in words of ours. */
 import type { TSchema } from 'typebox'
-import { Settings } from 'typebox/system'
-import { Errors } from 'typebox/value'
 import { type Issues, ownValue, shown, stepsOf } from '#kernel'
+import { allErrors } from '#services/shared'
 
 /** of one query */
 const MAX_ISSUES = 100
@@ -21,20 +20,6 @@ export function checkSchema(schema: TSchema, value: unknown, issues: Issues, pat
     } else {
       issues.wrong(`${path}${place}`, `${shown(part)} is no ${title ?? 'part of a query'}`, formOf(description))
     }
-  }
-}
-
-/** errors of a schema that are looked at: several may stand for one problem */
-const MAX_ERRORS = 1_000
-
-/** The package stops at a few unless it is told otherwise, for all at once. */
-function allErrors(schema: TSchema, value: unknown): ReturnType<typeof Errors> {
-  const { maxErrors } = Settings.Get()
-  Settings.Set({ maxErrors: MAX_ERRORS })
-  try {
-    return Errors(schema, value)
-  } finally {
-    Settings.Set({ maxErrors })
   }
 }
 

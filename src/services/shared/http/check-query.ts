@@ -1,12 +1,12 @@
 /**
  * The parameters of a request against those that its route reads, for the routes of all services: a misspelt one must
  * not widen what a request changes. Writes are refused; reads too when the header `Prefer` has `handling=strict`, and
- * otherwise say in the header `Warning` what nobody read. A parameter that is there twice has no meaning unless its
- * route takes several.
+ * otherwise name in the header `Warning` what was not read. Where a route takes any other name, `Warning` has those that
+ * are nearly one of its parameters. A parameter that is there twice has no meaning unless its route takes several.
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { TSchema } from 'typebox'
-import { at, type Issue, makeIssue, refuse } from '#kernel'
+import { at, type Issue, makeIssue, nearest, refuse } from '#kernel'
 
 /** What a route reads of a query. */
 export interface QueryParameters {
@@ -51,7 +51,8 @@ export function checkQuery(parameters: QueryParameters) {
     const isStrict = !READS.has(request.method) || STRICT.test(String(request.headers['prefer'] ?? ''))
     const refused = isStrict ? [...unknown, ...repeated] : repeated
     if (refused.length > 0) return done(refuse('the query', refused))
-    if (unknown.length > 0) void reply.header('warning', unknown.slice(0, MAX_WARNINGS).map(warningOf).join(', '))
+    const warnings = [...unknown.map(warningOf), ...likenesses(request.query as object, parameters)]
+    if (warnings.length > 0) void reply.header('warning', warnings.slice(0, MAX_WARNINGS).join(', '))
     done()
   }
 }
@@ -65,7 +66,7 @@ function isSocket(request: FastifyRequest): boolean {
   return (request as { readonly ws?: boolean }).ws === true
 }
 
-function takesList(schema: TSchema): boolean {
+export function takesList(schema: TSchema): boolean {
   const { type, anyOf = [] } = schema as { readonly type?: unknown; readonly anyOf?: readonly TSchema[] }
   return type === 'array' || anyOf.some(takesList)
 }
@@ -75,7 +76,26 @@ function formsOf(named: QueryParameters['named']): string {
   return names.length === 0 ? 'it has none' : `write one of ${names.join(', ')}`
 }
 
-/** Code 299 of HTTP: something that lasts. The name comes from outside, and a header is ASCII. */
+/** Names of the others that may be misspelt parameters; one with a dot in it names a part of something. */
+function likenesses(query: object, { named, others }: QueryParameters): readonly string[] {
+  const names = Object.keys(named)
+  return Object.keys(query).flatMap((name) => {
+    if (others?.test(name) !== true || names.includes(name) || name.includes('.')) return []
+    const like = nearest(name, names)
+    return like === undefined ? [] : [warning(`${asciiOf(name)} is not a parameter; did you mean ${like}?`)]
+  })
+}
+
 function warningOf({ path }: Issue): string {
-  return `299 - "${encodeURI(path.slice(1)).replaceAll('"', '%22')} is no parameter of this request and was not read"`
+  return warning(`${asciiOf(path.slice(1))} is no parameter of this request and was not read`)
+}
+
+/** Code 299 of HTTP: something that lasts. */
+function warning(text: string): string {
+  return `299 - "${text}"`
+}
+
+/** The name comes from outside, and a header is ASCII. */
+function asciiOf(name: string): string {
+  return encodeURI(name).replaceAll('"', '%22')
 }

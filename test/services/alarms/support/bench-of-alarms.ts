@@ -2,7 +2,7 @@
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { AlarmForwarding, AlarmsApi, CauseReader } from '../../../../src/services/alarms/contract.ts'
 import { alarmsErrorBody } from '../../../../src/services/alarms/error-body.ts'
-import { alarmsRoutes } from '../../../../src/services/alarms/routes.ts'
+import { alarmsRoutes } from '../../../../src/services/alarms/api.ts'
 import { createAlarmsService, type OperatedAlarmsService } from '../../../../src/services/alarms/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'

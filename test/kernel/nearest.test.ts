@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { nearest } from '../../../../src/core/language/placeholders/nearest.ts'
+import { nearest } from '../../src/kernel/nearest.ts'
 
 describe('the nearest name', () => {
   it.each([

@@ -1,0 +1,181 @@
+/** The alarms service over HTTP, as values: what each route takes and answers, and who may ask it. */
+import type { FastifyInstance } from 'fastify'
+import { Type } from 'typebox'
+import { Yielder } from '#kernel'
+import { machineTimers } from '#platform'
+import {
+  addRoutes,
+  EVENTS_MEDIA_TYPE,
+  HERE,
+  NDJSON_MEDIA_TYPE,
+  revisionCondition,
+  routesOf,
+  sendTexts,
+  STILL_HERE,
+  TIMELINE_MEDIA_TYPE,
+  timelineTypeOf,
+  untilClosed,
+  withTag,
+} from '#services/shared'
+import {
+  AlarmBatch,
+  AlarmBatchStatusSchema,
+  AlarmChange,
+  AlarmListSchema,
+  AlarmSchema,
+  AlarmWhySchema,
+  ErrorSchema,
+  LISTING,
+  NewAlarm,
+  QueuedAlarmBatchSchema,
+  TIMELINE,
+} from './alarm-schema.ts'
+import type { AlarmPage, AlarmQuery, AlarmsApi, AlarmsService } from './contract.ts'
+
+const route = routesOf<AlarmsApi>()
+const turns = new Yielder(machineTimers)
+
+const ROUTES = [
+  route({
+    method: 'POST',
+    path: '/alarm/alarms',
+    scope: 'operate',
+    summary: 'Raise an alarm, or count it again when it is open',
+    body: NewAlarm,
+    query: { history: Type.Optional(Type.Enum(['all', 'newest'], { description: 'how much of it is given back' })) },
+    answers: { 200: AlarmSchema },
+    handler: async ({ api, body, query, reply }) => withTag(reply, await api.raise(body, query)),
+  }),
+  route({
+    method: 'GET',
+    path: '/alarm/alarms',
+    scope: 'read',
+    summary: 'Alarms by what they say, or what they were like over time; other parameters are additional properties',
+    query: { ...TIMELINE, ...LISTING },
+    otherQuery: /./,
+    produces: ['application/json', TIMELINE_MEDIA_TYPE],
+    answers: { 200: AlarmListSchema },
+    handler: async ({ api, request, reply }) => {
+      const query = request.query as AlarmQuery
+      void reply.header('vary', 'accept')
+      const timeline = timelineTypeOf(request.headers.accept)
+      if (timeline !== undefined) {
+        const items = await api.timeline(query)
+        return reply.type(`${timeline}; charset=utf-8`).send(JSON.stringify(items))
+      }
+      const page = await api.list(query)
+      return reply.header('x-count', page.total).send(listBody(request.url, page))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/alarm/alarms/:id',
+    scope: 'read',
+    summary: 'One alarm with its history',
+    answers: { 200: AlarmSchema },
+    handler: async ({ api, params, reply }) => withTag(reply, await api.get(params.id)),
+  }),
+  route({
+    method: 'PUT',
+    path: '/alarm/alarms/:id',
+    scope: 'operate',
+    summary: 'Acknowledge, clear, assign or snooze an alarm',
+    body: AlarmChange,
+    isConditional: true,
+    answers: { 200: AlarmSchema },
+    handler: async ({ api, params: { id }, body, request, reply }) => {
+      const condition = await revisionCondition(request, () => api.get(id))
+      return withTag(reply, await api.update(id, body, condition))
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/alarm/alarms/:id',
+    scope: 'operate',
+    summary: 'Delete an alarm',
+    isConditional: true,
+    answers: { 204: Type.Null() },
+    handler: async ({ api, params: { id }, request, reply }) => {
+      await api.remove(id, await revisionCondition(request, () => api.get(id)))
+      return reply.code(204).send()
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/alarm/alarms/:id/why',
+    scope: 'read',
+    summary: 'What led to an alarm: the task, its firing, and the data behind it',
+    answers: { 200: AlarmWhySchema },
+    handler: ({ api, params }) => api.why(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/batch',
+    scope: 'operate',
+    summary: 'Delete or update all alarms that a query selects',
+    body: AlarmBatch,
+    answers: { 202: QueuedAlarmBatchSchema },
+    handler: async ({ api, body, reply }) => {
+      const entity = await api.batches.queue(body)
+      const uri = `/batch/${entity.id}`
+      return reply.code(202).header('location', uri).send({ statusCode: 202, uri, entity })
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/batch/:id',
+    scope: 'read',
+    summary: 'How far an operation is, and what became of each alarm',
+    answers: { 200: AlarmBatchStatusSchema },
+    handler: ({ api, params }) => api.batches.get(params.id),
+  }),
+  route({
+    method: 'GET',
+    path: '/alarm/events',
+    scope: 'read',
+    summary: 'Alarm events as they happen: JSON line by line, or server-sent events; the header Last-Event-ID goes on',
+    query: { lastEventId: Type.Optional(Type.String()) },
+    produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
+    handler: ({ api, query, request, reply }) => {
+      const after = request.headers['last-event-id']?.toString() ?? query.lastEventId ?? ''
+      const events = api.events({ signal: untilClosed(reply), ...(after !== '' && { after }) })
+      void reply.header('vary', 'accept')
+      if (request.headers.accept?.includes(EVENTS_MEDIA_TYPE) === true) {
+        const options = { type: EVENTS_MEDIA_TYPE, turns, first: HERE, quiet: STILL_HERE }
+        return sendTexts(reply, events, { ...options, textOf: ({ id, text }) => `id: ${id}\ndata: ${text}\n\n` })
+      }
+      return sendTexts(reply, events, {
+        type: NDJSON_MEDIA_TYPE,
+        turns,
+        quiet: '\n',
+        textOf: ({ text }) => `${text}\n`,
+      })
+    },
+  }),
+]
+
+/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+export function alarmsRoutes(app: FastifyInstance, { service }: { service: AlarmsService }): Promise<void> {
+  return addRoutes(app, service, { tag: 'alarms', errors: ErrorSchema, routes: ROUTES })
+}
+
+/** A page with the ways to its neighbours. */
+function listBody(url: string, { total, page, size, alarms }: AlarmPage): unknown {
+  return {
+    self: pageUrl(url, page),
+    ...(page * size < total && { next: pageUrl(url, page + 1) }),
+    ...(page > 1 && { previous: pageUrl(url, page - 1) }),
+    total,
+    alarms,
+  }
+}
+
+/** The first page needs no number. */
+function pageUrl(url: string, page: number): string {
+  const [path = '', query = ''] = url.split('?', 2)
+  const parameters = new URLSearchParams(query)
+  parameters.delete('page')
+  if (page > 1) parameters.set('page', String(page))
+  const text = parameters.toString()
+  return text === '' ? path : `${path}?${text}`
+}

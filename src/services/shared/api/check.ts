@@ -1,0 +1,209 @@
+/**
+ * Checks a value from outside by its schema, and turns it into what its fields become. The compiled check decides;
+ * problems are gathered, all at once, only after it has rejected a value.
+ */
+import { type TSchema, Type } from 'typebox'
+import { Compile, type Validator } from 'typebox/compile'
+import { Settings } from 'typebox/system'
+import { Errors } from 'typebox/value'
+import { at, isPlainObject, type Issue, makeIssue, nearest, ownValue, refuse, shown, stepsOf } from '#kernel'
+import { type Decoded, type Problem, problemsBy } from './fields.ts'
+
+/** errors of a schema that are looked at: several may stand for one problem */
+const MAX_ERRORS = 1_000
+
+/** problems of one value that are named */
+const MAX_ISSUES = 100
+
+type SchemaError = ReturnType<typeof Errors>[number]
+
+/** A schema with its check. */
+export interface Checked<S extends TSchema = TSchema> {
+  readonly schema: S
+  /** Throws `VALIDATION` with all problems. What it returned once is returned as it is. */
+  read(value: unknown): Decoded<S>
+}
+
+export interface CheckOptions {
+  /** what is checked, at the beginning of a sentence */
+  readonly subject: string
+  /** type of its issues */
+  readonly type?: string
+}
+
+/** Compiles at the first value, so that a start costs nothing. */
+export function checked<const S extends TSchema>(schema: S, { subject, type = 'BODY' }: CheckOptions): Checked<S> {
+  let validator: Validator | undefined
+  const decode = decoderOf(schema)
+  const known = new WeakSet()
+  return {
+    schema,
+    read: (value) => {
+      if (typeof value === 'object' && value !== null && known.has(value)) return value as Decoded<S>
+      validator ??= Compile(schema)
+      if (!validator.Check(value)) throw refuse(subject, issuesOf(schema, value, type))
+      const decoded = decode === undefined ? value : decode(value)
+      if (typeof decoded === 'object' && decoded !== null) known.add(decoded)
+      return decoded as Decoded<S>
+    },
+  }
+}
+
+type Decode = (value: unknown) => unknown
+
+/** Undefined where nothing changes. A union has one form for each of null, lists and all else. */
+function decoderOf(schema: TSchema): Decode | undefined {
+  if (Type.IsCodec(schema)) return schema['~codec'].decode
+  if (Type.IsArray(schema)) {
+    const item = decoderOf(schema.items)
+    return item && ((value) => (value as readonly unknown[]).map(item))
+  }
+  if (Type.IsUnion(schema)) {
+    const list = schema.anyOf.find((form) => Type.IsArray(form))
+    const other = schema.anyOf.find((form) => !Type.IsArray(form) && !Type.IsNull(form))
+    const [ofList, ofOther] = [list && decoderOf(list), other && decoderOf(other)]
+    if (ofList === undefined && ofOther === undefined) return undefined
+    return (value) => (value === null ? null : ((Array.isArray(value) ? ofList : ofOther)?.(value) ?? value))
+  }
+  if (!Type.IsObject(schema)) return undefined
+  const parts = Object.entries(schema.properties).flatMap(([name, part]) => {
+    const decode = decoderOf(part)
+    return decode === undefined ? [] : [[name, decode] as const]
+  })
+  if (parts.length === 0) return undefined
+  return (value) => {
+    const copy: Record<string, unknown> = { ...(value as object) }
+    for (const [name, decode] of parts) if (copy[name] !== undefined) copy[name] = decode(copy[name])
+    return copy
+  }
+}
+
+function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue[] {
+  const found = new Map<string, { readonly rank: number; readonly problem: Problem }>()
+  for (const error of allErrors(schema, value)) {
+    const rank = RANKS[error.keyword] ?? 0
+    for (const problem of problemsOf(schema, value, error)) {
+      const path = `${error.instancePath}${problem.at ?? ''}`
+      if (rank < (found.get(path)?.rank ?? Number.POSITIVE_INFINITY)) found.set(path, { rank, problem })
+    }
+  }
+  for (const problem of rulesWithin(schema, value, '')) {
+    found.set(problem.at ?? '', { rank: 0, problem })
+  }
+  const paths = [...found.keys()]
+  // what a part says is enough: that the whole does not fit follows
+  return [...found]
+    .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
+    .slice(0, MAX_ISSUES)
+    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion))
+}
+
+/** What objects break by rules of their own, which the package asks only where all of their fields fit. */
+function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<Problem> {
+  if (!Type.IsObject(schema) || !isPlainObject(value)) return
+  for (const problem of problemsBy(schema, value)) yield { ...problem, at: `${path}${problem.at ?? ''}` }
+  for (const [name, part] of Object.entries(schema.properties))
+    yield* rulesWithin(part, ownValue(value, name), `${path}${at('', name)}`)
+}
+
+/** Of several errors at a place the one of the least rank says most: a form of a union that does not fit says little. */
+const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
+
+function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly Problem[] {
+  const { instancePath, schemaPath } = error
+  // the object around an unknown field names it
+  if (error.keyword === 'boolean') return []
+  const schemas = schemasOf(root, schemaPath)
+  const part = partOf(value, instancePath)
+  if (error.keyword === 'required')
+    return error.params.requiredProperties.map((name) => ({ at: at('', name), message: 'is required' }))
+  if (error.keyword === 'additionalProperties') {
+    const names = writable(schemas[0])
+    return error.params.additionalProperties.map((name) => ({
+      at: at('', name.slice(0, 100)),
+      ...unknownName(name, names),
+    }))
+  }
+  // rules of objects are asked for all of them at once
+  const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
+  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part)]
+}
+
+function plainProblem(error: SchemaError, value: unknown): Problem {
+  switch (error.keyword) {
+    case 'type':
+      return typeProblem(String(error.params.type))
+    case 'const':
+      return { message: `${shown(value)} is not allowed`, suggestion: `it is ${String(error.params.allowedValue)}` }
+    case 'enum':
+      return {
+        message: `${shown(value)} is unknown`,
+        suggestion: `write one of ${error.params.allowedValues.join(', ')}`,
+      }
+    case 'maxLength':
+      return { message: `has ${String(value).length} characters`, suggestion: `at most ${error.params.limit}` }
+    case 'maxItems':
+      return {
+        message: `has ${(value as readonly unknown[]).length} items`,
+        suggestion: `at most ${error.params.limit}`,
+      }
+    case 'minLength':
+    case 'minItems':
+    case 'minProperties':
+      return { message: 'is empty', suggestion: `at least ${error.params.limit}` }
+    case 'minimum':
+    case 'maximum': {
+      const [bound, { limit }] = [error.keyword === 'minimum' ? 'least' : 'most', error.params]
+      return { message: `${shown(value)} is out of range`, suggestion: `write at ${bound} ${limit}` }
+    }
+    default:
+      return { message: error.message }
+  }
+}
+
+function typeProblem(type: string): Problem {
+  const message = `${type.slice(0, 1).toUpperCase()}${type.slice(1)} value expected`
+  return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
+}
+
+/** An unknown name, with the known one that it is most like. */
+function unknownName(name: string, known: readonly string[]): Problem {
+  const like = nearest(name, known)
+  return {
+    message: 'is unknown',
+    suggestion: like === undefined ? `known are ${known.join(', ')}` : `did you mean ${like}?`,
+  }
+}
+
+function writable(schema: TSchema | undefined): readonly string[] {
+  if (!Type.IsObject(schema)) return []
+  const fields = Object.entries(schema.properties as Readonly<Record<string, { readonly readOnly?: boolean }>>)
+  return fields.filter(([, { readOnly = false }]) => !readOnly).map(([name]) => name)
+}
+
+/** The schema that an error is about, and those around it that stand for the same place, from the inside out. */
+function schemasOf(root: TSchema, schemaPath: string): readonly TSchema[] {
+  let found: readonly TSchema[] = [root]
+  const steps = stepsOf(schemaPath.slice(1))
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    const part = ownValue(found[0], step)
+    const inner = step === 'anyOf' || step === 'properties' ? ownValue(part, steps.shift() ?? '') : part
+    found = [inner as TSchema, ...(step === 'anyOf' ? found : [])]
+  }
+  return found
+}
+
+function partOf(value: unknown, path: string): unknown {
+  return stepsOf(path).reduce<unknown>((part, step) => ownValue(part, step), value)
+}
+
+/** The package stops at a few unless it is set otherwise, for all callers at once. */
+export function allErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
+  const { maxErrors } = Settings.Get()
+  Settings.Set({ maxErrors: MAX_ERRORS })
+  try {
+    return Errors(schema, value)
+  } finally {
+    Settings.Set({ maxErrors })
+  }
+}

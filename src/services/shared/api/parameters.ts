@@ -1,0 +1,31 @@
+/** Reads the parameters of a request by their schemas: the texts of an address become the values that these describe. */
+import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
+import { takesList } from '../http/check-query.ts'
+import { checked } from './check.ts'
+import type { Decoded } from './fields.ts'
+
+export type Parameters<P extends TProperties> = Decoded<TObject<P>>
+
+/** Makes a reader, which throws `VALIDATION` with all problems. Parameters without a schema are left out. */
+export function parameterReader<P extends TProperties>(parameters: P): (query: unknown) => Parameters<P> {
+  const { read } = checked(Type.Object(parameters), { subject: 'the query', type: 'QUERY' })
+  return (query) => {
+    const values: Record<string, unknown> = {}
+    for (const [name, schema] of Object.entries(parameters)) {
+      const value = valueOf(schema, (query as Readonly<Record<string, unknown>> | undefined)?.[name])
+      if (value !== undefined) values[name] = value
+    }
+    return read(values)
+  }
+}
+
+/** An empty value is none but for texts; of several, where one is taken, the last one. */
+function valueOf(schema: TSchema, sent: unknown): unknown {
+  if (Array.isArray(sent)) return takesList(schema) ? sent : valueOf(schema, sent.at(-1))
+  if (typeof sent !== 'string') return sent
+  // `?dryRun` alone means yes
+  if (Type.IsBoolean(schema)) return sent === '' || (sent === 'false' ? false : sent === 'true' || sent)
+  if (sent === '' && !Type.IsString(schema) && !takesList(schema)) return undefined
+  if (Type.IsInteger(schema) || Type.IsNumber(schema)) return /^-?\d{1,16}(?:\.\d+)?$/.test(sent) ? Number(sent) : sent
+  return Type.IsArray(schema) ? [sent] : sent
+}

@@ -1,0 +1,115 @@
+/**
+ * A route as a value: what it takes, who may ask it and what answers. Its types, the check of what it takes, and its
+ * operation on the API page follow from it.
+ */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { TProperties, TSchema } from 'typebox'
+import type { Caller } from '#kernel'
+import { type Description, describing } from '../http/route-parts.ts'
+import type { Checked } from './check.ts'
+import type { Decoded } from './fields.ts'
+import { type Parameters, parameterReader } from './parameters.ts'
+
+/** Who may ask a route, from anybody to those who administer a tenant. A key of today has all but `public`. */
+export type Scope = 'public' | 'device' | 'read' | 'operate' | 'author' | 'publish' | 'admin'
+
+declare module 'fastify' {
+  interface FastifyContextConfig {
+    scope?: Scope
+  }
+}
+
+type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParamNames<`/${Rest}`>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never
+
+/** What a handler gets of a request. */
+export interface RouteContext<Api, Params, Query, Body> {
+  /** the service, as the caller may use it */
+  readonly api: Api
+  /** parts of the path, decoded */
+  readonly params: Params
+  readonly query: Query
+  readonly body: Body
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+}
+
+type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'>
+
+interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared {
+  readonly method: Method
+  /** with `:name` for its parts */
+  readonly path: Path
+  readonly scope: Scope
+  /** parameters by name; with `otherQuery` the service reads them */
+  readonly query?: Q
+  readonly body?: Checked<B>
+  handler(context: RouteContext<Api, Readonly<Record<ParamNames<Path>, string>>, Parameters<Q>, Decoded<B>>): unknown
+}
+
+export interface Route<Api> {
+  readonly method: Method
+  readonly path: string
+  readonly scope: Scope
+  readonly description: Description
+  answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
+}
+
+/** Makes the routes of a service. */
+export function routesOf<Api>() {
+  return <const Path extends string, Q extends TProperties, B extends TSchema>(
+    definition: RouteDefinition<Api, Path, Q, B>,
+  ): Route<Api> => {
+    const { method, path, scope, query, body, handler, ...described } = definition
+    const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+    const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
+    return {
+      method,
+      path,
+      scope,
+      description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
+      answer: (api, request, reply) =>
+        handler({
+          api,
+          params: request.params as Readonly<Record<ParamNames<Path>, string>>,
+          query: (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>,
+          body: (body === undefined ? undefined : body.read(request.body)) as Decoded<B>,
+          request,
+          reply,
+        }),
+    }
+  }
+}
+
+/** Adds the routes in a scope of their own. `errors`: the shape of what the service refuses. */
+export async function addRoutes<Api>(
+  app: FastifyInstance,
+  service: { as(caller: Caller): Api },
+  { tag, errors, routes }: { readonly tag: string; readonly errors: TSchema; readonly routes: readonly Route<Api>[] },
+): Promise<void> {
+  const described = describing(tag, errors)
+  await app.register((own, _options, done) => {
+    // routes check what they take themselves, and answers have nothing left out that a schema does not know
+    own.setValidatorCompiler(() => () => true)
+    own.setSerializerCompiler(() => (data) => JSON.stringify(data))
+    for (const { method, path: url, scope, description, answer } of routes) {
+      const { config, ...options } = described(description)
+      own.route({
+        ...options,
+        method,
+        url,
+        config: { ...config, scope },
+        handler: async (request, reply): Promise<unknown> => {
+          // what the host's authentication found out
+          const { tenant, user } = request
+          return answer(service.as({ tenant, user }), request, reply)
+        },
+      })
+    }
+    done()
+  })
+}
