@@ -110,8 +110,8 @@ it.each<[string, object, string]>([
 ])('what a tenant makes at %s is not found by another, nor is what is not there', async (url, body, error) => {
   const made = await host.ask('POST', url, body)
   expect(made.status, JSON.stringify(made.body)).toBeLessThan(300)
-  const { ID, id = ID } = made.body as { ID?: string; id?: string }
-  const own = `${url}/${id}`
+  const { entity = made.body } = made.body as { entity?: { ID?: string; id?: string } }
+  const own = `${url}/${String(entity['ID'] ?? entity['id'])}`
   expect([
     (await host.send('GET', own)).statusCode,
     (await host.ask('GET', own, undefined, 'umbrella')).status,

@@ -3,14 +3,14 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { some } from '../support/arbitraries/runs.ts'
+import { cases, some } from '../support/arbitraries/runs.ts'
 import { run } from '../support/run-command.ts'
 import { root } from '../support/repository.ts'
 
-/** of a test: what takes a busy machine a minute at most */
-const SEEDS = 100
+/** of a test */
+const SEEDS = cases(250)
 /** `npm run simulate:host` does more */
-const FIRST_SEEDS = some([1, 101, 201, 301, 401])
+const FIRST_SEEDS = some([1, 301])
 
 const simulate = (...args: readonly string[]) => run(process.execPath, ['test/simulator/main.ts', ...args], root)
 
