@@ -16,7 +16,7 @@ import {
   REVISION,
   text,
   word,
-} from '#services/shared'
+} from '#services/shared/contract'
 import { type Json, shown } from '#kernel'
 
 export const SEVERITIES = ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] as const

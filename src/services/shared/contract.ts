@@ -1,2 +1,19 @@
-/** What the contracts of services share. */
+/** What the contracts of services share: fields of bodies, their check, and effects. */
+export { checked } from './api/check.ts'
+export {
+  closed,
+  type Decoded,
+  duration,
+  id,
+  instant,
+  nullable,
+  oneOrMore,
+  open,
+  type Problem,
+  readOnly,
+  refined,
+  text,
+  word,
+  REVISION,
+} from './api/fields.ts'
 export type { EffectOfTask } from './effect-order.ts'

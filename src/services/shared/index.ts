@@ -1,20 +1,5 @@
 /** What services share: routes and bodies, effects in order, series and calendars. */
-export { allErrors, checked } from './api/check.ts'
-export {
-  closed,
-  type Decoded,
-  duration,
-  id,
-  instant,
-  nullable,
-  oneOrMore,
-  open,
-  type Problem,
-  readOnly,
-  refined,
-  text,
-  word,
-} from './api/fields.ts'
+export { allErrors } from './api/check.ts'
 export { parameterReader } from './api/parameters.ts'
 export { addRoutes, routesOf } from './api/route.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
@@ -48,7 +33,8 @@ export { QueryReader } from './http/query-reader.ts'
 export { errorBodyOfLines, issueLine, type Refusal } from './http/refusal.ts'
 export { asking, describing, Flag, type Handler, type RequestContext, Text, Texts, Whole } from './http/route-parts.ts'
 export { HERE, sendEvents, sendLines, sendTexts, STILL_HERE, untilClosed } from './http/send-stream.ts'
-export { REVISION, revisionCondition, withTag, writeCondition } from './http/write-condition.ts'
+export { revisionCondition, withTag, writeCondition } from './http/write-condition.ts'
+export { REVISION } from './api/fields.ts'
 export { type AggregateDefinition, COMMON_AGGREGATES, finite, percentileOf } from './series/common-aggregates.ts'
 export { type Aggregate, type GroupRun, type GroupValues, valuesOfGroups } from './series/group-values.ts'
 export {

@@ -13,6 +13,9 @@ import {
   shown,
 } from '#kernel'
 
+/** Of the API page. */
+export const REVISION = 'raised by every write; the ETag that If-Match asks for'
+
 /** What is wrong with a value that its schema alone cannot express. */
 export interface Problem {
   /** place within the value; default: the value itself */

@@ -2,9 +2,6 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ExpectedVersion, type RevisionOptions } from '#kernel'
 
-/** Of the API page. */
-export const REVISION = 'raised by every write; the ETag that If-Match asks for'
-
 type WithHeaders = Pick<FastifyRequest, 'headers'>
 
 /** The same entity with its ETag. */
