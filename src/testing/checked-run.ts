@@ -10,15 +10,7 @@ import type {
   Task,
   Template,
 } from '#core'
-import {
-  type Crash,
-  type Generate,
-  instantOf,
-  play,
-  type Preparer,
-  type RuleGraph,
-  settingsOf,
-} from '#core/spi'
+import { type Crash, type Generate, instantOf, play, type Preparer, type RuleGraph, settingsOf } from '#core/spi'
 import { AppError, nearest } from '#kernel'
 import { afterPatience } from './patience.ts'
 
