@@ -193,8 +193,8 @@ function bringTypebox() {
   for (const name of readdirSync(types, { recursive: true })) {
     if (!name.endsWith('.d.ts')) continue
     const text = readFileSync(join(types, name), 'utf8')
-    const place = `${relative(dirname(join(types, name)), join(types, 'typebox')).replaceAll('\\', '/')}/index.mjs`
-    const own = text.replaceAll(/(from ['"])typebox(?=['"])/g, `$1${place}`)
+    const place = relative(dirname(join(types, name)), join(types, 'typebox')).replaceAll('\\', '/')
+    const own = text.replaceAll(/(from ['"])typebox((?:\/\w+)?)(?=['"])/g, `$1${place}$2/index.mjs`)
     if (own !== text) writeFileSync(join(types, name), own)
   }
 }
