@@ -1,6 +1,6 @@
 import { readdirSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { findCycles, impurities, localTargets, machineUses, wallBreaks, wallOf } from './support/import-walls.ts'
+import { DOORS, findCycles, impurities, localTargets, machineUses, wallBreaks, wallOf } from './support/import-walls.ts'
 import { filesUnder, ignoredNames, readText, root } from './support/repository.ts'
 import { scanSource } from './support/scan-source.ts'
 
@@ -68,6 +68,11 @@ describe('the source', () => {
         .map((target) => `${file.path}: ${target}`),
     )
     expect(lost).toEqual([])
+  })
+
+  it('has no door that no room uses', () => {
+    const used = new Set(files.flatMap(({ scan }) => scan.imports.map(({ specifier }) => specifier)))
+    expect([...DOORS.keys()].filter((door) => !door.includes('*') && !used.has(door))).toEqual([])
   })
 
   it('has no import cycles, types included', () => {

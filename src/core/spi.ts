@@ -45,7 +45,7 @@ export {
   TemplateSchema,
 } from './rule/rule-schema.ts'
 export type { DstPolicy, PlugNode, RuleGraph, TaskFromTemplate, TaskType, VariableDeclaration } from './rule/rule.ts'
-export { normalizeSettings, type SharedSettings } from './rule/settings.ts'
+export { normalizeSettings, settingsOf, type SharedSettings } from './rule/settings.ts'
 export { type ValidatedTemplate, validateTaskRequest } from './rule/validate.ts'
 export type { DowntimeRuns, RunNote, ScheduleChange, TouchedTime } from './schedule/next-runs.ts'
 export { placeLocal } from './schedule/place-local.ts'
@@ -63,4 +63,3 @@ export { type Ignored, ignoring, withoutStamp } from './task/readings/reading.ts
 export type { ReadingCounts } from './task/readings/readings.ts'
 export type { DowntimeInterval, SavedInput, SavedState } from './task/saved.ts'
 export type { Execution } from './task/state.ts'
-export { settingsOf } from './rule/settings.ts'

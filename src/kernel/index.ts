@@ -37,11 +37,12 @@ export {
   type JsonObject,
   JsonText,
   ownValue,
+  present,
   sameJson,
 } from './json.ts'
 export { KeyedMutex } from './keyed-mutex.ts'
 export { KeyedSharedLock } from './keyed-shared-lock.ts'
-export { Limit } from './limit.ts'
+export { Semaphore } from './semaphore.ts'
 export type { Logger } from './logger.ts'
 export { isLongInteger, type LongInteger, longIntegersOf, shownDigits } from './long-integers.ts'
 export { LruCache } from './lru-cache.ts'
@@ -83,5 +84,4 @@ export {
   withWritten,
 } from './written-integers.ts'
 export { decodeNumbers, encodeNumbers } from './json-numbers.ts'
-export { present } from './json.ts'
 export { Yielder } from './yielder.ts'

@@ -8,7 +8,7 @@ import type { Counting } from './counts.ts'
 
 /** 64 MiB */
 export const MAX_REMEMBERED = 2 ** 22
-/** What is left of them when some are forgotten, so that this is seldom done. */
+/** Share that stays when some are forgotten, so that forgetting is rare. */
 const KEPT = 7 / 8
 
 export interface RememberedOptions {

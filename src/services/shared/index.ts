@@ -26,7 +26,7 @@ export {
   TIMELINE_MEDIA_TYPE,
   timelineTypeOf,
 } from './http/media-types.ts'
-export { bodyText, MAX_LEVELS, parseBody, parseMessages, parseRendered } from './http/parse-body.ts'
+export { bodyText, MAX_LEVELS, parseBody, parseMessages, parseRendered, readBody } from './http/parse-body.ts'
 export { ownScope } from './http/own-scope.ts'
 export { parsePayload, Payload, payloadValue } from './http/payload.ts'
 export { QueryReader } from './http/query-reader.ts'
@@ -50,4 +50,3 @@ export { SampleReader } from './series/sample-reader.ts'
 export { MAX_TIME } from './series/times.ts'
 export type { ServerEvent } from './http/server-event.ts'
 export { headerOfList } from './http/header-list.ts'
-export { readBody } from './http/parse-body.ts'

@@ -16,8 +16,8 @@ export function unstampedPlaces(messages: readonly Message[]): readonly number[]
 }
 
 /**
- * What of a message does not count when it is compared with others, besides keys that the engine names. `all`: nothing of it
- * counts, since something else has told that it is another one.
+ * What of a message does not count when it is compared with others, besides keys that the engine names. `all`: the message
+ * is not compared, because its idempotency key identifies it.
  */
 export type Ignored = readonly string[] | 'all'
 

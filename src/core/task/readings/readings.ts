@@ -55,7 +55,7 @@ export class Readings {
     this.clock = this.time
   }
 
-  /** The same without the readings that wait, and those that are known if they come again. */
+  /** A copy without waiting readings and without the memory of recent ones. */
   copy(): Readings {
     const copy = new Readings(-1, 0)
     copy.time = this.time

@@ -36,7 +36,7 @@ export class RecentReadings {
     return this.#times.length
   }
 
-  /** The least for those that were taken at `since` or later. */
+  /** The least room for readings that were taken at `since` or later. */
   roomSince(since: number): number {
     let [from, to] = [0, this.#size]
     while (from < to) {
@@ -71,7 +71,7 @@ export class RecentReadings {
     return true
   }
 
-  /** Forgets those that were taken before a time, epoch ms; gives how many those are. */
+  /** Forgets those that were taken before a time, epoch ms; returns their number. */
   forgetBefore(time: number): number {
     let count = 0
     while (this.oldest < time) {
@@ -81,7 +81,7 @@ export class RecentReadings {
     return count
   }
 
-  /** Gives back the memory that it does not need. */
+  /** Releases memory that it does not need. */
   shrink(): void {
     this.#resize(Math.max(LEAST_ROOM, this.#size))
   }

@@ -5,14 +5,14 @@
  * SLOTS-1 queries begin in the order in which they came
  * SLOTS-2 a query above those that may wait is refused (`RATE_LIMITED`), and nothing waits for good
  */
-import { AppError, Limit } from '#kernel'
+import { AppError, Semaphore } from '#kernel'
 import { machineTimers } from '#platform'
 
 const MAX_RUNNING = 2
 const MAX_WAITING = 10_000
 
 export class QuerySlots {
-  readonly #limit = new Limit(MAX_RUNNING, () => machineTimers.breathe())
+  readonly #limit = new Semaphore(MAX_RUNNING, () => machineTimers.breathe())
   readonly #most: number
 
   /** `most`: queries that may wait */

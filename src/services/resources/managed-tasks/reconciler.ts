@@ -3,7 +3,7 @@ import { machineTimers } from '#platform'
 import type { Storage } from '#storage'
 import type { ManagedTasks } from '../contract.ts'
 import type { ReconcilerDocuments } from './reconcile.ts'
-import { Limit, type Logger, type StartTimer } from '#kernel'
+import { Semaphore, type Logger, type StartTimer } from '#kernel'
 import { TenantReconciler } from './tenant-reconciler.ts'
 
 export interface ReconcilerOptions {
@@ -48,7 +48,7 @@ const AT_ONCE = 64
 
 class HostReconciler implements ManagedTaskReconciler {
   readonly #options: ReconcilerOptions
-  readonly #limit = new Limit(AT_ONCE)
+  readonly #limit = new Semaphore(AT_ONCE)
   readonly #tenants = new Map<string, TenantReconciler>()
   readonly #starting = new Map<string, Promise<void>>()
   #isRunning = false

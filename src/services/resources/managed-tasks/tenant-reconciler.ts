@@ -7,7 +7,7 @@
  *   no harm
  * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
-import { AppError, KeyedMutex, type Limit, type Logger, messageOf, type StartTimer } from '#kernel'
+import { AppError, KeyedMutex, type Semaphore, type Logger, messageOf, type StartTimer } from '#kernel'
 import { type Collection, portionsOfIds, type Store, type Write } from '#storage'
 import { machineTimers } from '#platform'
 import type { ManagedTasks } from '../contract.ts'
@@ -62,7 +62,7 @@ export interface TenantReconcilerDependencies {
   readonly documents: ReconcilerDocuments
   readonly tasks: ManagedTasks
   /** reconcilings at a time, of all tenants */
-  readonly limit: Limit
+  readonly limit: Semaphore
   /** epoch ms */
   readonly now: () => number
   readonly newId: () => string

@@ -20,7 +20,7 @@ type SchemaError = ReturnType<typeof Errors>[number]
 /** A schema with its check. */
 export interface Checked<S extends TSchema = TSchema> {
   readonly schema: S
-  /** Throws `VALIDATION` with all problems. What it returned once is returned as it is. */
+  /** Throws `VALIDATION` with all problems. A copy that it made is not checked again. */
   read(value: unknown): Decoded<S>
 }
 
@@ -43,7 +43,8 @@ export function checked<const S extends TSchema>(schema: S, { subject, type = 'B
       validator ??= Compile(schema)
       if (!validator.Check(value)) throw refuse(subject, issuesOf(schema, value, type))
       const decoded = decode === undefined ? value : decode(value)
-      if (typeof decoded === 'object' && decoded !== null) known.add(decoded)
+      // the caller's own object may change until it is read again
+      if (typeof decoded === 'object' && decoded !== null && decoded !== value) known.add(decoded)
       return decoded as Decoded<S>
     },
   }

@@ -1,5 +1,5 @@
-/** At most so many pieces of work at a time; the others wait their turn in the order asked. */
-export class Limit {
+/** Runs at most `most` pieces of work at a time; the others wait in the order of their calls. */
+export class Semaphore {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
   readonly #breathe: (() => Promise<void>) | undefined
