@@ -51,7 +51,7 @@ export function noteArrival(run: TaskRun, now: number, messages: readonly Messag
     if (reorderMs === 0 && !runsSensor(model.dataPlans[place], message)) continue
     state.readings ??= new Readings(state.lastExecutionTime, reorderMs)
     const time = readingTime(message, now)
-    if (state.downtime !== null) noteLag(state, message.resource, now - time)
+    noteLag(state, message.resource, now - time)
     state.readings.arrived(message.resource, time, now)
   }
   return true
