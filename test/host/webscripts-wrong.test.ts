@@ -29,12 +29,15 @@ exports.handleRequest = async (req, res) => {
 }
 `
 
+async function deployed(name: string): Promise<string> {
+  const manifest = JSON.stringify({ name, version: '1.0.0', runtime: 'web-node24', private: false })
+  return (await deployedWebscript(host, { 'webscript.json': manifest, 'index.js': CODE })).url
+}
+
 beforeAll(async () => {
   host = await listeningHost()
   client = host.client
-  const manifest = { name: 'wrong', version: '1.0.0', runtime: 'web-node24', private: false }
-  const deployed = await deployedWebscript(host, { 'webscript.json': JSON.stringify(manifest), 'index.js': CODE })
-  url = deployed.url
+  url = await deployed('wrong')
 })
 afterAll(() => host.stop())
 
@@ -105,26 +108,32 @@ describe('a webscript that', () => {
 })
 
 describe('a client that', () => {
+  // with one process, which counts its calls: a call over its time may have started a second one of the other webscript
+  let counted = ''
+  beforeAll(async () => {
+    counted = await deployed('counted')
+  })
+
   it('sends too much is refused', async () => {
-    const answer = await fetch(`${url}/fine`, { method: 'POST', body: new Uint8Array(10_485_761) })
+    const answer = await fetch(`${counted}/fine`, { method: 'POST', body: new Uint8Array(10_485_761) })
     expect(answer.status).toBe(413)
   })
 
   it('sends what is torn is told so', async () => {
     const headers = { 'content-type': 'application/json' }
-    const answer = await fetch(`${url}/fine`, { method: 'POST', body: '{"a":', headers })
+    const answer = await fetch(`${counted}/fine`, { method: 'POST', body: '{"a":', headers })
     expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body is no JSON', statusCode: 400 }])
   })
 
   const heldBy = async (): Promise<unknown> => {
-    const { held } = (await (await fetch(`${url}/fine`)).json()) as { readonly held: number }
+    const { held } = (await (await fetch(`${counted}/fine`)).json()) as { readonly held: number }
     return held
   }
 
   // Holds WEBSCRIPT-5
   it('goes away cancels its call', async () => {
     const gone = new AbortController()
-    const waiting = fetch(`${url}/hold`, { signal: gone.signal })
+    const waiting = fetch(`${counted}/hold`, { signal: gone.signal })
     await expect.poll(heldBy).toBe(1)
     gone.abort()
     await expect(waiting).rejects.toThrow(/abort/)
@@ -133,11 +142,11 @@ describe('a client that', () => {
 
   // Holds WEBSCRIPT-4, WEBSCRIPT-5
   it('reads nothing holds the webscript back, and lets it go when it goes', async () => {
-    const { port, hostname } = new URL(url)
+    const { port, hostname } = new URL(counted)
     const socket = connect(Number(port), hostname)
     await once(socket, 'connect')
     socket.pause()
-    socket.write(`GET ${new URL(url).pathname}/endless HTTP/1.1\r\nhost: x\r\n\r\n`)
+    socket.write(`GET ${new URL(counted).pathname}/endless HTTP/1.1\r\nhost: x\r\n\r\n`)
     await expect.poll(heldBy).toBe(1)
     const before = process.memoryUsage().rss
     for (let turn = 0; turn < 20; turn++) expect(await heldBy()).toBe(1)
