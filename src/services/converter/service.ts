@@ -10,7 +10,7 @@ import type {
   Converter,
   ConverterApi,
   ConverterGauges,
-  ConverterService,
+  OperatedConverter,
   Ingested,
   Retried,
 } from './contract.ts'
@@ -33,7 +33,7 @@ export interface ConverterDependencies extends Neighbours {
 /** What is for the payload alone: it comes again as it is, and is refused again. */
 const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
 
-export function createConverterService(dependencies: ConverterDependencies): ConverterService {
+export function createConverterService(dependencies: ConverterDependencies): OperatedConverter {
   return new Service(dependencies)
 }
 
@@ -42,7 +42,7 @@ interface Tenant {
   readonly rejected: RejectedPayloads
 }
 
-class Service implements ConverterService {
+class Service implements OperatedConverter {
   readonly #dependencies: ConverterDependencies
   readonly #conversions: Conversions
   readonly #tenant: (tenant: string) => Tenant

@@ -30,9 +30,13 @@ export type RemoteProtocol = (typeof REMOTE_PROTOCOLS)[number]
 export const OPERATIONS = ['predict', 'classify', 'regress'] as const
 export type ModelOperation = (typeof OPERATIONS)[number]
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface ModelsService {
   as(caller: Caller): ModelsApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedModels extends ModelsService {
   /** What the function registry asks for its versions of models. */
   readonly releases: ModelReleases
   start(): Promise<void>

@@ -1,6 +1,6 @@
 /** The function registry as uploads see it: each becomes a version of its name, and ends with it. */
 import { AppError, type Caller } from '#kernel'
-import type { FunctionsApi, FunctionsService } from '#services/functions/contract'
+import type { FunctionsApi, OperatedFunctions } from '#services/functions/contract'
 import type { Write } from '#storage'
 import type { ModelRecord } from './model-record.ts'
 import type { ReadUpload } from './read-upload.ts'
@@ -9,10 +9,10 @@ import type { ReadUpload } from './read-upload.ts'
 type Uploaded = Pick<ReadUpload, 'name' | 'framework' | 'description' | 'files'>
 
 export class RegisteredUploads {
-  readonly #registry: () => FunctionsService | undefined
+  readonly #registry: () => OperatedFunctions | undefined
 
   /** Undefined: this host has no registry. */
-  constructor(registry: () => FunctionsService | undefined) {
+  constructor(registry: () => OperatedFunctions | undefined) {
     this.#registry = registry
   }
 

@@ -22,12 +22,12 @@ import {
   type ModelOperation,
   type ModelsApi,
   type ModelsGauges,
-  type ModelsService,
+  type OperatedModels,
   type ModelUpload,
   type Regressed,
   type RemoteUpload,
 } from './contract.ts'
-import type { FunctionsService } from '#services/functions/contract'
+import type { OperatedFunctions } from '#services/functions/contract'
 import { GAVE_UP, isAway, type ModelDriver } from './driver.ts'
 import { examplesOf } from './examples.ts'
 import { LoadedModels } from './loaded-models.ts'
@@ -86,18 +86,18 @@ export interface ModelsOptions {
   /** for headers that servers of models want */
   readonly seal: Pick<Seal, 'close' | 'open'>
   /** where uploads become versions; asked at each of them */
-  readonly registry?: () => FunctionsService | undefined
+  readonly registry?: () => OperatedFunctions | undefined
   readonly logger?: Logger
 }
 
 /** of an upload that others come before */
 const MAX_TRIES = 10
 
-export function createModelsService(options: ModelsOptions): ModelsService {
+export function createModelsService(options: ModelsOptions): OperatedModels {
   return new Models(options)
 }
 
-class Models implements ModelsService {
+class Models implements OperatedModels {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
   readonly #storeOf: (tenant: string) => ModelStore

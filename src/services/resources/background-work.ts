@@ -1,13 +1,13 @@
 /** What works beside the documents: it follows their log, and gives parts of the API that are not documents. */
 import type { Caller, Json, Logger, Page } from '#kernel'
 import type { TenantCollections, CollectionsByTenant } from './collections.ts'
-import type { ActuatorCall, ListQuery, ManagedTasks, OperationApi, ResourcesService } from './contract.ts'
+import type { ActuatorCall, ListQuery, ManagedTasks, OperationApi, OperatedResources } from './contract.ts'
 import type { Write } from '#storage'
 
 /** What is given to it. */
 export interface DocumentServices {
   readonly collectionsByTenant: CollectionsByTenant
-  readonly service: Pick<ResourcesService, 'as' | 'lookup' | 'changes'>
+  readonly service: Pick<OperatedResources, 'as' | 'lookup' | 'changes'>
   readonly now: () => number
   readonly newId: () => string
   readonly logger?: Logger

@@ -28,7 +28,7 @@ import type {
   ResourceEntity,
   ResourcesApi,
   ResourcesGauges,
-  ResourcesService,
+  OperatedResources,
   SeenResource,
 } from './contract.ts'
 import { Discovery } from './discovery.ts'
@@ -64,11 +64,11 @@ const SWEEPS_PER_EFFECTS = 720
 /** times of contact that one sweep writes: ingestion comes first */
 const MAX_CONTACTS = 2_000
 
-export function createResourcesService(options: ResourcesOptions): ResourcesService {
+export function createResourcesService(options: ResourcesOptions): OperatedResources {
   return new Resources(options)
 }
 
-class Resources implements ResourcesService {
+class Resources implements OperatedResources {
   readonly #options: ResourcesOptions
   readonly #collectionsByTenant: CollectionsByTenant
   readonly #tenantResourcesByName = new Map<

@@ -11,7 +11,7 @@ import { portions, type Storage } from '#storage'
 import { batchHandler } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
 import { CollectionsByTenant, type TenantCollections } from './collections.ts'
-import type { RulesApi, RulesService } from './contract.ts'
+import type { RulesApi, OperatedRules } from './contract.ts'
 import { inspectionApi } from './inspection/inspection-service.ts'
 import type { ResourceFinder } from './tasks/resource-filter.ts'
 import { rebind } from './tasks/rebinding.ts'
@@ -61,11 +61,11 @@ const AT_ONCE = 3
 
 const nobody = (): undefined => undefined
 
-export function createRulesService(options: RulesOptions): RulesService {
+export function createRulesService(options: RulesOptions): OperatedRules {
   return new Rules(options)
 }
 
-class Rules implements RulesService {
+class Rules implements OperatedRules {
   readonly #options: RulesOptions
   readonly #collectionsByTenant: CollectionsByTenant
   readonly #tenantRulesByName = new Map<string, TenantRules>()
@@ -200,7 +200,7 @@ class Rules implements RulesService {
     return all
   }
 
-  gauges(): ReturnType<RulesService['gauges']> {
+  gauges(): ReturnType<OperatedRules['gauges']> {
     return { openBatches: this.#jobs.open, eventStreams: this.#history.readers }
   }
 

@@ -2,7 +2,7 @@
 import { AppError, type Caller, type Issue, KeyedMutex, makeIssue, perTenant, validationError } from '#kernel'
 import type { Seal } from '#platform'
 import type { Collection, CollectionSpec, Storage } from '#storage'
-import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type VaultService } from './contract.ts'
+import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type OperatedVault } from './contract.ts'
 
 export interface VaultOptions {
   readonly storage: Storage
@@ -28,11 +28,11 @@ const MAX_SECRETS = 500
 /** characters of a value */
 const MAX_VALUE = 16_384
 
-export function createVaultService(options: VaultOptions): VaultService {
+export function createVaultService(options: VaultOptions): OperatedVault {
   return new Vault(options)
 }
 
-class Vault implements VaultService {
+class Vault implements OperatedVault {
   readonly #options: VaultOptions
   readonly #collectionOf: (tenant: string) => Collection<SecretRecord>
   readonly #turns = new KeyedMutex()

@@ -15,7 +15,7 @@ import {
   type ApiRequest,
   type DeployedWebscript,
   type FunctionLine,
-  type FunctionsService,
+  type OperatedFunctions,
   PIECE_BYTES,
   type WebCallParams,
   type WebHead,
@@ -41,7 +41,10 @@ import { ScriptLog } from './script-log.ts'
 import { type CallLimits, TenantCalls } from './tenant-calls.ts'
 
 export interface WebscriptsOptions extends AdmissionOptions {
-  readonly functions: () => FunctionsService | undefined
+  /** those of a tenant; undefined: the host has none of it, or serves none */
+  readonly functions: (tenant: string) => OperatedFunctions | undefined
+  /** Whose webscript has that id. */
+  readonly webscriptOf: (id: string) => { readonly tenant: string; readonly name: string } | undefined
   /** Asks the API of this host as a tenant; `led`: by which rules. */
   readonly askApi: (
     caller: Caller,
@@ -75,25 +78,26 @@ class Webscripts implements WebscriptsService {
   readonly #figures = new LruCache<string, ScriptFigures>(MAX_FIGURES)
   readonly #log = new ScriptLog()
   readonly #quota: TenantCalls
-  #isListening = false
+  /** functions whose lines are kept */
+  readonly #heard = new WeakSet<OperatedFunctions>()
   #total = 0
   #errors = 0
 
   constructor(options: WebscriptsOptions) {
     this.#options = options
     const { limits, clock } = options
-    this.#quota = new TenantCalls({ ...limits, clock, cpuMs: (tenant) => this.#functions()?.cpuMs(tenant) ?? 0 })
+    this.#quota = new TenantCalls({ ...limits, clock, cpuMs: (tenant) => this.#functions(tenant)?.cpuMs(tenant) ?? 0 })
   }
 
   as(caller: Caller): WebscriptsApi {
     const { tenant } = caller
     const management = (): Management => {
-      const functions = this.#functions()
+      const functions = this.#functions(tenant)
       if (functions === undefined) throw new AppError('CLOSED', 'this host serves no functions')
       return new Management(functions.as(caller, 'webscripts'), (name) => functions.webscripts(tenant, name))
     }
     const known = (name: string): string => {
-      if ((this.#functions()?.webscripts(tenant, name) ?? []).length === 0) throw noWebscript()
+      if (this.#versionsOf({ tenant, name }).length === 0) throw noWebscript()
       return scriptKey(tenant, name)
     }
     return {
@@ -111,16 +115,15 @@ class Webscripts implements WebscriptsService {
 
   find(address: string): ScriptAddress | undefined {
     const [first = '', second = '', ...rest] = address.split('/')
-    const functions = this.#functions()
-    const owner = functions?.webscriptOf(decodedText(first))
+    const owner = this.#options.webscriptOf(decodedText(first))
     if (owner !== undefined) return { ...owner, path: pathOf(address, first) }
     const [tenant, name] = [decodedText(first), decodedText(second)]
-    if ((functions?.webscripts(tenant, name) ?? []).length === 0) return undefined
+    if (this.#versionsOf({ tenant, name }).length === 0) return undefined
     return { tenant, name, path: rest.length === 0 ? '/' : pathOf(address, `${first}/${second}`) }
   }
 
-  choose({ tenant, name }: Pick<ScriptAddress, 'tenant' | 'name'>, version?: string): DeployedWebscript | undefined {
-    const versions = this.#functions()?.webscripts(tenant, name) ?? []
+  choose(address: Pick<ScriptAddress, 'tenant' | 'name'>, version?: string): DeployedWebscript | undefined {
+    const versions = this.#versionsOf(address)
     const exact = versions.find((one) => one.version === version)
     if (exact !== undefined) return exact
     const published = versions.filter((one) => !one.draft && fits(one.version, version))
@@ -136,10 +139,14 @@ class Webscripts implements WebscriptsService {
     return letIn(script, script?.isPrivate === true ? this.#secretsOf(script) : [], shown, this.#options)
   }
 
-  #secretsOf({ tenant, name, secret }: DeployedWebscript): readonly string[] {
-    if (secret === undefined) return []
-    const others = (this.#functions()?.webscripts(tenant, name) ?? []).filter((one) => !one.draft && one.isRunning)
-    return [secret, ...others.flatMap((one) => one.secret ?? [])]
+  #secretsOf(script: DeployedWebscript): readonly string[] {
+    if (script.secret === undefined) return []
+    const others = this.#versionsOf(script).filter((one) => !one.draft && one.isRunning)
+    return [script.secret, ...others.flatMap((one) => one.secret ?? [])]
+  }
+
+  #versionsOf({ tenant, name }: Pick<ScriptAddress, 'tenant' | 'name'>): readonly DeployedWebscript[] {
+    return this.#functions(tenant)?.webscripts(tenant, name) ?? []
   }
 
   admit({ tenant }: Pick<DeployedWebscript, 'tenant'>): void {
@@ -148,7 +155,7 @@ class Webscripts implements WebscriptsService {
 
   async call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer> {
     const { tenant, name, version } = script
-    const functions = this.#functions()
+    const functions = this.#functions(tenant)
     if (functions === undefined || !script.isRunning) {
       throw new AppError('CLOSED', `The webscript is not running: its status is ${script.status}`)
     }
@@ -240,10 +247,10 @@ class Webscripts implements WebscriptsService {
     return longest
   }
 
-  #functions(): FunctionsService | undefined {
-    const functions = this.#options.functions()
-    if (functions !== undefined && !this.#isListening) {
-      this.#isListening = true
+  #functions(tenant: string): OperatedFunctions | undefined {
+    const functions = this.#options.functions(tenant)
+    if (functions !== undefined && !this.#heard.has(functions)) {
+      this.#heard.add(functions)
       functions.onLine((line) => this.#said(line))
     }
     return functions

@@ -1,7 +1,7 @@
 /** What a caller can do with the subscriptions of its tenant. */
 import { AppError, Issues, type KeyedMutex } from '#kernel'
 import type { Collection, Store } from '#storage'
-import { DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type ObjectsService } from '../contract.ts'
+import { DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type OperatedObjects } from '../contract.ts'
 import type {
   DeliveryPage,
   DeliveryQuery,
@@ -19,7 +19,7 @@ import { isAsked, keyOf, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionReco
 export interface TenantSubscriptionsOptions {
   readonly tenant: string
   readonly store: Store
-  readonly objects: ObjectsService
+  readonly objects: OperatedObjects
   readonly api: ObjectsApi
   readonly outbox: Outbox
   readonly seal: Seal

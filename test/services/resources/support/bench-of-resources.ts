@@ -1,6 +1,6 @@
 /** The resources service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import type { ResourcesApi, ResourcesService } from '../../../../src/services/resources/contract.ts'
+import type { ResourcesApi, OperatedResources } from '../../../../src/services/resources/contract.ts'
 import { resourcesErrorBody } from '../../../../src/services/resources/error-body.ts'
 import { resourcesRoutes } from '../../../../src/services/resources/routes.ts'
 import { createResourcesService, type ResourcesOptions } from '../../../../src/services/resources/service.ts'
@@ -13,7 +13,7 @@ import { ask, trustingApp } from '../../support/trusting-app.ts'
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
 export interface Bench {
-  readonly service: ResourcesService
+  readonly service: OperatedResources
   readonly storage: Storage
   readonly clock: { now: number }
   /** as the tester of tenant `acme` */
