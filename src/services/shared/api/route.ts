@@ -38,7 +38,10 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'>
+type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'> & {
+  /** bytes of a body; default: what the host takes */
+  readonly bodyLimit?: number
+}
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared {
   readonly method: Method
@@ -56,6 +59,7 @@ export interface Route<Api> {
   readonly path: string
   readonly scope: Scope
   readonly description: Description
+  readonly bodyLimit: number | undefined
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
 
@@ -64,13 +68,14 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, scope, query, body, handler, ...described } = definition
+    const { method, path, scope, query, body, handler, bodyLimit, ...described } = definition
     const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
     return {
       method,
       path,
       scope,
+      bodyLimit,
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
       answer: (api, request, reply) =>
         handler({
@@ -85,23 +90,36 @@ export function routesOf<Api>() {
   }
 }
 
-/** Adds the routes in a scope of their own. `errors`: the shape of what the service refuses. */
+interface RoutesOptions<Api> {
+  readonly tag: string
+  /** the shape of what the service refuses */
+  readonly errors: TSchema
+  readonly routes: readonly Route<Api>[]
+  /** readers of bodies that are not JSON, by content type; each returns what the route checks as body */
+  readonly parsers?: readonly (readonly [type: string | RegExp, read: BodyReader])[]
+}
+
+type BodyReader = (request: FastifyRequest, body: AsyncIterable<Uint8Array>) => Promise<unknown>
+
+/** Adds the routes in a scope of their own. */
 export async function addRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },
-  { tag, errors, routes }: { readonly tag: string; readonly errors: TSchema; readonly routes: readonly Route<Api>[] },
+  { tag, errors, routes, parsers = [] }: RoutesOptions<Api>,
 ): Promise<void> {
   const described = describing(tag, errors)
   await app.register((own, _options, done) => {
     // routes check what they take themselves, and answers have nothing left out that a schema does not know
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    for (const { method, path: url, scope, description, answer } of routes) {
+    for (const [type, read] of parsers) own.addContentTypeParser(type, read)
+    for (const { method, path: url, scope, description, bodyLimit, answer } of routes) {
       const { config, ...options } = described(description)
       own.route({
         ...options,
         method,
         url,
+        ...(bodyLimit !== undefined && { bodyLimit }),
         config: { ...config, scope },
         handler: async (request, reply): Promise<unknown> => {
           // what the host's authentication found out
