@@ -24,7 +24,9 @@ type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? Name
-    : never
+    : Path extends `${string}*`
+      ? '*'
+      : never
 
 /** What a handler gets of a request. */
 export interface RouteContext<Api, Params, Query, Body> {
@@ -42,8 +44,12 @@ type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared {
   readonly method: Method
-  /** with `:name` for its parts */
+  /** with `:name` for its parts, and `*` at its end for all that follows */
   readonly path: Path
+  /** other paths of it, which the API page does not show */
+  readonly aliases?: readonly string[]
+  /** default: made of method and path */
+  readonly operationId?: string
   readonly scope: Scope
   /** parameters by name; with `otherQuery` the service reads them */
   readonly query?: Q
@@ -54,6 +60,8 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
 export interface Route<Api> {
   readonly method: Method
   readonly path: string
+  readonly aliases: readonly string[]
+  readonly operationId: string | undefined
   readonly scope: Scope
   readonly description: Description
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
@@ -64,12 +72,14 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, scope, query, body, handler, ...described } = definition
-    const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+    const { method, path, aliases = [], operationId, scope, query, body, handler, ...described } = definition
+    const params = [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = '*']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
     return {
       method,
       path,
+      aliases,
+      operationId,
       scope,
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
       answer: (api, request, reply) =>
@@ -96,19 +106,21 @@ export async function addRoutes<Api>(
     // routes check what they take themselves, and answers have nothing left out that a schema does not know
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    for (const { method, path: url, scope, description, answer } of routes) {
-      const { config, ...options } = described(description)
-      own.route({
-        ...options,
-        method,
-        url,
-        config: { ...config, scope },
-        handler: async (request, reply): Promise<unknown> => {
-          // what the host's authentication found out
-          const { tenant, user } = request
-          return answer(service.as({ tenant, user }), request, reply)
-        },
-      })
+    for (const { method, path, aliases, operationId, scope, description, answer } of routes) {
+      const { config, schema, ...options } = described(description)
+      for (const url of [path, ...aliases])
+        own.route({
+          ...options,
+          method,
+          url,
+          schema: { ...schema, ...(url !== path ? { hide: true } : operationId !== undefined && { operationId }) },
+          config: { ...config, scope },
+          handler: async (request, reply): Promise<unknown> => {
+            // what the host's authentication found out
+            const { tenant, user } = request
+            return answer(service.as({ tenant, user }), request, reply)
+          },
+        })
     }
     done()
   })
