@@ -38,7 +38,10 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'>
+type Shared = Pick<
+  Description,
+  'summary' | 'otherQuery' | 'answers' | 'consumes' | 'produces' | 'isConditional' | 'takesPayload'
+>
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared {
   readonly method: Method

@@ -64,6 +64,8 @@ export interface Description {
   readonly produces?: readonly string[]
   /** the route reads `If-Match` and `If-None-Match` */
   readonly isConditional?: boolean
+  /** JSON comes as a `Payload` */
+  readonly takesPayload?: boolean
 }
 
 /**
@@ -72,11 +74,12 @@ export interface Description {
  */
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
-    const { summary, body, query, otherQuery, params = [], consumes, produces, isConditional = false } = description
+    const { summary, body, query, otherQuery, params = [], consumes, produces, takesPayload } = description
+    const { isConditional = false } = description
     const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
-      ...(isConditional && { config: { isConditional } }),
+      config: { ...(isConditional && { isConditional }), ...(takesPayload && { takesPayload }) },
       preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
       schema: {
         summary,
