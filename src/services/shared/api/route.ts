@@ -40,10 +40,7 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<
-  Description,
-  'summary' | 'otherQuery' | 'answers' | 'consumes' | 'produces' | 'isConditional' | 'operation'
->
+type Shared = Omit<Description, 'params' | 'query' | 'body'>
 
 /** What routes have that the API page does not show. */
 interface Unshown {
