@@ -15,6 +15,7 @@ export {
   ERRORS,
   isAway,
   type Issue,
+  type PatchOperation,
   messageOf,
   secondsToWait,
   validationError,
@@ -27,7 +28,19 @@ export { Heap } from './heap.ts'
 export { MAX_HOPS } from './hops.ts'
 export { isTooLongForId, MAX_ID_BYTES } from './ids.ts'
 export { isInstant, isoInstant, notAnInstant } from './instant.ts'
-export { Issues, issuesText, makeIssue, refuse, refusedBy, shown } from './issues.ts'
+export {
+  type Fix,
+  Issues,
+  issuesText,
+  makeIssue,
+  movedTo,
+  refuse,
+  refusedBy,
+  removing,
+  renaming,
+  replacing,
+  shown,
+} from './issues.ts'
 export {
   FORBIDDEN_KEYS,
   hasKeysOf,
