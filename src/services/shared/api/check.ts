@@ -116,6 +116,7 @@ function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
 function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<Problem> {
+  if (Type.IsUnion(schema)) for (const form of schema.anyOf) yield* rulesWithin(form, value, path)
   if (!Type.IsObject(schema) || !isPlainObject(value)) return
   for (const problem of problemsBy(schema, value)) yield { ...problem, at: `${path}${problem.at ?? ''}` }
   for (const [name, part] of Object.entries(schema.properties))

@@ -2,7 +2,7 @@
  * A route as a value: what it takes, who may ask it and what answers. Its types, the check of what it takes, and its
  * operation on the API page follow from it.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TProperties, TSchema } from 'typebox'
 import type { Caller } from '#kernel'
 import { type Description, describing } from '../http/route-parts.ts'
@@ -38,7 +38,12 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'>
+type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'> & {
+  readonly server?: ServerOptions
+}
+
+/** What a route asks of the server by itself: readers of other bodies, sockets. */
+type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared {
   readonly method: Method
@@ -56,6 +61,7 @@ export interface Route<Api> {
   readonly path: string
   readonly scope: Scope
   readonly description: Description
+  readonly server?: ServerOptions
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
 
@@ -64,13 +70,14 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, scope, query, body, handler, ...described } = definition
+    const { method, path, scope, query, body, server, handler, ...described } = definition
     const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
     return {
       method,
       path,
       scope,
+      ...(server && { server }),
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
       answer: (api, request, reply) =>
         handler({
@@ -96,13 +103,14 @@ export async function addRoutes<Api>(
     // routes check what they take themselves, and answers have nothing left out that a schema does not know
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    for (const { method, path: url, scope, description, answer } of routes) {
+    for (const { method, path: url, scope, description, server = {}, answer } of routes) {
       const { config, ...options } = described(description)
       own.route({
         ...options,
+        ...server,
         method,
         url,
-        config: { ...config, scope },
+        config: { ...config, ...server.config, scope },
         handler: async (request, reply): Promise<unknown> => {
           // what the host's authentication found out
           const { tenant, user } = request

@@ -112,7 +112,7 @@ describe('local days', () => {
   it.each([
     [{ grouping: 'hour', zone: 'Europe/Brussels' }, /\/zone <- stands without days or weeks/],
     [{ zone: 'Europe/Brussels' }, /\/zone <- stands without days or weeks/],
-    [{ grouping: 'day', zone: 'Belgium' }, /\/zone <- "Belgium" is no time zone/],
+    [{ grouping: 'day', zone: 'Belgium' }, /\/zone <- "Belgium" is not a time zone/],
   ])('are refused for %j', async (query, text) => {
     const { series } = await shelf()
     await expect(series.get('r', 'm', { ...query, aggregate: 'count' })).rejects.toThrow(text)
