@@ -68,7 +68,7 @@ const test = {
 const retry = { schema: Retry.schema, read: (body: unknown) => Retry.read(body === undefined ? {} : body) }
 
 const route = routesOf<ConverterApi>()
-const taken = { config: { takesPayload: true }, consumes: ['application/json', 'multipart/form-data'] } as const
+const taken = { server: { config: { takesPayload: true } }, consumes: ['application/json', 'multipart/form-data'] } as const
 
 const ROUTES = [
   route({

@@ -6,11 +6,26 @@ import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { at, isPlainObject, type Issue, makeIssue, nearest, ownValue, refuse, shown, stepsOf } from '#kernel'
-import { type Decoded, type Problem, problemsBy } from './fields.ts'
+import {
+  at,
+  isPlainObject,
+  type Issue,
+  makeIssue,
+  nearest,
+  ownValue,
+  refuse,
+  removing,
+  renaming,
+  shown,
+  stepsOf,
+} from '#kernel'
+import { type Decoded, nearestOf, type Problem, problemsBy } from './fields.ts'
 
 /** errors of a schema that are looked at: several may stand for one problem */
 const MAX_ERRORS = 1_000
+
+/** characters of an unknown name that are shown */
+const MAX_NAME = 100
 
 /** problems of one value that are named */
 const MAX_ISSUES = 100
@@ -102,7 +117,7 @@ function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
-    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion))
+    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion, problem.fix))
 }
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
@@ -126,11 +141,9 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly
   if (error.keyword === 'required')
     return error.params.requiredProperties.map((name) => ({ at: at('', name), message: 'is required' }))
   if (error.keyword === 'additionalProperties') {
-    const names = writable(schemas[0])
-    return error.params.additionalProperties.map((name) => ({
-      at: at('', name.slice(0, 100)),
-      ...unknownName(name, names),
-    }))
+    const taken = new Set(Object.keys(part as object))
+    const known = writable(schemas[0])
+    return error.params.additionalProperties.map((name) => unknownName(name, known, taken))
   }
   // rules of objects are asked for all of them at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
@@ -147,6 +160,7 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
       return {
         message: `${shown(value)} is unknown`,
         suggestion: `write one of ${error.params.allowedValues.join(', ')}`,
+        fix: nearestOf(value, error.params.allowedValues),
       }
     case 'maxLength':
       return { message: `has ${String(value).length} characters`, suggestion: `at most ${error.params.limit}` }
@@ -174,12 +188,17 @@ function typeProblem(type: string): Problem {
   return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
 }
 
-/** An unknown name, with the known one that it is most like. */
-function unknownName(name: string, known: readonly string[]): Problem {
+/** An unknown name, with the known one that it is most like. `taken`: names that have a value, or will have one. */
+function unknownName(name: string, known: readonly string[], taken: Set<string>): Problem {
   const like = nearest(name, known)
+  const isFree = like !== undefined && !taken.has(like)
+  if (isFree) taken.add(like)
   return {
+    at: at('', name.slice(0, MAX_NAME)),
     message: 'is unknown',
     suggestion: like === undefined ? `known are ${known.join(', ')}` : `did you mean ${like}?`,
+    // of a longer one the place is not whole
+    fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }
 }
 
