@@ -2,7 +2,6 @@
 import { engineIntake } from './engine-intake.ts'
 import { SparingLog } from '#kernel'
 import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/broker'
-import { createSeries } from '#services/broker/series'
 import { machineTimers } from '#platform'
 import { mqttListener } from './mqtt.ts'
 import type { MakeService } from './service-dependencies.ts'
@@ -47,7 +46,6 @@ export const makeBroker: MakeService = (dependencies) => {
       (registry.broker = createBrokerService({
         storage,
         now,
-        makeSeries: createSeries,
         engine: () => registry.runner && engineIntake(registry.runner.intake),
         resources: () => partition?.first?.resources ?? registry.resources,
         commands: () => registry.work?.outbox,
