@@ -24,11 +24,11 @@ import { requireWhole } from './cluster/partition-counts.ts'
 import { makeCluster } from './cluster/make-cluster.ts'
 import { requireReplay } from './cluster/require-replay.ts'
 import { TenantFigures } from './tenant-figures.ts'
-import { closeAll, makeServices, openServices } from './wiring/make-services.ts'
+import { OpenTenants } from './open-tenants.ts'
+import { closeAll, makeServices } from './wiring/make-services.ts'
 import { OwnApi } from './own-api.ts'
 import { SERVICES } from './wiring/service-table.ts'
 import type { ServiceTable } from './wiring/service-dependencies.ts'
-import type { ServiceRegistry, Tenants } from './wiring/service-registry.ts'
 import { machineTimers, type Timers } from './timers.ts'
 import { ownVersion } from './version.ts'
 import { WorkThreads } from './work/work-threads.ts'
@@ -161,11 +161,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
           compared: clock.compared,
         })
       : undefined
-    const registry: ServiceRegistry = {}
-    const tenants: Tenants = { of: () => registry, isNobodys: () => false, all: () => [registry] }
+    const tenants = new OpenTenants({ storage, figures: parts.figures, data: config.data })
     const made = cluster?.services ?? (await makeServices(services, { ...parts, tenants }))
-    const opened = isMember ? [] : openServices(made, { storage, data: config.data, registry })
-    parts.figures.began(registry)
+    const opened = isMember ? [] : tenants.open(made)
     let left = 'requests are still under way'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {

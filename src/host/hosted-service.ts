@@ -7,7 +7,8 @@
 import type { FastifyInstance } from 'fastify'
 import type { Led } from '#kernel'
 import type { ErrorBody } from './failure.ts'
-import type { TenantParts, TenantService } from './wiring/tenant-service.ts'
+import type { ServiceRegistry } from './wiring/service-registry.ts'
+import type { SharedParts, SharedService, TenantParts } from './wiring/tenant-service.ts'
 
 export interface HostedService {
   /** lower-case, as `--only` takes it; also its tag on the API page */
@@ -24,8 +25,10 @@ export interface HostedService {
   readonly address?: () => string | undefined
   /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
-  /** Makes what a tenant has of it, which works from its `start` on. Absent: tenants have nothing of it. */
-  open?(parts: TenantParts): TenantService
+  /** Makes what one tenant has of it: it works at once, and keeps nothing that has to be flushed. */
+  open?(parts: TenantParts): ServiceRegistry
+  /** Makes what all tenants share of it, which works from its `start` on. */
+  openShared?(parts: SharedParts): SharedService
   /**
    * Before the first request. The signal aborts when the host stops taking requests: answers that never end must end
    * then. Those of type `text/event-stream` the host ends itself.

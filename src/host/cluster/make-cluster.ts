@@ -91,13 +91,14 @@ export async function makeCluster(
     },
     tenantOfPublic: (url) => tenantOfContent(url) ?? addresses.tenantOf(url),
   })
+  const of = (tenant: string): ServiceRegistry => {
+    const opened = host.tenants.current(tenant)
+    if (opened !== undefined) return opened.registry
+    throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
+  }
   const tenants: Tenants = {
-    of(tenant) {
-      const opened = host.tenants.current(tenant)
-      if (opened !== undefined) return opened.registry
-      throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
-    },
-    isNobodys: (tenant) => host.isNobodys(tenant),
+    of,
+    find: (tenant) => (host.isNobodys(tenant) ? undefined : of(tenant)),
     all: () => registriesOf(host),
   }
   const services = await makeServices(table, {

@@ -5,7 +5,7 @@ import { AppError, type Logger } from '#kernel'
 import type { FollowedPart, FollowedStream } from '#services/broker/contract'
 import { type FenceHolder, fenceStore, type Storage, type Store, takeFence } from '#storage'
 import { partitionStore } from '#cluster'
-import { closeAll, type OpenedService, openServices, stopping } from '../wiring/make-services.ts'
+import { closeAll, type OpenedService, openOwn, openShared, stopping } from '../wiring/make-services.ts'
 import type { Config } from '../config.ts'
 import type { HostedService } from '../hosted-service.ts'
 import { served, type ServiceRegistry } from '../wiring/service-registry.ts'
@@ -81,14 +81,18 @@ export class TenantServices {
       const partition = count > 1 ? opened.#partitionOf(count) : undefined
       const store = partitionStore(whole, number)
       const folder = number === 0 ? `of-${tenant}` : `of-${tenant}~${number}`
-      const made = openServices(services, {
-        storage: storageOfOne(tenant, fenceStore(store, fence, lost), storage),
-        registry: opened.registry,
+      const { registry } = opened
+      const fenced = fenceStore(store, fence, lost)
+      Object.assign(registry, openOwn(services, { tenant, store: fenced, services: () => registry }))
+      const made = openShared(services, {
+        storage: storageOfOne(tenant, fenced, storage),
+        registry,
+        of: () => registry,
         ...(partition && { partition }),
         // folders are of one tenant, as their owners believe
         data: join(config.data, 'tenants', folder),
       })
-      figures.began(opened.registry)
+      figures.began(registry)
       opened.#made = made
       opened.#services = number === 0 ? made : made.filter(({ name }) => OF_EACH_PARTITION.has(name))
       await opened.#first?.start()

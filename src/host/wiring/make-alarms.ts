@@ -15,7 +15,7 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
     example: '/alarm/alarms',
     errorBody: alarmsErrorBody,
     routes: (app) => alarmsRoutes(app, { service: ofCaller(tenants, ({ alarms }) => alarms) }),
-    open: ({ storage, registry }) =>
+    openShared: ({ storage, registry }) =>
       (registry.alarms = createAlarmsService({
         storage,
         now,

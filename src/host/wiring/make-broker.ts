@@ -42,7 +42,7 @@ export const makeBroker: MakeService = (dependencies) => {
         frameBytes: config.limits.bodyBytes,
       }),
     ...mqttListener(service, dependencies),
-    open: ({ storage, registry, partition }) =>
+    openShared: ({ storage, registry, partition }) =>
       (registry.broker = createBrokerService({
         storage,
         now,

@@ -18,7 +18,7 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
     example: '/converter/',
     errorBody: converterErrorBody,
     routes: (app) => converterRoutes(app, { service: ofCaller(tenants, ({ converter }) => converter) }),
-    open: ({ storage, registry }) => {
+    openShared: ({ storage, registry }) => {
       registry.converter = createConverterService({
         storage,
         now,

@@ -82,7 +82,7 @@ export const makeFunctions: MakeService = ({ figures, logger, now, config, plugs
         now,
         revision: ownVersion(),
       }),
-    open: ({ storage, data, registry }) => {
+    openShared: ({ storage, data, registry, of }) => {
       const { folder, drop } = ownFolder({ ...config, data }, 'functions')
       const service = createFunctionsService({
         storage,
@@ -99,7 +99,7 @@ export const makeFunctions: MakeService = ({ figures, logger, now, config, plugs
           // rules name nothing but plugs
           type === 'plugs' ? usesOf(registry, tenant, `${name}:${version}`) : 0,
         models: () => registry.models,
-        vault: () => registry.vault,
+        vault: (tenant) => of(tenant).vault,
         tellWebscripts,
         logger,
       })

@@ -46,7 +46,7 @@ export const makeModels: MakeService = ({ figures, logger, now, config, tenants 
     description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
     errorBody: errorBodyOfLines,
     routes: (app) => modelsRoutes(app, { service: ofCaller(tenants, ({ models }) => models) }),
-    open: ({ storage, data, registry }) => {
+    openShared: ({ storage, data, registry }) => {
       const { folder, drop } = ownFolder({ ...config, data }, 'models')
       const python = pythonDriver({
         pool: (log) => openPool(config, join(folder, 'empty'), log),

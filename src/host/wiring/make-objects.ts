@@ -27,7 +27,7 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
       server = app
       return objectsRoutes(app, { service: objectsOf(tenants), keys, now, later, version: ownVersion() })
     },
-    open: ({ storage, registry }) =>
+    openShared: ({ storage, registry }) =>
       (registry.objects = createObjectsService({
         storage,
         contents: contents ?? new BlobContents(storage),
@@ -48,7 +48,7 @@ export function objectsOf(tenants: Tenants): ObjectsService {
   return {
     as: (caller) => of(caller.tenant).as(caller),
     inside: (tenant) => of(tenant).inside(tenant),
-    hasTenant: async (tenant) => !tenants.isNobodys(tenant) && of(tenant).hasTenant(tenant),
+    hasTenant: async (tenant) => (await tenants.find(tenant)?.objects?.hasTenant(tenant)) ?? false,
   }
 }
 

@@ -15,7 +15,7 @@ export const makeQueries: MakeService = ({ figures, now, tenants }) => {
     example: '/config/query',
     errorBody: queriesErrorBody,
     routes: (app) => queriesRoutes(app, { service: ofCaller(tenants, ({ queries }) => queries) }),
-    open: ({ storage, registry }) => {
+    openShared: ({ storage, registry }) => {
       registry.queries = createQueriesService({
         storage,
         now,

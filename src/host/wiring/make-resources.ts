@@ -24,7 +24,7 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
     example: '/api/resources',
     errorBody: resourcesErrorBody,
     routes: (app) => resourcesRoutes(app, { service }),
-    open: ({ storage, registry }) => {
+    openShared: ({ storage, registry }) => {
       registry.work = createBackgroundWork()
       return (registry.resources = createResourcesService({
         storage,

@@ -33,7 +33,7 @@ import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { latestValue } from './broker.ts'
 import { ofCaller, type ServiceRegistry } from './service-registry.ts'
-import type { TenantParts, TenantService } from './tenant-service.ts'
+import type { SharedParts, SharedService } from './tenant-service.ts'
 
 /** Timers of a fleet wake the process at most 100 times a second. */
 const REST_MS = 10
@@ -70,23 +70,23 @@ export function makeRulesWith(
     errorBody: rulesErrorBody,
     demo: (tenant) => demoRules(service.as({ tenant, user: 'demo' })),
     routes: (app) => rulesRoutes(app, { service, otherBatches: () => (serves('resources') ? batches : undefined) }),
-    open: (parts) => openRules(more, dependencies, parts, checkpoints),
+    openShared: (parts) => openRules(more, dependencies, parts, checkpoints),
   }
 }
 
 function openRules(
   more: readonly Plug[],
   dependencies: ServiceDependencies,
-  { storage, registry, partition }: TenantParts,
+  { storage, registry, partition, of }: SharedParts,
   checkpoints: NonNullable<DurableOptions['checkpoints']>,
-): TenantService {
+): SharedService {
   const { gauges, now, atLeast, logger, config, threads } = dependencies
   const budgets: DescendantBudget[] = []
   const servicesOf = perTenant((tenant) => {
     const warn = (text: string): void => logger.warn(text)
     const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
     budgets.push(budget)
-    const own = plugServices(tenant, registry, machineTimers.later)
+    const own = plugServices(tenant, of(tenant), machineTimers.later)
     return withinBudget(partition?.ports(own) ?? own, budget)
   })
   const functionsHere = () => partition?.first?.functions ?? registry.functions
@@ -104,7 +104,7 @@ function openRules(
   const plugs = plugsWith({ clock: machineTimers.elapsed })
   const directPlugs = plugsWith({ interpreter: scriptInterpreter(threads) })
   const uncheckedOf = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
-  const ports = perTenant((tenant) => enginePorts(tenant, registry, partition))
+  const ports = perTenant((tenant) => enginePorts(tenant, of(tenant), partition))
   const generate = generatorHere()
   const durable = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
@@ -283,6 +283,6 @@ function enginePorts(tenant: string, registry: ServiceRegistry, partition: Hoste
   return {
     latestValue: latestValue(tenant, () => registry.broker),
     metadata: metadataOf(tenant, () => partition?.first?.resources ?? registry.resources),
-    secret: async (key) => (await registry.vault?.open(tenant, [key]))?.values.get(key),
+    secret: async (key) => (await registry.vault?.open([key]))?.values.get(key),
   }
 }

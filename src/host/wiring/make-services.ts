@@ -1,7 +1,8 @@
 /** Makes services of a table and what a tenant has of them, and lets things go one after the other. */
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
-import type { TenantParts, TenantService } from './tenant-service.ts'
+import type { ServiceRegistry } from './service-registry.ts'
+import type { SharedParts, SharedService, TenantParts } from './tenant-service.ts'
 
 /** Those that the options want, in the order of the table. Nothing of them works before their `start`. */
 export async function makeServices(
@@ -15,14 +16,14 @@ export async function makeServices(
   return made
 }
 
-export interface OpenedService extends TenantService {
+export interface OpenedService extends SharedService {
   readonly name: string
 }
 
-/** What a tenant has of the services, in their order. Nothing of it works before its `start`. */
-export function openServices(services: readonly HostedService[], parts: TenantParts): readonly OpenedService[] {
+/** What tenants share of the services, in their order. Nothing of it works before its `start`. */
+export function openShared(services: readonly HostedService[], parts: SharedParts): readonly OpenedService[] {
   return services.flatMap((one) => {
-    const opened = one.open?.(parts)
+    const opened = one.openShared?.(parts)
     if (opened === undefined) return []
     const { name } = one
     const { trouble, warnings } = opened
@@ -34,6 +35,11 @@ export function openServices(services: readonly HostedService[], parts: TenantPa
       stop: () => opened.stop?.(),
     }
   })
+}
+
+/** What one tenant has of the services for itself. */
+export function openOwn(services: readonly HostedService[], parts: TenantParts): ServiceRegistry {
+  return Object.assign({}, ...services.map((one) => one.open?.(parts))) as ServiceRegistry
 }
 
 /** One after the other, all of them; the first failure is thrown at the end. */

@@ -39,7 +39,7 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
         ofCaller(tenants, ({ transfers }) => transfers),
       )
     },
-    open: ({ storage, registry }) => {
+    openShared: ({ storage, registry }) => {
       const objects = () => served(registry.objects)
       const broker = () => registry.broker
       const queries = () => registry.queries

@@ -14,9 +14,6 @@ export const makeVault: MakeService = ({ now, config, tenants }) => {
     description: 'Secrets of tenants, for their functions and rules',
     errorBody: errorBodyOfLines,
     routes: (app) => vaultRoutes(app, { service: ofCaller(tenants, ({ vault }) => vault) }),
-    open: ({ storage, registry }) => {
-      registry.vault = createVaultService({ storage, seal, now })
-      return {}
-    },
+    open: ({ tenant, store }) => ({ vault: createVaultService({ tenant, store, seal, now }) }),
   }
 }

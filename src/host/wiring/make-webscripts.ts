@@ -24,7 +24,7 @@ export const makeWebscripts: MakeService = ({ config, now, gauges, checkPair, is
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
   const service = createWebscriptsService({
-    functions: (tenant) => (tenants.isNobodys(tenant) ? undefined : tenants.of(tenant).functions),
+    functions: (tenant) => tenants.find(tenant)?.functions,
     webscriptOf: (id) => {
       for (const { functions } of tenants.all()) {
         const found = functions?.webscriptOf(id)
@@ -53,7 +53,7 @@ export const makeWebscripts: MakeService = ({ config, now, gauges, checkPair, is
       ownApi.isAt(app)
       return webscriptsRoutes(app, { service, isOnOwnOrigin, ownUrl: config.url })
     },
-    open: ({ registry }) => {
+    openShared: ({ registry }) => {
       registry.webscripts = service
       return {}
     },

@@ -51,8 +51,8 @@ export interface ServiceRegistry {
 export interface Tenants {
   /** Of a tenant, or of one of its partitions (`partitionName`). Throws `FENCED` when it is not open here. */
   of(tenant: string): ServiceRegistry
-  /** Whether it is known that no host has anything of that name: whoever asks without credentials may name any. */
-  isNobodys(tenant: string): boolean
+  /** For whoever asks without credentials, and may name any: undefined when it is known that no host has that tenant. */
+  find(tenant: string): ServiceRegistry | undefined
   /** of all that are open here */
   all(): Iterable<ServiceRegistry>
 }

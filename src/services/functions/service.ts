@@ -51,7 +51,7 @@ export interface FunctionsOptions {
   /** what runs versions of models */
   readonly models?: () => OperatedModels | undefined
   /** where secrets of manifests are; asked at each call */
-  readonly vault?: () => OperatedVault | undefined
+  readonly vault?: (tenant: string) => OperatedVault | undefined
   /** Tells whoever takes calls which webscripts a tenant has come to have, and which it has no more, by their ids. */
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
@@ -115,9 +115,9 @@ class Functions implements OperatedFunctions {
       storeOf,
       now,
       secrets: (tenant, names) => {
-        const vault = options.vault?.()
+        const vault = options.vault?.(tenant)
         if (vault === undefined) throw new AppError('PLUG_FAILED', 'this host serves no vault, which has its secrets')
-        return vault.open(tenant, names)
+        return vault.open(names)
       },
     })
     const changed = (tenant: string): Promise<void> => this.#read(tenant)

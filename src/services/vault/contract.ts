@@ -24,7 +24,7 @@ export interface VaultService {
 /** The service, as its neighbours and its host have it. */
 export interface OperatedVault extends VaultService {
   /** For what runs inside of the host. */
-  open(tenant: string, names: readonly string[]): Promise<OpenSecrets>
+  open(names: readonly string[]): Promise<OpenSecrets>
 }
 
 /** Values of secrets, for as long as they are used. */

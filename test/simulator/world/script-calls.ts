@@ -36,7 +36,7 @@ export class ScriptCalls {
     name: 'webscripts',
     description: 'Webscripts outside of this machine',
     routes: () => undefined,
-    open: ({ registry }) => {
+    openShared: ({ registry }) => {
       registry.webscripts = this.#service()
       return {}
     },
