@@ -1,4 +1,5 @@
 /** Leaves that every room may use: coded errors, issues, plain JSON, durations, instants, queues. No clock, no disk, no network. */
+export { AllowList, problemsOfAllowed } from './allow-list.ts'
 export { ByTenant, perTenant } from './by-tenant.ts'
 export type { Caller, Led } from './caller.ts'
 export type { CancelSignal } from './cancel-signal.ts'
@@ -41,6 +42,7 @@ export {
   replacing,
   shown,
 } from './issues.ts'
+export { isAddress } from './ip-address.ts'
 export {
   FORBIDDEN_KEYS,
   hasKeysOf,

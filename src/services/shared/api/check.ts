@@ -67,7 +67,7 @@ export function checked<const S extends TSchema>(schema: S, { subject, type = 'B
 
 type Decode = (value: unknown) => unknown
 
-/** Undefined where nothing changes. A union has one form for each of null, lists and all else. */
+/** Undefined where nothing changes. Fields that are read-only, or become undefined, are left out. A union has one form for each of null, lists and all else. */
 function decoderOf(schema: TSchema): Decode | undefined {
   if (Type.IsCodec(schema)) return schema['~codec'].decode
   if (Type.IsArray(schema)) {
@@ -83,13 +83,19 @@ function decoderOf(schema: TSchema): Decode | undefined {
   }
   if (!Type.IsObject(schema)) return undefined
   const parts = Object.entries(schema.properties).flatMap(([name, part]) => {
-    const decode = decoderOf(part)
+    const { readOnly = false } = part as { readonly readOnly?: boolean }
+    const decode: Decode | undefined = readOnly ? () => undefined : decoderOf(part)
     return decode === undefined ? [] : [[name, decode] as const]
   })
   if (parts.length === 0) return undefined
   return (value) => {
     const copy: Record<string, unknown> = { ...(value as object) }
-    for (const [name, decode] of parts) if (copy[name] !== undefined) copy[name] = decode(copy[name])
+    for (const [name, decode] of parts) {
+      if (copy[name] === undefined) continue
+      const decoded = decode(copy[name])
+      if (decoded === undefined) delete copy[name]
+      else copy[name] = decoded
+    }
     return copy
   }
 }

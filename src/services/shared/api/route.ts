@@ -24,7 +24,9 @@ type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? Name
-    : never
+    : Path extends `${string}*`
+      ? '*'
+      : never
 
 /** What a handler gets of a request. */
 export interface RouteContext<Api, Params, Query, Body> {
@@ -38,16 +40,24 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'> & {
-  readonly server?: ServerOptions
+type Shared = Pick<
+  Description,
+  'summary' | 'otherQuery' | 'answers' | 'consumes' | 'produces' | 'isConditional' | 'operation'
+>
+
+/** What routes have that the API page does not show. */
+interface Unshown {
+  /** other paths of it */
+  readonly aliases?: readonly string[]
+  /** bytes of a body; default: what the host takes */
+  readonly bodyLimit?: number
+  /** what else it asks of the server, such as a socket */
+  readonly server?: Partial<Pick<RouteOptions, 'config' | 'exposeHeadRoute' | 'wsHandler'>>
 }
 
-/** What a route asks of the server by itself: readers of other bodies, sockets. */
-type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
-
-interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared {
+interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared, Unshown {
   readonly method: Method
-  /** with `:name` for its parts */
+  /** with `:name` for its parts, and `*` at its end for all that follows */
   readonly path: Path
   readonly scope: Scope
   /** parameters by name; with `otherQuery` the service reads them */
@@ -56,12 +66,11 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
   handler(context: RouteContext<Api, Readonly<Record<ParamNames<Path>, string>>, Parameters<Q>, Decoded<B>>): unknown
 }
 
-export interface Route<Api> {
+export interface Route<Api> extends Unshown {
   readonly method: Method
   readonly path: string
   readonly scope: Scope
   readonly description: Description
-  readonly server?: ServerOptions
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
 
@@ -70,13 +79,15 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, scope, query, body, server, handler, ...described } = definition
-    const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+    const { method, path, aliases, scope, query, body, handler, bodyLimit, server, ...described } = definition
+    const params = [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = '*']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
     return {
       method,
       path,
       scope,
+      ...(aliases && { aliases }),
+      ...(bodyLimit !== undefined && { bodyLimit }),
       ...(server && { server }),
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
       answer: (api, request, reply) =>
@@ -92,31 +103,44 @@ export function routesOf<Api>() {
   }
 }
 
-/** Adds the routes in a scope of their own. `errors`: the shape of what the service refuses. */
+interface RoutesOptions<Api> {
+  readonly tag: string
+  /** the shape of what the service refuses */
+  readonly errors: TSchema
+  readonly routes: readonly Route<Api>[]
+  /** adds readers of bodies that are not JSON; each returns what the route checks as body */
+  readonly addParsers?: (own: FastifyInstance) => void
+}
+
+/** Adds the routes in a scope of their own. */
 export async function addRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },
-  { tag, errors, routes }: { readonly tag: string; readonly errors: TSchema; readonly routes: readonly Route<Api>[] },
+  { tag, errors, routes, addParsers }: RoutesOptions<Api>,
 ): Promise<void> {
   const described = describing(tag, errors)
   await app.register((own, _options, done) => {
     // routes check what they take themselves, and answers have nothing left out that a schema does not know
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    for (const { method, path: url, scope, description, server = {}, answer } of routes) {
-      const { config, ...options } = described(description)
-      own.route({
-        ...options,
-        ...server,
-        method,
-        url,
-        config: { ...config, ...server.config, scope },
-        handler: async (request, reply): Promise<unknown> => {
-          // what the host's authentication found out
-          const { tenant, user } = request
-          return answer(service.as({ tenant, user }), request, reply)
-        },
-      })
+    addParsers?.(own)
+    for (const { method, path, aliases = [], scope, description, bodyLimit, server = {}, answer } of routes) {
+      const { config, schema, ...options } = described(description)
+      for (const url of [path, ...aliases])
+        own.route({
+          ...options,
+          ...server,
+          ...(bodyLimit !== undefined && { bodyLimit }),
+          method,
+          url,
+          schema: { ...schema, ...(url !== path && { hide: true }) },
+          config: { ...config, ...server.config, scope },
+          handler: async (request, reply): Promise<unknown> => {
+            // what the host's authentication found out
+            const { tenant, user } = request
+            return answer(service.as({ tenant, user }), request, reply)
+          },
+        })
     }
     done()
   })

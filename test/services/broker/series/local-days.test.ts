@@ -70,7 +70,7 @@ describe('local days', () => {
   it('are cut into pages at midnight, in both orders', async () => {
     const [[zone, from, until] = ['', 0, 0]] = PERIODS
     const { series } = await shelf(eachHalfHour(from, until))
-    for (const order of ['ascending', 'descending']) {
+    for (const order of ['ascending', 'descending'] as const) {
       const asked = { from: from + HOUR, until, grouping: 'day', zone, aggregates: 'count,last', order }
       const whole = await series.get('r', 'm', asked)
       const first = await series.get('r', 'm', { ...asked, limit: 2 })
