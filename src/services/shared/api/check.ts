@@ -181,7 +181,7 @@ function plainProblem(error: SchemaError, value: unknown, described: TSchema | u
 }
 
 function descriptionOf(schema: TSchema | undefined): string | undefined {
-  return (schema as { readonly description?: string } | undefined)?.description
+  return schema?.description
 }
 
 function typeProblem(type: string): Problem {
