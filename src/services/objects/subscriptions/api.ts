@@ -36,7 +36,7 @@ const ROUTES = [
   route({
     ...at('/subscription'),
     method: 'GET',
-    operationId: 'getSubscriptions',
+    operation: 'getSubscriptions',
     scope: 'read',
     summary: 'The buckets that have subscriptions, with these',
     query: SUBSCRIPTION_QUERY,
@@ -52,7 +52,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket'),
     method: 'GET',
-    operationId: 'getBucketSubscriptions',
+    operation: 'getBucketSubscriptions',
     scope: 'read',
     summary: 'The subscriptions of a bucket',
     query: SUBSCRIPTION_QUERY,
@@ -63,7 +63,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket'),
     method: 'POST',
-    operationId: 'postSubscription',
+    operation: 'postSubscription',
     scope: 'author',
     summary: 'Subscribe to changes of the objects of a bucket',
     body: NewSubscription,
@@ -74,7 +74,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket'),
     method: 'DELETE',
-    operationId: 'deleteSubscriptions',
+    operation: 'deleteSubscriptions',
     scope: 'author',
     summary: 'Remove the subscriptions of a bucket, or those that are asked for',
     query: SUBSCRIPTION_QUERY,
@@ -90,7 +90,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket/:id'),
     method: 'GET',
-    operationId: 'getSubscription',
+    operation: 'getSubscription',
     scope: 'read',
     summary: 'A subscription',
     answers: { 200: SubscriptionSchema },
@@ -100,7 +100,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket/:id'),
     method: 'PUT',
-    operationId: 'putSubscription',
+    operation: 'putSubscription',
     scope: 'author',
     summary: 'Make a subscription, or replace it',
     body: SubscriptionInPlace,
@@ -111,7 +111,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket/:id'),
     method: 'DELETE',
-    operationId: 'deleteSubscription',
+    operation: 'deleteSubscription',
     scope: 'author',
     summary: 'Remove a subscription',
     answers: { 200: LinksSchema },
@@ -124,7 +124,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket/:id/deliveries'),
     method: 'GET',
-    operationId: 'getDeliveries',
+    operation: 'getDeliveries',
     scope: 'read',
     summary: 'What became of the changes that a subscription was about, newest first',
     query: DELIVERIES_QUERY,
