@@ -35,7 +35,7 @@ const ROUTES = [
     method: 'GET',
     path: `${BASE}/bucket`,
     aliases: [`${BASE}/bucket/`, '/bucket', '/bucket/'],
-    operation: 'getBuckets',
+    operation: { operationId: 'getBuckets' },
     scope: 'read',
     summary: 'The buckets of the tenant',
     query: STORE,
@@ -52,7 +52,7 @@ const ROUTES = [
   route({
     ...at('/bucket/:bucket'),
     method: 'GET',
-    operation: 'getBucket',
+    operation: { operationId: 'getBucket' },
     scope: 'read',
     summary: 'A bucket, by alias or name',
     query: STORE,
@@ -63,7 +63,7 @@ const ROUTES = [
   route({
     ...at('/bucket/:bucket/*'),
     method: 'GET',
-    operation: 'getObjects',
+    operation: { operationId: 'getObjects' },
     scope: 'read',
     summary: 'Objects whose paths begin with this one; with `stat` one of them, with `sign` a signed address',
     query: PATH_QUERY,
@@ -98,7 +98,7 @@ const ROUTES = [
   route({
     ...at('/bucket/:bucket/*'),
     method: 'PUT',
-    operation: 'putObject',
+    operation: { operationId: 'putObject' },
     scope: 'operate',
     summary: 'Make a folder, or with `source` copy an object',
     query: PUT_QUERY,
@@ -119,7 +119,7 @@ const ROUTES = [
   route({
     ...at('/bucket/:bucket/*'),
     method: 'DELETE',
-    operation: 'deleteObjects',
+    operation: { operationId: 'deleteObjects' },
     scope: 'operate',
     summary: 'Remove an object or an empty folder, or all that begins with the path',
     query: REMOVE_QUERY,

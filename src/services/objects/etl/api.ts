@@ -23,7 +23,7 @@ const ROUTES = [
   route({
     method: 'GET',
     path: `${BASE}/import`,
-    operation: 'getImports',
+    operation: { operationId: 'getImports' },
     scope: 'read',
     summary: 'Imports of files into series, newest first',
     query: TRANSFER_QUERY,
@@ -36,7 +36,7 @@ const ROUTES = [
   route({
     method: 'GET',
     path: `${BASE}/import/:id`,
-    operation: 'getImport',
+    operation: { operationId: 'getImport' },
     scope: 'read',
     summary: 'How an import is getting on',
     answers: { 200: ImportSchema },
@@ -45,7 +45,7 @@ const ROUTES = [
   route({
     method: 'POST',
     path: `${BASE}/export`,
-    operation: 'postExport',
+    operation: { operationId: 'postExport' },
     scope: 'operate',
     summary: 'Write the answer of a query, or the history of a resource, as CSV into etl-export',
     body: ExportRequest,
@@ -56,7 +56,7 @@ const ROUTES = [
   route({
     method: 'GET',
     path: `${BASE}/export`,
-    operation: 'getExports',
+    operation: { operationId: 'getExports' },
     scope: 'read',
     summary: 'Exports of series, newest first',
     query: TRANSFER_QUERY,
@@ -69,7 +69,7 @@ const ROUTES = [
   route({
     method: 'GET',
     path: `${BASE}/export/:id`,
-    operation: 'getExport',
+    operation: { operationId: 'getExport' },
     scope: 'read',
     summary: 'How an export is getting on',
     answers: { 200: ExportSchema },

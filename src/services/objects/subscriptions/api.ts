@@ -36,7 +36,7 @@ const ROUTES = [
   route({
     ...at('/subscription'),
     method: 'GET',
-    operation: 'getSubscriptions',
+    operation: { operationId: 'getSubscriptions' },
     scope: 'read',
     summary: 'The buckets that have subscriptions, with these',
     query: SUBSCRIPTION_QUERY,
@@ -52,7 +52,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket'),
     method: 'GET',
-    operation: 'getBucketSubscriptions',
+    operation: { operationId: 'getBucketSubscriptions' },
     scope: 'read',
     summary: 'The subscriptions of a bucket',
     query: SUBSCRIPTION_QUERY,
@@ -63,7 +63,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket'),
     method: 'POST',
-    operation: 'postSubscription',
+    operation: { operationId: 'postSubscription' },
     scope: 'author',
     summary: 'Subscribe to changes of the objects of a bucket',
     body: NewSubscription,
@@ -74,7 +74,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket'),
     method: 'DELETE',
-    operation: 'deleteSubscriptions',
+    operation: { operationId: 'deleteSubscriptions' },
     scope: 'author',
     summary: 'Remove the subscriptions of a bucket, or those that are asked for',
     query: SUBSCRIPTION_QUERY,
@@ -90,7 +90,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket/:id'),
     method: 'GET',
-    operation: 'getSubscription',
+    operation: { operationId: 'getSubscription' },
     scope: 'read',
     summary: 'A subscription',
     answers: { 200: SubscriptionSchema },
@@ -100,7 +100,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket/:id'),
     method: 'PUT',
-    operation: 'putSubscription',
+    operation: { operationId: 'putSubscription' },
     scope: 'author',
     summary: 'Make a subscription, or replace it',
     body: SubscriptionInPlace,
@@ -111,7 +111,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket/:id'),
     method: 'DELETE',
-    operation: 'deleteSubscription',
+    operation: { operationId: 'deleteSubscription' },
     scope: 'author',
     summary: 'Remove a subscription',
     answers: { 200: LinksSchema },
@@ -124,7 +124,7 @@ const ROUTES = [
   route({
     ...at('/subscription/:bucket/:id/deliveries'),
     method: 'GET',
-    operation: 'getDeliveries',
+    operation: { operationId: 'getDeliveries' },
     scope: 'read',
     summary: 'What became of the changes that a subscription was about, newest first',
     query: DELIVERIES_QUERY,
