@@ -21,7 +21,7 @@ import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
 import type { Enforcement } from './constraints/enforcement.ts'
 import { problem } from './error-texts.ts'
 import type { Parents } from './parents.ts'
-import { checkSize } from './read-attributes.ts'
+import { checkSize } from './resource-schema.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import type { TypeRecord } from './type-record.ts'
@@ -230,8 +230,8 @@ export function patched(before: ResourceEntity, patch: Attributes): ResourceEnti
 
 function overlaid(before: Attributes, patch: Attributes, id: string): ResourceEntity {
   const next: Record<string, Json> & { id: string } = { ...before, id }
-  for (const [name, value] of Object.entries(patch)) {
-    if (name === 'id') continue
+  for (const [name, value] of Object.entries<Json | undefined>(patch)) {
+    if (name === 'id' || value === undefined) continue
     if (value === null) delete next[name]
     else next[name] = value
   }

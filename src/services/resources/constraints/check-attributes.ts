@@ -1,7 +1,7 @@
 /** Holds attributes against what constraints say of them; every failure comes with the keyword of JSON Schema for it. */
 import { at, isPlainObject, type Json, sameJson } from '#kernel'
 import { referredId } from '../resource-record.ts'
-import type { Attribute, AttributeType } from './attribute.ts'
+import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
 
 export interface Failure {
   /** JSON pointer */
@@ -56,14 +56,14 @@ class Check {
     }
   }
 
-  #numeric(type: AttributeType & { type: 'numeric' }, value: unknown, path: string, name: string): void {
+  #numeric(type: Of<'numeric'>, value: unknown, path: string, name: string): void {
     if (typeof value !== 'number') return this.#wrongType(path, name, 'a number', value)
     const { minimum = -Infinity, maximum = Infinity } = type
     if (value < minimum) this.#fail(path, 'minimum', `Property ${name} must be at least ${minimum}.`, value)
     if (value > maximum) this.#fail(path, 'maximum', `Property ${name} must be at most ${maximum}.`, value)
   }
 
-  #string(type: AttributeType & { type: 'string' }, value: unknown, path: string, name: string): void {
+  #string(type: Of<'string'>, value: unknown, path: string, name: string): void {
     if (typeof value !== 'string') return this.#wrongType(path, name, 'a string', value)
     const { minLength = 0, maxLength = Infinity } = type
     const length = value.length > maxLength || minLength > 0 ? lengthOf(value) : 0
@@ -76,7 +76,7 @@ class Check {
     }
   }
 
-  #reference(type: AttributeType & { type: 'resourceRef' }, value: unknown, path: string, name: string): void {
+  #reference(type: Of<'resourceRef'>, value: unknown, path: string, name: string): void {
     if (!isPlainObject(value)) return this.#wrongType(path, name, 'a reference to a resource', value)
     const target: unknown = Object.hasOwn(value, '$ref') ? value['$ref'] : undefined
     if (target === undefined) this.#fail(`${path}/$ref`, 'required', `Property $ref missing.`, undefined)
@@ -90,7 +90,7 @@ class Check {
     }
   }
 
-  #array(type: AttributeType & { type: 'array' }, value: unknown, path: string, name: string): void {
+  #array(type: Of<'array'>, value: unknown, path: string, name: string): void {
     if (!Array.isArray(value)) return this.#wrongType(path, name, 'a list', value)
     const values: readonly unknown[] = value
     const { minLength = 0, maxLength = Infinity, uniqueValues = false, contains = [], elementType } = type

@@ -1,13 +1,12 @@
 /** Holds resources against the constraints of their type: the merged attributes, so that a value may come from the type. */
 import { at, type Issue, refuse } from '#kernel'
 import type { Attributes } from '../attributes.ts'
-import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ResourceEntity } from '../contract.ts'
 import { denormalize } from '../denormalize.ts'
 import { referredId } from '../resource-record.ts'
 import type { TenantResources } from '../tenant-resources.ts'
 import type { TypeRecord } from '../type-record.ts'
-import type { Attribute } from './attribute.ts'
+import type { Attribute, ConstraintRecord } from './constraint-schema.ts'
 import { checkAttributes, type Failure } from './check-attributes.ts'
 
 export class Enforcement {

@@ -8,11 +8,12 @@
  * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
 import { AppError, KeyedMutex, type Semaphore, type Logger, messageOf, type StartTimer } from '#kernel'
-import { type Collection, portionsOfIds, type Store, type Write } from '#storage'
+import { type Collection, portionsOfIds, type Write } from '#storage'
 import { machineTimers } from '#platform'
+import type { TenantCollections } from '../collections.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { notedChange, type NotedChange } from './noted-change.ts'
-import { type Existing, type Failure, isClosed, reconcile, type ReconcilerDocuments } from './reconcile.ts'
+import { type Existing, type Failure, isClosed, reconcile } from './reconcile.ts'
 import { TypeWalks } from './type-walks.ts'
 import { CURSOR, LACKING, type LackingResource, RECONCILER_CURSORS } from './reconciler-record.ts'
 
@@ -57,9 +58,7 @@ function inTime<T>(answer: Promise<T>, what: string, later: StartTimer, late?: (
 }
 
 export interface TenantReconcilerDependencies {
-  readonly tenant: string
-  readonly store: Store
-  readonly documents: ReconcilerDocuments
+  readonly collections: TenantCollections
   readonly tasks: ManagedTasks
   /** reconcilings at a time, of all tenants */
   readonly limit: Semaphore
@@ -77,7 +76,6 @@ interface Reconciled {
   readonly failures: readonly Failure[]
 }
 
-const LOG = 'resources'
 const PARTITION = 0
 /** resources whose tasks are looked for together */
 const CHUNK = 200
@@ -119,8 +117,8 @@ export class TenantReconciler {
       ...dependencies,
       tasks: tasksInTime(dependencies.tasks, dependencies.later, (id) => this.#madeLate(id)),
     }
-    this.#cursors = dependencies.store.collection(RECONCILER_CURSORS)
-    this.#lacking = dependencies.store.collection(LACKING)
+    this.#cursors = dependencies.collections.store.collection(RECONCILER_CURSORS)
+    this.#lacking = dependencies.collections.store.collection(LACKING)
     this.#walks = new TypeWalks({
       ...dependencies,
       reconcile: (ids) => this.#reconcileAll(ids),
@@ -195,7 +193,7 @@ export class TenantReconciler {
   }
 
   async #follow(): Promise<void> {
-    const log = this.#dependencies.store.log(LOG)
+    const log = this.#dependencies.collections.log
     this.#isBehind = false
     try {
       while (!this.#isStopped) {
@@ -220,12 +218,12 @@ export class TenantReconciler {
     const walks = await this.#walks.begin(types)
     // a life that was told to stop has not done all of it
     if (this.#isStopped) return
-    await this.#dependencies.store.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
+    await this.#dependencies.collections.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
     this.#position = position
     this.#walks.go()
     // nobody else follows the log
     if (position - this.#trimmed >= TRIMMED) {
-      await this.#dependencies.store.log(LOG).trim(PARTITION, position)
+      await this.#dependencies.collections.log.trim(PARTITION, position)
       this.#trimmed = position
     }
     for (const type of retried) if (!types.has(type)) await this.#retryAll([['type', type]])
@@ -233,8 +231,8 @@ export class TenantReconciler {
 
   /** Nodes of tasks that they have follow their metadata. */
   async #rebind(ids: readonly string[]): Promise<void> {
-    const { tasks, tenant, limit } = this.#dependencies
-    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(tenant, id))))
+    const { tasks, collections, limit } = this.#dependencies
+    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(collections.tenant, id))))
   }
 
   /** Reconciles them; the writes keep what failed and forget what failed before. */
@@ -260,13 +258,13 @@ export class TenantReconciler {
 
   /** One chunk at a time: nobody else makes or removes tasks of its resources between looking and acting. */
   async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
-    const { documents, tasks, tenant, limit } = this.#dependencies
+    const { collections, tasks, limit } = this.#dependencies
     const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
-    for (const task of await tasks.of(tenant, ids)) existing.get(task.resource)?.push(task)
+    for (const task of await tasks.of(collections.tenant, ids)) existing.get(task.resource)?.push(task)
     const results = await Promise.allSettled(
       ids.map((id) =>
         limit.run(async () =>
-          this.#isStopped ? undefined : reconcile(documents, tasks, tenant, id, existing.get(id) ?? []),
+          this.#isStopped ? undefined : reconcile(collections, tasks, id, existing.get(id) ?? []),
         ),
       ),
     )
@@ -313,7 +311,7 @@ export class TenantReconciler {
   async #retrySome(ids: readonly string[]): Promise<void> {
     try {
       const { writes } = await this.#reconcileAll(ids)
-      if (writes.length > 0) await this.#dependencies.store.commit(writes)
+      if (writes.length > 0) await this.#dependencies.collections.commit(writes)
     } catch (error) {
       this.#interrupted(error)
     }
@@ -330,7 +328,7 @@ export class TenantReconciler {
     const before = this.#lackingIds.size
     try {
       const { writes } = await this.#reconcileAll(ids)
-      if (writes.length > 0) await this.#dependencies.store.commit(writes)
+      if (writes.length > 0) await this.#dependencies.collections.commit(writes)
     } catch (error) {
       return this.#interrupted(error)
     }
@@ -346,7 +344,7 @@ export class TenantReconciler {
           ...(afterId !== undefined && { afterId }),
         })
         const { writes } = await this.#reconcileAll(ids)
-        if (writes.length > 0) await this.#dependencies.store.commit(writes)
+        if (writes.length > 0) await this.#dependencies.collections.commit(writes)
         afterId = ids.at(-1)
         if (afterId === undefined || ids.length < RETRIED) return
         await machineTimers.breathe()
