@@ -22,9 +22,7 @@ import { machineTimers } from '#platform'
 import { CollectionsByTenant } from './collections.ts'
 import { ChangeRecorder } from './change-recorder.ts'
 import { CommandRunner } from './commands/command-runner.ts'
-import { Outbox } from './commands/outbox.ts'
 import { constraintApi } from './constraint-service.ts'
-import { Enforcement } from './constraints/enforcement.ts'
 import type {
   ActuatorCall,
   Cascades,
@@ -84,7 +82,7 @@ export function createResourcesService(options: ResourcesOptions): HostedResourc
 }
 
 class Resources implements HostedResources {
-  readonly outbox: Outbox
+  readonly outbox: CommandRunner
   readonly #options: ResourcesOptions
   readonly #collectionsByTenant: CollectionsByTenant
   readonly #tenants = new Map<string, TenantResources>()
@@ -100,7 +98,6 @@ class Resources implements HostedResources {
   readonly #typeWork: TypeWork
   readonly #writer: ResourceWriter
   readonly #reconciler: Reconciler
-  readonly #commands: CommandRunner
   readonly #jobs: JobRunner
   #endSweep: () => void = () => {}
   #sweeping: Promise<void> = Promise.resolve()
@@ -113,29 +110,20 @@ class Resources implements HostedResources {
     const collectionsByTenant = new CollectionsByTenant(storage)
     this.#collectionsByTenant = collectionsByTenant
     this.#recorder = new ChangeRecorder(now, newId, (tenant) => this.#reconciler.wake(tenant))
-    const enforcement = new Enforcement()
-    this.#typeWork = new TypeWork({ enforcement, later, logger })
+    this.#typeWork = new TypeWork({ later, logger })
     this.#writer = new ResourceWriter({
       lanes: this.#lanes,
       typeLock: this.#typeLock,
       recorder: this.#recorder,
       parents: new Parents(),
-      enforcement,
       typeWork: this.#typeWork,
       now,
     })
     this.#reconciler = new Reconciler({ collectionsByTenant, tasks: managedTasks, now, newId, later, logger })
     const store = (tenant: string) => collectionsByTenant.of(tenant).store
     const common = { storage: { tenant: store, tenants: () => collectionsByTenant.ownTenants() }, now, logger }
-    this.#commands = new CommandRunner({
-      ...common,
-      later,
-      actuators,
-      owner: newId(),
-      lookup: (tenant, id) => this.lookup(tenant, id),
-      goOnAfter: (id) => this.outbox.goOnAfter(id),
-    })
-    this.outbox = new Outbox({ store, now, newId, ready: (...command) => this.#commands.ready(...command) })
+    const lookup: ResourcesService['lookup'] = (...resource) => this.lookup(...resource)
+    this.outbox = new CommandRunner({ ...common, newId, later, actuators, lookup })
     const handlers = [operationHandler((caller) => this.as(caller), logger)]
     this.#jobs = new JobRunner({ ...common, newId, handlers, timers: { ...machineTimers, later } })
   }
@@ -180,7 +168,7 @@ class Resources implements HostedResources {
     for (const tenant of await this.#collectionsByTenant.tenants())
       await this.#typeWork.resume(this.#tenantResourcesOf(tenant))
     await this.#reconciler.start()
-    await this.#commands.start()
+    await this.outbox.start()
     await this.#jobs.start()
   }
 
@@ -188,7 +176,7 @@ class Resources implements HostedResources {
     this.#recorder.feed.end()
     this.#endSweep()
     await this.#jobs.stop()
-    await Promise.all([this.#reconciler.stop(), this.#commands.stop()])
+    await Promise.all([this.#reconciler.stop(), this.outbox.stop()])
     await this.#typeWork.stop()
     await this.#lanes.idle()
     await this.#sweeping
@@ -197,7 +185,7 @@ class Resources implements HostedResources {
 
   async idle(): Promise<void> {
     await this.#jobs.idle()
-    await Promise.all([this.#reconciler.idle(), this.#commands.idle()])
+    await Promise.all([this.#reconciler.idle(), this.outbox.idle()])
   }
 
   gauges(): ResourcesGauges {

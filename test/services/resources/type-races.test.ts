@@ -78,7 +78,7 @@ describe('a change of a type whose operation is under way', () => {
     operation.go()
     await expect.poll(() => b.service.gauges().openOperations).toBe(0)
     expect(await constraintsOf(b)).toEqual([{ constraintId: constraint, status: 'ineffect' }])
-    expect((await b.api.types.get('door')).value).not.toHaveProperty('$bulkOperation')
+    await expect.poll(async () => (await b.api.types.get('door')).value).not.toHaveProperty('$bulkOperation')
     await b.close()
   })
 })

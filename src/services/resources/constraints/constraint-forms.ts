@@ -5,6 +5,7 @@ import { pagingOf } from '../list/read-listing.ts'
 import type { TenantResources } from '../tenant-resources.ts'
 import type { TypeRecord } from '../type-record.ts'
 import type { Attribute, ConstraintRecord } from './constraint-schema.ts'
+import { constraintsOf } from './enforcement.ts'
 import { schemaOf } from './json-schema.ts'
 import { mergeAttributes } from './merge-attributes.ts'
 import { RESERVED } from './reserved.ts'
@@ -15,11 +16,7 @@ export async function constraintForms(
   form: Parameters<TypeApi['constraints']>[1],
   query: ListQuery,
 ): Promise<unknown> {
-  const constraints: ConstraintRecord[] = []
-  for (const { constraintId } of type.constraints) {
-    const constraint = await tenantResources.constraints.get(constraintId)
-    if (constraint !== undefined) constraints.push(constraint)
-  }
+  const constraints = await constraintsOf(tenantResources, type)
   if (form === 'paged') return pageOf(constraints, query)
   const attributes = merged(constraints)
   if (form === 'schema') return schemaOf(attributes)

@@ -3,7 +3,7 @@ import { type TProperties, type TSchema, Type } from 'typebox'
 import { FORBIDDEN_KEYS, isPlainObject, ownValue, refusedBy } from '#kernel'
 import { checked, type Checked, closed, type Problem, readOnly, refined } from '#services/shared/contract'
 import type { CollectionSpec } from '#storage'
-import { wordsOf } from '../words.ts'
+import { wordsOf } from '../attributes.ts'
 
 /** What a constraint says about one attribute. */
 export interface Attribute {

@@ -3,7 +3,7 @@ import { type TSchema, Type } from 'typebox'
 import { parameterReader } from '#services/shared'
 import { type Problem, refined } from '#services/shared/contract'
 import type { Condition } from '#storage'
-import type { ListQuery, ResourceEntity } from '../contract.ts'
+import type { ListQuery } from '../contract.ts'
 import { TEXT_FIELDS } from '../resource-record.ts'
 import { DISTANCE_UNITS, type Circle, metresOf } from './circle.ts'
 import { isPath } from './project.ts'
@@ -16,16 +16,21 @@ export interface Paging {
   readonly limit: number
 }
 
-export interface Listing extends Paging {
+export interface Search extends Paging {
   readonly where: readonly Condition[]
-  /** what the store cannot find out; all must hold for the resource as it is shown */
-  readonly checks: readonly ((shown: ResourceEntity) => boolean)[]
-  readonly circle?: Circle
-  readonly sort: { readonly path: string; readonly isField: boolean; readonly descending: boolean }
+  /** what the store cannot find out; holds for what is shown */
+  readonly check?: (entity: object) => boolean
   /** empty: everything */
   readonly fields: readonly string[]
+}
+
+export interface Listing extends Search {
+  readonly circle?: Circle
+  readonly sort: { readonly path: string; readonly isField: boolean; readonly descending: boolean }
   readonly denormalized: boolean
 }
+
+const MOST = 100
 
 const MAX_LISTED = 1_000
 const LONGEST_FILTER = 256
@@ -140,76 +145,79 @@ const TYPE_FIELDS: KnownFields = {
 const CONSTRAINT_FIELDS: KnownFields = { texts: new Set(['id']), numbers: new Set(), lists: new Set(['tags']) }
 
 /** `most`: of a page, unless it is asked for more. Throws `VALIDATION`, as all of these. */
-export function pagingOf(query: ListQuery, most = 100): Paging {
+export function pagingOf(query: ListQuery, most = MOST): Paging {
   const { skip = 0, limit = most } = readPage(query)
   return { skip, limit }
 }
 
 export function readListing(query: ListQuery): Listing {
-  const { skip = 0, limit = 100, lat, lon, ...asked } = readResources(query)
-  const { filter, tag, id, sort = '', order, denormalized = true } = asked
-  const { check, where } = searched({ filter, query: asked.query }, RESOURCE_FIELDS)
-  const metres = metresOf(asked.distance ?? '')
+  const asked = readResources(query)
+  const { lat, lon, distance = '', sort = '', order, denormalized = true, toplevelOnly = false } = asked
+  const { where, ...search } = searchOf(asked, RESOURCE_FIELDS)
+  const metres = metresOf(distance)
   const path = sort === '' ? 'id' : sort
   return {
-    skip,
-    limit,
-    // what costs least to ask comes first
-    where: [
-      ...oneOf('id', id),
-      ...(['provider', 'customer', 'resourceTypeId'] as const).flatMap((name) => oneOf(name, asked[name])),
-      ...full(tag).map((value): Condition => ({ field: 'tags', op: 'eq', value })),
-      ...where,
-      ...(asked.toplevelOnly === true ? [{ field: 'parentId', op: 'exists', value: false } as const] : []),
-    ],
-    checks: check === undefined ? [] : [check],
+    ...search,
+    where: toplevelOnly ? [...where, { field: 'parentId', op: 'exists', value: false }] : where,
     ...(lat !== undefined && lon !== undefined && metres !== undefined && { circle: { center: { lat, lon }, metres } }),
     sort: {
       path,
       isField: RESOURCE_FIELDS.texts.has(path) || RESOURCE_FIELDS.numbers.has(path),
       descending: order === 'descending',
     },
-    fields: fieldsOf(asked),
     denormalized,
   }
 }
 
-/** What is asked for of types and of constraints. */
-export interface Search extends Paging {
-  readonly where: readonly Condition[]
-  readonly check?: (entity: object) => boolean
-  readonly fields: readonly string[]
-}
-
 export function readTypeListing(query: ListQuery): Search {
-  const { skip = 0, limit = 100, id, template, ...asked } = readTypes(query)
-  const { where, check } = searched(asked, TYPE_FIELDS)
-  const templates = full(template).map((value): Condition => ({ field: 'templates', op: 'eq', value }))
-  return {
-    skip,
-    limit,
-    where: [...oneOf('id', id), ...templates, ...where],
-    ...(check && { check }),
-    fields: fieldsOf(asked),
-  }
+  return searchOf(readTypes(query), TYPE_FIELDS)
 }
 
 export function readConstraintListing(query: ListQuery): Search {
-  const { skip = 0, limit = 100, ...asked } = readConstraints(query)
-  return { skip, limit, ...searched(asked, CONSTRAINT_FIELDS), fields: [] }
+  return searchOf(readConstraints(query), CONSTRAINT_FIELDS)
 }
 
-type Names = readonly string[] | undefined
+interface Searched {
+  readonly skip?: number
+  readonly limit?: number
+  readonly filter?: string
+  readonly query?: Query | undefined
+  readonly [name: string]: unknown
+}
+
+/** Conditions for the store, and a check for the rest. What costs least to ask comes first. */
+function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Searched, fields: KnownFields): Search {
+  const where: Condition[] = []
+  for (const field of ['id', 'provider', 'customer', 'resourceTypeId']) {
+    const values = full(given[field])
+    const [value] = values
+    // an index may answer several that are equal together
+    if (value !== undefined) where.push(values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values })
+  }
+  for (const value of full(given['tag'])) where.push({ field: 'tags', op: 'eq', value })
+  for (const value of full(given['template'])) where.push({ field: 'templates', op: 'eq', value })
+  if (filter !== '') where.push({ field: 'words', op: 'contains', value: filter })
+  const page = { skip, limit, where, fields: fieldsOf(given) }
+  if (query === undefined) return page
+  const translated = translate(query, fields)
+  where.push(...translated.where)
+  const asTexts = (path: string): boolean => fields.texts.has(path) || fields.lists.has(path)
+  return { ...page, ...(!translated.isExact && { check: (entity) => matches(query, entity, asTexts) }) }
+}
 
 /** The paths of `field` and `fields`, each once. */
-export function fieldsOf({ field, fields }: { readonly field?: Names; readonly fields?: Names }): readonly string[] {
+export function fieldsOf({
+  field,
+  fields,
+}: {
+  readonly field?: unknown
+  readonly fields?: unknown
+}): readonly string[] {
   return [...new Set([...full(field), ...fieldsIn(fields)])]
 }
 
 function fieldsIn(value: unknown): readonly string[] {
-  const lists: readonly unknown[] = Array.isArray(value) ? value : []
-  const all = lists.flatMap((list) => (typeof list === 'string' ? list.split(',') : []))
-  return all.map((name) => name.trim()).filter((name) => name !== '')
+  return full(full(value).flatMap((list) => list.split(',').map((name) => name.trim())))
 }
 
 function queryIn(text: string): Query | undefined {
@@ -217,26 +225,8 @@ function queryIn(text: string): Query | undefined {
   return 'query' in parsed ? parsed.query : undefined
 }
 
-/** Conditions for the store, and a check for the rest. */
-function searched(
-  { filter = '', query }: { readonly filter?: string | undefined; readonly query?: Query | undefined },
-  fields: KnownFields,
-): Pick<Search, 'where' | 'check'> {
-  const words: readonly Condition[] = filter === '' ? [] : [{ field: 'words', op: 'contains', value: filter }]
-  if (query === undefined) return { where: words }
-  const { where, isExact } = translate(query, fields)
-  const asTexts = (path: string): boolean => fields.texts.has(path) || fields.lists.has(path)
-  return { where: [...words, ...where], ...(!isExact && { check: (entity) => matches(query, entity, asTexts) }) }
-}
-
-function full(values: readonly string[] = []): readonly string[] {
-  return values.filter((value) => value !== '')
-}
-
-function oneOf(field: string, given: Names): readonly Condition[] {
-  const values = full(given)
-  const [value] = values
-  if (value === undefined) return []
-  // an index may answer several that are equal together
-  return [values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values }]
+/** The texts of a list that are not empty. */
+function full(values: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(values) ? values : []
+  return list.filter((value): value is string => typeof value === 'string' && value !== '')
 }

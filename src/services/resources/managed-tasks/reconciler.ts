@@ -24,7 +24,6 @@ export class Reconciler {
   readonly #options: ReconcilerOptions
   readonly #limit = new Semaphore(AT_ONCE)
   readonly #tenants = new Map<string, TenantReconciler>()
-  readonly #starting = new Map<string, Promise<void>>()
   #isRunning = false
 
   constructor(options: ReconcilerOptions) {
@@ -41,22 +40,21 @@ export class Reconciler {
   /** Goes on with what was under way, for every tenant. */
   async start(): Promise<void> {
     this.#isRunning = true
-    for (const tenant of await this.#options.collectionsByTenant.ownTenants()) await this.#started(tenant)
+    for (const tenant of await this.#options.collectionsByTenant.ownTenants()) {
+      await this.#of(tenant).start()
+      this.wake(tenant)
+    }
   }
 
   async stop(): Promise<void> {
     this.#isRunning = false
-    await Promise.allSettled(this.#starting.values())
     await Promise.all([...this.#tenants.values()].map((tenant) => tenant.stop()))
   }
 
   /** After a commit that has entries in the log of changes. Never waits. */
   wake(tenant: string): void {
     // before the start there is nothing to lose: the start reads the log
-    if (!this.#isRunning) return
-    const known = this.#tenants.get(tenant)
-    if (known !== undefined) known.wake()
-    else this.#started(tenant).catch((error: unknown) => this.#options.logger?.error(String(error)))
+    if (this.#isRunning) this.#of(tenant).wake()
   }
 
   /** An operation over a type's resources was committed with the type. Never waits. */
@@ -76,31 +74,19 @@ export class Reconciler {
 
   /** Resolves when all that was written before is done, as far as it can be. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#starting.values())
     await Promise.all([...this.#tenants.values()].map((tenant) => tenant.idle()))
   }
 
-  #started(tenant: string): Promise<void> {
-    const known = this.#starting.get(tenant)
+  #of(tenant: string): TenantReconciler {
+    const known = this.#tenants.get(tenant)
     if (known !== undefined) return known
-    const starting = this.#start(tenant)
-    this.#starting.set(tenant, starting)
-    // one that could not be read is tried again by the next who asks
-    starting.catch(() => this.#starting.delete(tenant))
-    return starting
-  }
-
-  async #start(tenant: string): Promise<void> {
     const { collectionsByTenant, ...parts } = this.#options
     const reconciler = new TenantReconciler({
       ...parts,
       collections: collectionsByTenant.of(tenant),
       limit: this.#limit,
     })
-    await reconciler.start()
     this.#tenants.set(tenant, reconciler)
-    if (!this.#isRunning) await reconciler.stop()
-    // what was written while it started
-    else reconciler.wake()
+    return reconciler
   }
 }

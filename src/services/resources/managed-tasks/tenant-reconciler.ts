@@ -102,6 +102,7 @@ export class TenantReconciler {
   readonly #told = new Set<string>()
   #position = 0
   #trimmed = 0
+  #starting: Promise<void> | undefined
   #following: Promise<void> | undefined
   #retrying: Promise<void> | undefined
   #adopting: Promise<void> | undefined
@@ -136,13 +137,20 @@ export class TenantReconciler {
     return this.#walks.operationOf(type)
   }
 
-  /** Goes on where the last life ended. */
-  async start(): Promise<void> {
+  /** Goes on where the last life ended. What could not be read is read by the next who asks. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = undefined
+      throw error
+    })
+    return this.#starting
+  }
+
+  async #start(): Promise<void> {
     this.#position = (await this.#cursors.get(CURSOR))?.value.position ?? 0
     for await (const ids of portionsOfIds(this.#lacking)) for (const id of ids) this.#lackingIds.add(id)
     await this.#walks.adopt()
-    if (this.#lackingIds.size > 0) this.retry()
-    this.wake()
+    this.retry()
   }
 
   /** Something was written. Never waits. */
@@ -166,9 +174,7 @@ export class TenantReconciler {
 
   /** Tries what could not be made; with a template, only what wanted that one. Never waits. */
   retry(template?: string): void {
-    if (this.#isStopped || this.#lackingIds.size === 0) return
-    const before = this.#retrying ?? Promise.resolve()
-    this.#retrying = before.then(() => this.#retryAll(template === undefined ? [] : [['template', template]]))
+    if (this.#lackingIds.size > 0) this.#retrySoon(() => this.#retryAll(template === undefined ? {} : { template }))
   }
 
   /** Resolves when everything that was written so far is done, as far as it can be. */
@@ -188,6 +194,7 @@ export class TenantReconciler {
     this.#isBehind = false
     this.#cancelRetry?.()
     this.#walks.stop()
+    await Promise.allSettled([this.#starting])
     await this.idle()
     await this.#lanes.idle()
   }
@@ -196,6 +203,7 @@ export class TenantReconciler {
     const log = this.#dependencies.collections.log
     this.#isBehind = false
     try {
+      await this.start()
       while (!this.#isStopped) {
         const entries = await log.read(PARTITION, this.#position, PORTION)
         const last = entries.at(-1)
@@ -226,7 +234,7 @@ export class TenantReconciler {
       await this.#dependencies.collections.log.trim(PARTITION, position)
       this.#trimmed = position
     }
-    for (const type of retried) if (!types.has(type)) await this.#retryAll([['type', type]])
+    for (const type of retried) if (!types.has(type)) await this.#retryAll({ type })
   }
 
   /** Nodes of tasks that they have follow their metadata. */
@@ -304,53 +312,39 @@ export class TenantReconciler {
 
   /** One that was given up, and whose place another may have taken: one of the two goes. */
   #madeLate(id: string): void {
+    this.#retrySoon(() => this.#retrySome([id]))
+  }
+
+  /** After those that are under way. Never waits. */
+  #retrySoon(work: () => Promise<void>): void {
     if (this.#isStopped) return
-    this.#retrying = (this.#retrying ?? Promise.resolve()).then(() => this.#retrySome([id]))
+    const before = this.#retrying ?? Promise.resolve()
+    this.#retrying = before.then(work).catch((error: unknown) => this.#interrupted(error))
   }
 
   async #retrySome(ids: readonly string[]): Promise<void> {
-    try {
-      const { writes } = await this.#reconcileAll(ids)
-      if (writes.length > 0) await this.#dependencies.collections.commit(writes)
-    } catch (error) {
-      this.#interrupted(error)
-    }
+    const { writes } = await this.#reconcileAll(ids)
+    if (writes.length > 0) await this.#dependencies.collections.commit(writes)
   }
 
   /** Some of what failed; all the others as soon as one of them does not fail any more. */
   async #probe(): Promise<void> {
     const after = this.#probed
-    const ids = await this.#lacking
-      .ids({ limit: PROBED, ...(after !== undefined && { afterId: after }) })
-      .catch((error: unknown) => this.#interrupted(error))
-    if (ids === undefined || this.#isStopped) return
+    const ids = await this.#lacking.ids({ limit: PROBED, ...(after !== undefined && { afterId: after }) })
+    if (this.#isStopped) return
     this.#probed = ids.length < PROBED ? undefined : ids.at(-1)
     const before = this.#lackingIds.size
-    try {
-      const { writes } = await this.#reconcileAll(ids)
-      if (writes.length > 0) await this.#dependencies.collections.commit(writes)
-    } catch (error) {
-      return this.#interrupted(error)
-    }
-    if (this.#lackingIds.size < before) await this.#retryAll([])
+    await this.#retrySome(ids)
+    if (this.#lackingIds.size < before) await this.#retryAll({})
   }
 
-  async #retryAll(where: readonly (readonly [field: string, value: string])[]): Promise<void> {
-    try {
-      for (let afterId: string | undefined; !this.#isStopped;) {
-        const ids = await this.#lacking.ids({
-          where: where.map(([field, value]) => ({ field, op: 'eq', value })),
-          limit: RETRIED,
-          ...(afterId !== undefined && { afterId }),
-        })
-        const { writes } = await this.#reconcileAll(ids)
-        if (writes.length > 0) await this.#dependencies.collections.commit(writes)
-        afterId = ids.at(-1)
-        if (afterId === undefined || ids.length < RETRIED) return
-        await machineTimers.breathe()
-      }
-    } catch (error) {
-      this.#interrupted(error)
+  /** Those whose type or template it is. */
+  async #retryAll(of: { readonly type?: string; readonly template?: string }): Promise<void> {
+    const where = Object.entries(of).map(([field, value]) => ({ field, op: 'eq', value }) as const)
+    for await (const ids of portionsOfIds(this.#lacking, where, RETRIED)) {
+      if (this.#isStopped) return
+      await this.#retrySome(ids)
+      await machineTimers.breathe()
     }
   }
 
@@ -358,7 +352,7 @@ export class TenantReconciler {
     if (this.#isStopped) return
     this.#cancelRetry ??= this.#dependencies.later(RETRY_MS, () => {
       this.#cancelRetry = undefined
-      this.#retrying = (this.#retrying ?? Promise.resolve()).then(() => this.#probe())
+      this.#retrySoon(() => this.#probe())
       this.wake()
     })
   }
