@@ -1,8 +1,8 @@
 /** Resources as `application/hal+json`. */
 import type { Page } from '#kernel'
-import type { ResourceApi, ResourceEntity } from '../contract.ts'
-import { textAt } from '../attributes.ts'
-import { referredId } from '../resource-record.ts'
+import type { ResourceApi, ResourceEntity } from './contract.ts'
+import { textAt } from './attributes.ts'
+import { referredId } from './resource-record.ts'
 
 interface Link {
   readonly href: string
