@@ -4,7 +4,7 @@ import { isAway, type ModelPackage, type PackageOfFiles } from './driver.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import type { ModelRecord, ModelState } from './model-record.ts'
 import type { ModelStore } from './model-store.ts'
-import { readZip } from './read-zip.ts'
+import { readZip } from './model-files.ts'
 import type { RemoteRecords } from './remote/remote-records.ts'
 
 export interface ModelLoaderOptions {

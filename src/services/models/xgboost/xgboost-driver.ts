@@ -1,7 +1,7 @@
 /** The driver that evaluates boosters of XGBoost itself: no Python, no process. */
 import { AppError, isPlainObject, Issues, type Json, messageOf, shown } from '#kernel'
 import type { ModelCall, ModelDriver, OpenModel, PackageOfFiles, Signature } from '../driver.ts'
-import { mainFileOf } from '../layouts.ts'
+import { mainFileOf } from '../frameworks.ts'
 import { type Booster, marginsOf } from './booster.ts'
 import { readBinary } from './read-binary.ts'
 import { readDocument } from './read-document.ts'

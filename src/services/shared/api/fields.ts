@@ -185,14 +185,16 @@ function msOf(value: string): number {
   }
 }
 
-/** The same, which cannot be written to; what has any names is as it is. */
-type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? string extends keyof T
-      ? T
-      : { readonly [Name in keyof T]: Frozen<T[Name]> }
-    : T
+/** The same, which cannot be written to; bytes and what has any names are as they are. */
+type Frozen<T> = T extends Uint8Array
+  ? T
+  : T extends readonly (infer Item)[]
+    ? readonly Frozen<Item>[]
+    : T extends object
+      ? string extends keyof T
+        ? T
+        : { readonly [Name in keyof T]: Frozen<T[Name]> }
+      : T
 
 /** What a value of the schema is inside. */
 export type Decoded<S extends TSchema> = Frozen<StaticDecode<S>>
