@@ -3,7 +3,7 @@ import type { CollectionSpec } from '#storage'
 import type { Signature } from './driver.ts'
 import type { Framework, ModelOperation } from './frameworks.ts'
 import type { ModelInfo } from './model-schema.ts'
-import type { SealedRemote } from './remote/remote-records.ts'
+import type { SealedRemote } from './remote/sealed-remote.ts'
 
 export interface ModelRecord {
   readonly name: string
@@ -51,6 +51,15 @@ export const MODELS: CollectionSpec<ModelRecord> = {
     name: { type: 'text', of: ({ name }) => name },
     state: { type: 'text', of: ({ state }) => state.kind },
   },
+}
+
+/** What follows the former record of a name, if there is one. */
+export function nextRecord(
+  former: ModelRecord | undefined,
+  given: Omit<ModelRecord, 'version' | 'createdBy' | 'createdOn'>,
+): ModelRecord {
+  const { version = 0, createdBy = given.updatedBy, createdOn = given.updatedOn } = former ?? {}
+  return { ...given, version: version + 1, createdBy, createdOn }
 }
 
 export function infoOf(record: ModelRecord): ModelInfo {

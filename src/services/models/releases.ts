@@ -11,7 +11,7 @@ import type { OpenModel, PackageOfFiles } from './driver.ts'
 import type { Framework } from './frameworks.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import type { ModelLoader } from './model-loader.ts'
-import type { ModelRecord } from './model-record.ts'
+import { type ModelRecord, nextRecord } from './model-record.ts'
 import type { ModelStore } from './model-store.ts'
 import { readFiles } from './model-files.ts'
 import { readPredict } from './read-call.ts'
@@ -151,22 +151,18 @@ export class Releases implements ModelReleases {
         return undefined
       const conditions = await whileThere()
       if (conditions === undefined) return undefined
-      const time = now()
-      const record: ModelRecord = {
+      const record = nextRecord(former, {
         name,
         framework,
         description,
-        version: (former?.version ?? 0) + 1,
         release: version,
         digest,
         upload: newId(),
         size: zip.length,
         state: { kind: 'loading' },
-        createdBy: former?.createdBy ?? user,
-        createdOn: former?.createdOn ?? time,
         updatedBy: user,
-        updatedOn: time,
-      }
+        updatedOn: now(),
+      })
       await store.put(record, zip, found, conditions)
       if (former !== undefined && former.digest !== digest) loaded.drop({ tenant, digest: former.digest })
       return record

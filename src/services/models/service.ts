@@ -9,13 +9,13 @@ import { FRAMEWORKS } from './frameworks.ts'
 import { LoadedModels } from './loaded-models.ts'
 import { digestOf, readZip } from './model-files.ts'
 import { ModelLoader } from './model-loader.ts'
-import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
-import { type ExamplesRequest, type FrameworkInfo, type ModelInfo, Upload } from './model-schema.ts'
+import { infoOf, type ModelRecord, type ModelState, nextRecord } from './model-record.ts'
+import { type ExamplesRequest, type FrameworkInfo, type ModelInfo, Replacement, Upload } from './model-schema.ts'
 import { ModelStore } from './model-store.ts'
 import { byColumn, readExamples, readPredict } from './read-call.ts'
 import { RegisteredUploads } from './registered-uploads.ts'
 import { Releases } from './releases.ts'
-import { RemoteRecords, type SealedRemote } from './remote/remote-records.ts'
+import { sealedRemote, type SealedRemote } from './remote/sealed-remote.ts'
 import { examplesOf } from './signatures.ts'
 
 export interface ModelsOptions {
@@ -46,7 +46,6 @@ class Models implements ModelsService {
   readonly #storeOf: (tenant: string) => ModelStore
   readonly #loader: ModelLoader
   readonly #registered: RegisteredUploads
-  readonly #remotes: RemoteRecords
   readonly releases: Releases
   readonly #turns = new KeyedMutex()
   #isClosing = false
@@ -58,12 +57,11 @@ class Models implements ModelsService {
     this.#options = options
     this.#loaded = new LoadedModels(options.drivers)
     const storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
-    const { now, newId, logger, registry = () => undefined } = options
+    const { now, newId, logger, seal, registry = () => undefined } = options
     this.#storeOf = storeOf
-    this.#remotes = new RemoteRecords(options.seal)
     this.#registered = new RegisteredUploads(registry)
     const recovered = (tenant: string, record: ModelRecord): Promise<void> => this.#registered.recover(tenant, record)
-    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, remotes: this.#remotes, recovered, logger })
+    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, seal, recovered, logger })
     this.releases = new Releases({ storeOf, loader: this.#loader, loaded: this.#loaded, now, newId })
   }
 
@@ -90,18 +88,12 @@ class Models implements ModelsService {
       replace: (name, given) =>
         inTurn(name, async () => {
           const former = await store.get(name)
-          return this.#upload(caller, Upload.read({ ...given, name }), former)
+          return this.#upload(caller, { ...Replacement.read(given), name }, former)
         }),
       patch: async (name, change) => {
         const description = change.description ?? change.metadata?.description ?? ''
-        const changed = await inTurn(name, () =>
-          store.change(name, (before) => ({
-            ...before,
-            description,
-            updatedBy: caller.user,
-            updatedOn: this.#options.now(),
-          })),
-        )
+        const updated = { description, updatedBy: caller.user, updatedOn: this.#options.now() }
+        const changed = await inTurn(name, () => store.change(name, (before) => ({ ...before, ...updated })))
         if (changed === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
         await this.#registered.describe(caller, changed)
         return infoOf(changed)
@@ -140,36 +132,25 @@ class Models implements ModelsService {
   }
 
   gauges(): ModelsGauges {
-    return {
-      loaded: this.#loaded.size,
-      calls: this.#calls,
-      instances: this.#instances,
-      failed: this.#failed,
-    }
+    return { loaded: this.#loaded.size, calls: this.#calls, instances: this.#instances, failed: this.#failed }
   }
 
   async #upload(caller: Caller, given: Upload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
-    const { user } = caller
     const upload = this.#options.newId()
     const read = await this.#read(caller, given, upload, former?.value.remote)
     // what another server has cannot be built
     const release = read.files === undefined ? undefined : await this.#registered.publish(caller, read, read.files)
     const { files, zip, ...known } = read
-    const now = this.#options.now()
-    const { createdBy = user, createdOn = now, version = 0 } = former?.value ?? {}
     const refusal = await this.#refusal(caller.tenant, read)
-    const record: ModelRecord = {
+    const record = nextRecord(former?.value, {
       ...known,
-      version: version + 1,
       ...(release !== undefined && { release }),
       upload,
       size: zip?.length ?? 0,
       state: refusal === undefined ? { kind: 'loading' } : { kind: 'unsupported', reason: refusal },
-      createdBy,
-      createdOn,
-      updatedBy: user,
-      updatedOn: now,
-    }
+      updatedBy: caller.user,
+      updatedOn: this.#options.now(),
+    })
     const placed = await this.#place(caller, record, zip, former)
     this.#loader.load(caller.tenant, placed, files)
     return infoOf(placed)
@@ -205,7 +186,7 @@ class Models implements ModelsService {
       const files = await readZip(framework, given.file)
       return { name, framework, description, digest: digestOf(framework, files), files, zip: given.file }
     }
-    const remote = this.#remotes.sealed(tenant, name, given.remote, former)
+    const remote = sealedRemote(this.#options.seal, { tenant, name }, given.remote, former)
     // a server may have another model at any time: what was known of one upload is not that of the next
     return { name, framework, description, digest: `remote/${upload}`, remote }
   }
@@ -285,10 +266,8 @@ class Models implements ModelsService {
         ({ model }) => model.call(call),
       )
       if (values.length !== call.instances.length) {
-        throw new AppError(
-          'MODEL_FAILED',
-          `the model gave ${values.length} values for ${call.instances.length} instances`,
-        )
+        const message = `the model gave ${values.length} values for ${call.instances.length} instances`
+        throw new AppError('MODEL_FAILED', message)
       }
       return values
     } catch (error) {

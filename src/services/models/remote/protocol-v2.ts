@@ -42,8 +42,7 @@ function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: read
 }
 
 function valuesOf(server: RemoteServer, { instances, probabilities }: ModelCall, outputs: unknown): readonly Json[] {
-  const { problem, rows, names } = rowsOfOutputs(outputs, instances.length)
-  if (problem !== undefined) throw server.wrongAnswer(problem)
+  const { rows, names } = rowsOfOutputs(outputs, instances.length, (why) => server.wrongAnswer(why))
   if (probabilities === true && !names.includes(PROBABILITIES)) {
     throw new AppError('VALIDATION', `/probabilities <- ${server.host} gives none of this model (leave it out)`)
   }

@@ -4,7 +4,7 @@
  */
 import { AppError, isPlainObject, type StartTimer } from '#kernel'
 import type { OpenModel } from '../driver.ts'
-import type { SealedRemote } from './remote-records.ts'
+import type { SealedRemote } from './sealed-remote.ts'
 
 /** One exchange. Rejects with `REMOTE_FAILED` or `REMOTE_LATE`; addresses that may not be called are refused here. */
 export type RemoteTransport = (request: RemoteRequest) => Promise<RemoteAnswer>
@@ -128,8 +128,8 @@ export class RemoteServer {
       }).catch(thrownError)
       const isLast = pause === undefined || clock() + pause >= until
       if (isLast || !mayTryAgain(outcome, method)) {
-        if (outcome instanceof AppError && !this.#closing.signal.aborted) throw outcome
         if (!(outcome instanceof AppError)) return outcome
+        if (!this.#closing.signal.aborted) throw outcome
         break
       }
       await new Promise<void>((resolve) => void this.#options.later(pause, resolve))
