@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '#plugins'
-import { AllowList, exchange, headersOf, type Transport } from '#plugins/spi'
+import { exchange, headersOf, type Transport } from '#plugins/spi'
 import { machineTimers } from '#platform'
 import {
   closedNetworkProblem,
@@ -21,7 +21,7 @@ import {
   type OpenedPool,
   webscriptOf,
 } from '#services/functions'
-import { AppError, isPlainObject } from '#kernel'
+import { AllowList, AppError, isPlainObject } from '#kernel'
 import { ownFolder } from '../own-folder.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
@@ -68,7 +68,7 @@ const IDLE_MS = 60_000
 /** Functions over storage, in processes as `--functions` says. */
 export const makeFunctions: MakeService = (parts) => {
   const { storage, gauges, logger, now, config, plugs, serviceRegistry, reached } = parts
-  const { folder, drop } = ownFolder(config, 'functions')
+  const { folder, stopWith } = ownFolder(config, 'functions')
   const ownNames = new Set(builtins.map(({ name }) => name))
   const own = createFunctionsService({
     storage,
@@ -100,13 +100,7 @@ export const makeFunctions: MakeService = (parts) => {
     routes: (app) => functionsRoutes(app, { service, now, revision: ownVersion() }),
     warnings: () => service.warnings(),
     start: (closing) => service.start(closing),
-    stop: async () => {
-      try {
-        await service.stop()
-      } finally {
-        drop()
-      }
-    },
+    stop: () => stopWith(() => service.stop()),
   }
 }
 

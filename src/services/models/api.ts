@@ -49,7 +49,7 @@ const ROUTES = [
     scope: 'publish',
     summary: 'Upload a model, or say which server has it; it is loaded in the background',
     body: Upload,
-    bodyLimit: MAX_FORM,
+    server: { bodyLimit: MAX_FORM },
     answers: { 201: ChangedModelSchema },
     handler: async ({ api, body, reply }) => reply.code(201).send(uploaded(await api.create(body))),
   }),
@@ -61,7 +61,7 @@ const ROUTES = [
       scope: 'publish',
       summary: 'Overwrite a model',
       body: Replacement,
-      bodyLimit: MAX_FORM,
+      server: { bodyLimit: MAX_FORM },
       answers: { 200: ChangedModelSchema },
       handler: async ({ api, params, body }) => uploaded(await api.replace(params.name, body)),
     }),
@@ -117,7 +117,7 @@ const ROUTES = [
     scope: 'operate',
     summary: 'What a model predicts of each instance',
     body: PredictRequest,
-    bodyLimit: MAX_CALL,
+    server: { bodyLimit: MAX_CALL },
     answers: { 200: PredictedSchema, 502: ErrorSchema },
     handler: ({ api, params, body }) => api.predict(params.name, body),
   }),
@@ -127,7 +127,7 @@ const ROUTES = [
     scope: 'operate',
     summary: 'Labels with their scores, of a model of tensorflow',
     body: ExamplesRequest,
-    bodyLimit: MAX_CALL,
+    server: { bodyLimit: MAX_CALL },
     answers: { 200: ClassifiedSchema, 502: ErrorSchema },
     handler: ({ api, params, body }) => api.classify(params.name, body),
   }),
@@ -137,7 +137,7 @@ const ROUTES = [
     scope: 'operate',
     summary: 'A number for each example, of a model of tensorflow',
     body: ExamplesRequest,
-    bodyLimit: MAX_CALL,
+    server: { bodyLimit: MAX_CALL },
     answers: { 200: RegressedSchema, 502: ErrorSchema },
     handler: ({ api, params, body }) => api.regress(params.name, body),
   }),
@@ -166,8 +166,8 @@ const ROUTES = [
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export function modelsRoutes(app: FastifyInstance, { service }: { service: ModelsService }): Promise<void> {
-  const parsers = [[FORM_TYPE, readForm]] as const
-  return addRoutes(app, service, { tag: 'models', errors: ErrorSchema, routes: ROUTES, parsers })
+  const addParsers = (own: FastifyInstance): void => void own.addContentTypeParser(FORM_TYPE, readForm)
+  return addRoutes(app, service, { tag: 'models', errors: ErrorSchema, routes: ROUTES, addParsers })
 }
 
 /** The parts of a form as fields: texts, and the bytes of its file. `VALIDATION` for parts that are there twice. */
