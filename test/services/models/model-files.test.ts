@@ -1,7 +1,7 @@
 /** Zips of models: what is taken of them, and what is refused before it is unpacked. */
 import { describe, expect, it } from 'vitest'
-import type { Framework } from '../../../src/services/models/contract.ts'
-import { readZip } from '../../../src/services/models/read-zip.ts'
+import type { Framework } from '../../../src/services/models/frameworks.ts'
+import { readZip } from '../../../src/services/models/model-files.ts'
 import { type ZipEntry, zipOf, zipOfEntries } from './zip.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)

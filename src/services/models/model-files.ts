@@ -1,16 +1,15 @@
-/**
- * Reads the zip of a model: the files that its framework has, and no others. What it unpacks to is bounded before and
- * while it is unpacked.
- */
+/** Reads the files of a model, of a zip or as they are: those of its framework, within bounds before and while they are unpacked. */
+import { createHash } from 'node:crypto'
 import { type Entry, fromBufferPromise } from 'yauzl'
 import { AppError, Issues, messageOf } from '#kernel'
-import type { Framework } from './contract.ts'
-import { belongs, LAYOUTS } from './layouts.ts'
+import type { ModelRelease } from './contract.ts'
+import type { PackageOfFiles } from './driver.ts'
+import { belongs, type Framework, LAYOUTS } from './frameworks.ts'
 
 /** bytes of a zip */
 export const MAX_ZIP = 52_428_800
 /** bytes of all files in it */
-export const MAX_UNPACKED = 209_715_200
+const MAX_UNPACKED = 209_715_200
 const MAX_ENTRIES = 1_000
 
 /** The files by path. `VALIDATION` lists all that is wrong; `TOO_LARGE`. */
@@ -81,4 +80,26 @@ async function contentOf(stream: AsyncIterable<Uint8Array>, { uncompressedSize }
     at += piece.length
   }
   return content.subarray(0, at)
+}
+
+/** What does not belong to a model of its framework is left out. `VALIDATION`, `TOO_LARGE`. */
+export function readFiles({
+  framework,
+  files,
+}: Pick<ModelRelease, 'framework' | 'files'>): Pick<PackageOfFiles, 'framework' | 'digest' | 'files'> {
+  const { file, meaning } = LAYOUTS[framework]
+  const own = new Map([...files].filter(([path]) => belongs(framework, path)))
+  if (!own.has(file)) throw new AppError('VALIDATION', `there is no ${file}; put ${meaning} there under that name`)
+  const size = [...own.values()].reduce((sum, content) => sum + content.length, 0)
+  if (size > MAX_UNPACKED) throw new AppError('TOO_LARGE', `the model has more than ${MAX_UNPACKED} bytes`)
+  return { framework, digest: digestOf(framework, own), files: own }
+}
+
+/** The same for the same files, and for no others. */
+export function digestOf(framework: string, files: ReadonlyMap<string, Uint8Array>): string {
+  const hash = createHash('sha256').update(framework)
+  for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {
+    hash.update(JSON.stringify([path, content.length])).update(content)
+  }
+  return hash.digest('hex')
 }

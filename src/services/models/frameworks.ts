@@ -1,7 +1,27 @@
-/** Which files the zip of a model has, by its framework. */
-import type { Framework } from './contract.ts'
+/** What models are of, how they are asked, and which files the zip of one has. */
 
-export interface Layout {
+/** `custom`: an object in Python with classes of its own; of a model on another server: known to that server alone. */
+export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
+export type Framework = (typeof FRAMEWORKS)[number]
+
+/** As people write them. */
+export const ALIASES: ReadonlyMap<string, Framework> = new Map([
+  ...FRAMEWORKS.map((one) => [one, one] as const),
+  ['scikit-learn', 'sklearn'],
+  ['scikitlearn', 'sklearn'],
+  ['torch', 'pytorch'],
+  ['torchscript', 'pytorch'],
+  ['tf', 'tensorflow'],
+])
+
+/** How servers of models are asked: as TensorFlow Serving and KServe are, or by the Open Inference Protocol. */
+export const REMOTE_PROTOCOLS = ['v1', 'v2'] as const
+export type RemoteProtocol = (typeof REMOTE_PROTOCOLS)[number]
+
+export const OPERATIONS = ['predict', 'classify', 'regress'] as const
+export type ModelOperation = (typeof OPERATIONS)[number]
+
+interface Layout {
   readonly file: string
   /** folders and files that may stand beside it */
   readonly beside: readonly string[]
@@ -33,4 +53,9 @@ export function mainFileOf(framework: Framework): string {
 export function belongs(framework: Framework, path: string): boolean {
   const { file, beside } = LAYOUTS[framework]
   return path === file || beside.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one))
+}
+
+/** Undefined for a text that names none. */
+export function frameworkOf(text: string): Framework | undefined {
+  return ALIASES.get(text.trim().toLowerCase())
 }
