@@ -170,4 +170,4 @@ export {
   type WhyStep,
   type WhyTrigger,
 } from '#core'
-export { AppError, describeIssue, type ErrorCode, ERRORS, type Issue, type Logger } from '#kernel'
+export { AppError, describeIssue, type ErrorCode, ERRORS, type Issue, type Logger, type PatchOperation } from '#kernel'

@@ -69,9 +69,11 @@ export {
 } from '#core'
 export { type Interpreter, Sandbox, type ScriptResult } from '#core/sandbox'
 export {
+  AllowList,
   AppError,
   durationMs,
   FORBIDDEN_KEYS,
+  isAddress,
   isEqual,
   isKnown,
   isPlainObject,

@@ -1,7 +1,5 @@
 /** One HTTP call with its bounds: time, size, redirects, and addresses that are checked before each connection. */
-import { AppError } from '#plug'
-import { isAddress } from './address.ts'
-import type { AllowList } from './allow-list.ts'
+import { type AllowList, AppError, isAddress } from '#plug'
 import type { OutboundResponse, Transport } from './transport.ts'
 
 export interface Exchange {

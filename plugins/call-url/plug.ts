@@ -1,6 +1,5 @@
 /** A sensor and an actuator that call a URL by a transport that the host gives them. */
-import { AppError, definePlug, messageOf, parsePlainJson, type Plug, problemsOfCode } from '#plug'
-import { AllowList } from './allow-list.ts'
+import { AllowList, AppError, definePlug, messageOf, parsePlainJson, type Plug, problemsOfCode } from '#plug'
 import { type Exchange, exchange, urlOf } from './exchange.ts'
 import { headersOf } from './headers.ts'
 import type { Transport } from './transport.ts'

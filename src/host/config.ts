@@ -1,8 +1,7 @@
 /** The options of a host: by flag, by environment, by default. */
 import { isIP } from 'node:net'
 import { join, resolve } from 'node:path'
-import { problemsOfAllowed } from '#plugins/spi'
-import { AppError, durationMs } from '#kernel'
+import { AppError, durationMs, problemsOfAllowed } from '#kernel'
 import type { TimeBounds } from '#services/broker/contract'
 import type { ForeignIssuer } from './auth/tokens.ts'
 import { LOG_LEVELS, type LogLevel } from './log.ts'

@@ -1,4 +1,5 @@
 /** Leaves that every room may use: coded errors, issues, plain JSON, durations, instants, queues. No clock, no disk, no network. */
+export { AllowList, problemsOfAllowed } from './allow-list.ts'
 export { ByTenant, perTenant } from './by-tenant.ts'
 export type { Caller, Led } from './caller.ts'
 export type { CancelSignal } from './cancel-signal.ts'
@@ -15,6 +16,7 @@ export {
   ERRORS,
   isAway,
   type Issue,
+  type PatchOperation,
   messageOf,
   secondsToWait,
   validationError,
@@ -27,7 +29,20 @@ export { Heap } from './heap.ts'
 export { MAX_HOPS } from './hops.ts'
 export { isTooLongForId, MAX_ID_BYTES } from './ids.ts'
 export { isInstant, isoInstant, notAnInstant } from './instant.ts'
-export { Issues, issuesText, makeIssue, refuse, refusedBy, shown } from './issues.ts'
+export { isAddress } from './ip-address.ts'
+export {
+  type Fix,
+  Issues,
+  issuesText,
+  makeIssue,
+  movedTo,
+  refuse,
+  refusedBy,
+  removing,
+  renaming,
+  replacing,
+  shown,
+} from './issues.ts'
 export {
   FORBIDDEN_KEYS,
   hasKeysOf,

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { isMetadataAddress, isPublicAddress } from '../../plugins/call-url/address.ts'
-import { AllowList } from '../../plugins/call-url/allow-list.ts'
+import { isMetadataAddress, isPublicAddress } from '../../src/kernel/ip-address.ts'
+import { AllowList } from '../../src/kernel/allow-list.ts'
 import { createCallUrl, createCallUrlActuator, type CallUrlOptions } from '../../plugins/call-url/plug.ts'
 import type { OutboundRequest, OutboundResponse } from '../../plugins/call-url/transport.ts'
 import { actsWith } from '../../src/core/plug/acts-with.ts'

@@ -7,8 +7,8 @@ import { lookup } from 'node:dns/promises'
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP } from 'node:net'
-import { AllowList, type OutboundRequest, type OutboundResponse, type Transport } from '#plugins/spi'
-import { AppError } from '#kernel'
+import { type OutboundRequest, type OutboundResponse, type Transport } from '#plugins/spi'
+import { AllowList, AppError } from '#kernel'
 
 export interface NodeTransportOptions {
   /**

@@ -1,6 +1,6 @@
 /** The way out to servers that have models, under the rules of callURL: which addresses may be called, and no redirects. */
-import { addressOf, AllowList, type Transport } from '#plugins/spi'
-import { AppError, messageOf } from '#kernel'
+import { addressOf, type Transport } from '#plugins/spi'
+import { AllowList, AppError, messageOf } from '#kernel'
 import { NOT_SENT, type RemoteTransport } from '#services/models'
 
 /** How connections fail that were never made. */

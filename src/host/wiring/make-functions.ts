@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '#plugins'
-import { AllowList, exchange, headersOf, type Transport } from '#plugins/spi'
+import { exchange, headersOf, type Transport } from '#plugins/spi'
 import { machineTimers } from '#platform'
 import {
   closedNetworkProblem,
@@ -21,7 +21,7 @@ import {
   type OpenedPool,
   webscriptOf,
 } from '#services/functions'
-import { AppError, isPlainObject } from '#kernel'
+import { AllowList, AppError, isPlainObject } from '#kernel'
 import { ownFolder } from '../own-folder.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { nodeTransport } from '../transport/node-transport.ts'

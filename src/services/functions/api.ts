@@ -59,8 +59,8 @@ const ARCHIVE_TYPES = [
   'application/x-gzip',
   'application/octet-stream',
 ]
-const UPLOAD = { consumes: [...ARCHIVE_TYPES, 'multipart/form-data'], bodyLimit: MAX_BYTES }
-const FILE = { consumes: ['application/octet-stream'], bodyLimit: MAX_BYTES }
+const UPLOAD = { consumes: [...ARCHIVE_TYPES, 'multipart/form-data'], server: { bodyLimit: MAX_BYTES } }
+const FILE = { consumes: ['application/octet-stream'], server: { bodyLimit: MAX_BYTES } }
 const NO_ASSETS: Assets = new Map()
 
 const route = routesOf<FunctionsApi>()
@@ -79,7 +79,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
     route({
       method: 'GET',
       path: paths.all,
-      alias: `${paths.all}/`,
+      aliases: [`${paths.all}/`],
       scope: 'read',
       summary: `Versions of ${type}: the latest of each name, or all`,
       query: LIST,
@@ -89,7 +89,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
     route({
       method: 'POST',
       path: paths.all,
-      alias: `${paths.all}/`,
+      aliases: [`${paths.all}/`],
       scope: 'author',
       summary: `Make a version of one of the ${type} of its assets`,
       query: { ...CREATE_QUERY, ...WAITING },
@@ -103,7 +103,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
     route({
       method: 'GET',
       path: `${paths.one}/versions`,
-      alias: `${paths.one}/versions/`,
+      aliases: [`${paths.one}/versions/`],
       scope: 'read',
       summary: `The versions of one of the ${type}`,
       query: LIST,
@@ -252,7 +252,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
     route({
       method: 'GET',
       path: `${paths.version}/jobs`,
-      alias: `${paths.version}/jobs/`,
+      aliases: [`${paths.version}/jobs/`],
       scope: 'read',
       summary: 'Jobs of one version, newest first, each with what it was asked and gave',
       query: jobsQuery(now),

@@ -58,7 +58,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       method: 'GET',
       path: RUNTIMES,
-      alias: `${RUNTIMES}/`,
+      aliases: [`${RUNTIMES}/`],
       scope: 'read',
       summary: 'What functions can be written for',
       query: RUNTIMES_QUERY,
@@ -82,7 +82,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       method: 'GET',
       path: `${RUNTIMES}/:name/versions`,
-      alias: `${RUNTIMES}/:name/versions/`,
+      aliases: [`${RUNTIMES}/:name/versions/`],
       scope: 'read',
       summary: 'The versions of a runtime',
       query: OF_RUNTIME,
@@ -143,7 +143,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       method: 'GET',
       path: `${PREFIX}/runtimeTags`,
-      alias: `${PREFIX}/runtimeTags/`,
+      aliases: [`${PREFIX}/runtimeTags/`],
       scope: 'read',
       summary: 'Tags of runtimes',
       query: TAGS_QUERY,
@@ -181,7 +181,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       method: 'GET',
       path: `${PREFIX}/jobs`,
-      alias: `${PREFIX}/jobs/`,
+      aliases: [`${PREFIX}/jobs/`],
       scope: 'read',
       summary: 'Jobs of functions, newest first',
       query: jobsQuery(now),
@@ -222,7 +222,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       method: 'GET',
       path: `${PREFIX}/tags`,
-      alias: `${PREFIX}/tags/`,
+      aliases: [`${PREFIX}/tags/`],
       scope: 'read',
       summary: 'Tags of functions',
       query: TAGS_QUERY,
@@ -232,7 +232,7 @@ export function registryRoutes(revision: string, now: () => number) {
     route({
       method: 'DELETE',
       path: `${PREFIX}/tags`,
-      alias: `${PREFIX}/tags/`,
+      aliases: [`${PREFIX}/tags/`],
       scope: 'author',
       summary: 'Take away tags that no function has',
       answers: { 200: TagListSchema },

@@ -1,5 +1,6 @@
 /** What all parts of the rules contract share: who asks, words of listings, the body of an error. */
 import { Type, type Static } from 'typebox'
+import type { PatchOperation } from '#kernel'
 import { GRAPH_FORMATS, ISSUE_SEVERITIES, TASK_STATUSES, TASK_TYPES } from './words.ts'
 
 export const GraphFormatSchema = Type.Enum(GRAPH_FORMATS, { description: 'form of the graph, default bn' })
@@ -12,6 +13,18 @@ export const EpochMs = Type.Integer({ minimum: 0, description: 'epoch ms' })
 export const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
 export const AnyObject = Type.Record(Type.String(), Type.Unknown())
 
+const FixSchema = Type.Unsafe<readonly PatchOperation[]>(
+  Type.Array(
+    Type.Object({
+      op: Type.Enum(['move', 'remove', 'replace']),
+      path: Type.String(),
+      from: Type.Optional(Type.String()),
+      value: Type.Optional(Type.Unknown()),
+    }),
+    { description: 'JSON Patch (RFC 6902) of the body, where it allows a single correction' },
+  ),
+)
+
 /** One problem of a request. */
 export const WireIssueSchema = Type.Object(
   {
@@ -21,6 +34,7 @@ export const WireIssueSchema = Type.Object(
     path: Type.Optional(Type.String({ description: 'JSON pointer into the body' })),
     details: Type.Optional(AnyObject),
     suggestion: Type.Optional(Type.String()),
+    fix: Type.Optional(FixSchema),
   },
   { title: 'Issue' },
 )

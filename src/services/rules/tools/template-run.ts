@@ -18,6 +18,7 @@ import {
   isPlainObject,
   type Issue,
   makeIssue,
+  movedTo,
   notAnInstant,
   refuse,
   validationError,
@@ -264,6 +265,6 @@ export function graphOf({ graph }: TemplateRun, plugs: PlugRegistry): Template |
   if (document !== undefined) return document
   throw validationError(
     'the graph',
-    read.issues.map((issue) => ({ ...issue, path: `/graph${issue.path}` })),
+    read.issues.map((issue) => movedTo(issue, `/graph${issue.path}`)),
   )
 }

@@ -6,11 +6,26 @@ import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { at, isPlainObject, type Issue, makeIssue, nearest, ownValue, refuse, shown, stepsOf } from '#kernel'
-import { type Decoded, type Problem, problemsBy } from './fields.ts'
+import {
+  at,
+  isPlainObject,
+  type Issue,
+  makeIssue,
+  nearest,
+  ownValue,
+  refuse,
+  removing,
+  renaming,
+  shown,
+  stepsOf,
+} from '#kernel'
+import { type Decoded, nearestOf, type Problem, problemsBy } from './fields.ts'
 
 /** errors of a schema that are looked at: several may stand for one problem */
 const MAX_ERRORS = 1_000
+
+/** characters of an unknown name that are shown */
+const MAX_NAME = 100
 
 /** problems of one value that are named */
 const MAX_ISSUES = 100
@@ -52,7 +67,7 @@ export function checked<const S extends TSchema>(schema: S, { subject, type = 'B
 
 type Decode = (value: unknown) => unknown
 
-/** Undefined where nothing changes. A union has one form for each of null, lists and all else. */
+/** Undefined where nothing changes. Fields that are read-only, or become undefined, are left out. A union has one form for each of null, lists and all else. */
 function decoderOf(schema: TSchema): Decode | undefined {
   if (Type.IsCodec(schema)) return schema['~codec'].decode
   if (Type.IsArray(schema)) {
@@ -68,13 +83,19 @@ function decoderOf(schema: TSchema): Decode | undefined {
   }
   if (!Type.IsObject(schema)) return undefined
   const parts = Object.entries(schema.properties).flatMap(([name, part]) => {
-    const decode = decoderOf(part)
+    const { readOnly = false } = part as { readonly readOnly?: boolean }
+    const decode: Decode | undefined = readOnly ? () => undefined : decoderOf(part)
     return decode === undefined ? [] : [[name, decode] as const]
   })
   if (parts.length === 0) return undefined
   return (value) => {
     const copy: Record<string, unknown> = { ...(value as object) }
-    for (const [name, decode] of parts) if (copy[name] !== undefined) copy[name] = decode(copy[name])
+    for (const [name, decode] of parts) {
+      if (copy[name] === undefined) continue
+      const decoded = decode(copy[name])
+      if (decoded === undefined) delete copy[name]
+      else copy[name] = decoded
+    }
     return copy
   }
 }
@@ -96,11 +117,12 @@ function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
-    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion))
+    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion, problem.fix))
 }
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
 function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<Problem> {
+  if (Type.IsUnion(schema)) for (const form of schema.anyOf) yield* rulesWithin(form, value, path)
   if (!Type.IsObject(schema) || !isPlainObject(value)) return
   for (const problem of problemsBy(schema, value)) yield { ...problem, at: `${path}${problem.at ?? ''}` }
   for (const [name, part] of Object.entries(schema.properties))
@@ -119,11 +141,9 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly
   if (error.keyword === 'required')
     return error.params.requiredProperties.map((name) => ({ at: at('', name), message: 'is required' }))
   if (error.keyword === 'additionalProperties') {
-    const names = writable(schemas[0])
-    return error.params.additionalProperties.map((name) => ({
-      at: at('', name.slice(0, 100)),
-      ...unknownName(name, names),
-    }))
+    const taken = new Set(Object.keys(part as object))
+    const known = writable(schemas[0])
+    return error.params.additionalProperties.map((name) => unknownName(name, known, taken))
   }
   // rules of objects are asked for all of them at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
@@ -140,6 +160,7 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
       return {
         message: `${shown(value)} is unknown`,
         suggestion: `write one of ${error.params.allowedValues.join(', ')}`,
+        fix: nearestOf(value, error.params.allowedValues),
       }
     case 'maxLength':
       return { message: `has ${String(value).length} characters`, suggestion: `at most ${error.params.limit}` }
@@ -167,12 +188,17 @@ function typeProblem(type: string): Problem {
   return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
 }
 
-/** An unknown name, with the known one that it is most like. */
-function unknownName(name: string, known: readonly string[]): Problem {
+/** An unknown name, with the known one that it is most like. `taken`: names that have a value, or will have one. */
+function unknownName(name: string, known: readonly string[], taken: Set<string>): Problem {
   const like = nearest(name, known)
+  const isFree = like !== undefined && !taken.has(like)
+  if (isFree) taken.add(like)
   return {
+    at: at('', name.slice(0, MAX_NAME)),
     message: 'is unknown',
     suggestion: like === undefined ? `known are ${known.join(', ')}` : `did you mean ${like}?`,
+    // of a longer one the place is not whole
+    fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }
 }
 

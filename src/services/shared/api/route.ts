@@ -2,7 +2,7 @@
  * A route as a value: what it takes, who may ask it and what answers. Its types, the check of what it takes, and its
  * operation on the API page follow from it.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TProperties, TSchema } from 'typebox'
 import type { Caller } from '#kernel'
 import { type Description, describing } from '../http/route-parts.ts'
@@ -40,22 +40,21 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<
-  Description,
-  'summary' | 'otherQuery' | 'answers' | 'consumes' | 'produces' | 'isConditional' | 'operation'
->
+type Shared = Omit<Description, 'params' | 'query' | 'body'>
+
+/** What a route asks of the server by itself: readers of other bodies, their limit, sockets. */
+type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
 
 /** What routes have that the API page does not show. */
 interface Unshown {
-  /** the same by another path */
-  readonly alias?: string
-  /** bytes; default: that of the host */
-  readonly bodyLimit?: number
+  /** other paths of it */
+  readonly aliases?: readonly string[]
+  readonly server?: ServerOptions
 }
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared, Unshown {
   readonly method: Method
-  /** with `:name` for its parts, and `*` for the rest */
+  /** with `:name` for its parts, and `*` at its end for all that follows */
   readonly path: Path
   readonly scope: Scope
   /** parameters by name; with `otherQuery` the service reads them */
@@ -69,6 +68,7 @@ export interface Route<Api> extends Unshown {
   readonly path: string
   readonly scope: Scope
   readonly description: Description
+  readonly server?: ServerOptions
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
 
@@ -77,15 +77,15 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, scope, query, body, handler, alias, bodyLimit, ...described } = definition
-    const params = [...path.matchAll(/:(\w+)|\*/g)].map(([rest, name = rest]) => name)
+    const { method, path, aliases, scope, query, body, server, handler, ...described } = definition
+    const params = [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = '*']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
     return {
       method,
       path,
       scope,
-      ...(alias !== undefined && { alias }),
-      ...(bodyLimit !== undefined && { bodyLimit }),
+      ...(aliases && { aliases }),
+      ...(server && { server }),
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
       answer: (api, request, reply) =>
         handler({
@@ -100,12 +100,12 @@ export function routesOf<Api>() {
   }
 }
 
-interface RoutesOfService<Api> {
+interface RoutesOptions<Api> {
   readonly tag: string
   /** the shape of what the service refuses */
   readonly errors: TSchema
   readonly routes: readonly Route<Api>[]
-  /** adds readers of bodies that are not JSON */
+  /** adds readers of bodies that are not JSON; each returns what the route checks as body */
   readonly addParsers?: (own: FastifyInstance) => void
 }
 
@@ -113,7 +113,7 @@ interface RoutesOfService<Api> {
 export async function addRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },
-  { tag, errors, routes, addParsers }: RoutesOfService<Api>,
+  { tag, errors, routes, addParsers }: RoutesOptions<Api>,
 ): Promise<void> {
   const described = describing(tag, errors)
   await app.register((own, _options, done) => {
@@ -121,21 +121,22 @@ export async function addRoutes<Api>(
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
     addParsers?.(own)
-    for (const { method, path, alias, bodyLimit, scope, description, answer } of routes) {
-      const { config, ...options } = described(description)
-      const route = {
-        ...options,
-        method,
-        ...(bodyLimit !== undefined && { bodyLimit }),
-        config: { ...config, scope },
-        handler: async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-          // what the host's authentication found out
-          const { tenant, user } = request
-          return answer(service.as({ tenant, user }), request, reply)
-        },
-      }
-      own.route({ ...route, url: path })
-      if (alias !== undefined) own.route({ ...route, url: alias, schema: { ...route.schema, hide: true } })
+    for (const { method, path, aliases = [], scope, description, server = {}, answer } of routes) {
+      const { config, schema, ...options } = described(description)
+      for (const url of [path, ...aliases])
+        own.route({
+          ...options,
+          ...server,
+          method,
+          url,
+          schema: { ...schema, ...(url !== path && { hide: true }) },
+          config: { ...config, ...server.config, scope },
+          handler: async (request, reply): Promise<unknown> => {
+            // what the host's authentication found out
+            const { tenant, user } = request
+            return answer(service.as({ tenant, user }), request, reply)
+          },
+        })
     }
     done()
   })

@@ -1,6 +1,6 @@
 /** What a host allows callURL besides the public internet, and what nobody may allow it: the metadata of clouds. */
-import { AppError } from '#plug'
-import { inNetwork, isMetadataAddress, isPublicAddress, readNetwork, type Network } from './address.ts'
+import { AppError } from './errors.ts'
+import { inNetwork, isMetadataAddress, isPublicAddress, readNetwork, type Network } from './ip-address.ts'
 
 /** One thing that may be called although it is private. */
 interface Allowed {
