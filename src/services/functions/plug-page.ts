@@ -1,7 +1,7 @@
 /** What a plug says about itself as a page, for people. Whatever a tenant wrote is text in it, and nothing else. */
 import { isPlainObject } from '#kernel'
-import type { FunctionVersion } from '../contract.ts'
-import type { PlugManifest } from '../registry/manifest.ts'
+import type { FunctionVersion } from './contract.ts'
+import type { PlugManifest } from './manifest-schema.ts'
 
 /** `record`: as the registry tells it, with the manifest as `plug`. */
 type PlugVersion = Pick<FunctionVersion, 'name' | 'version' | 'status' | 'record'>

@@ -1,33 +1,19 @@
-/** The runtimes of this host as they are asked for. */
+/** The runtimes of this host as they are asked for, and which of them a manifest means. */
 import { AppError } from '#kernel'
 import type { Tag } from '../contract.ts'
-import { TYPE_NAMES } from '../function-type.ts'
+import type { RUNTIME_LEVELS, RuntimeQuery, TagQueryOptions } from '../function-schema.ts'
+import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
 import { type Runtime, RUNTIMES, type RuntimeVersion } from '../runtimes/catalog.ts'
 import { defaultColor } from './tags.ts'
 import { isInRange, isRange } from './versions.ts'
 import { wildcard } from './wildcard.ts'
-
-/** The newest of each major, minor or patch version; `true`: of all; `false`: every version. */
-export const RUNTIME_LEVELS = ['major', 'minor', 'patch', 'true', 'false'] as const
-
-export interface RuntimeQuery {
-  readonly name?: string | undefined
-  /** a range */
-  readonly version?: string | undefined
-  readonly latest?: (typeof RUNTIME_LEVELS)[number] | undefined
-  readonly includeDeprecated?: boolean | undefined
-  readonly tags?: readonly string[] | undefined
-  /** with `-` behind it: left out */
-  readonly functionType?: readonly string[] | undefined
-  readonly archiveFormat?: readonly string[] | undefined
-}
 
 /** A runtime with those of its versions that were asked for. */
 export interface ShownRuntime extends Runtime {
   readonly shown: readonly RuntimeVersion[]
 }
 
-export function listRuntimes(query: RuntimeQuery): readonly ShownRuntime[] {
+export function listRuntimes(query: Omit<RuntimeQuery, 'showTags'>): readonly ShownRuntime[] {
   const { name = '*', version = '*', latest = 'minor', includeDeprecated = false, tags = [] } = query
   if (!isRange(version)) throw new AppError('VALIDATION', `"${version.slice(0, 100)}" is not a range of versions`)
   const fits = wildcard(name.toLowerCase())
@@ -61,10 +47,35 @@ export function runtimeAt(
   return { runtime, version }
 }
 
+/** A runtime at one of its versions. */
+export interface ChosenRuntime extends Runtime {
+  readonly version: string
+}
+
+/** The newest version that fits. `VALIDATION` without one. */
+export function findRuntime(
+  type: FunctionType,
+  { runtime, runtimeVersion = '*' }: { readonly runtime: string; readonly runtimeVersion?: string | undefined },
+): ChosenRuntime {
+  const found = RUNTIMES.get(runtime)
+  if (found?.functionType !== type) {
+    const known = [...RUNTIMES.values()].flatMap((one) => (one.functionType === type ? [one.name] : []))
+    const names = known.join(', ') || 'none'
+    throw new AppError(
+      'VALIDATION',
+      `there is no runtime ${runtime.slice(0, 100)} for a ${TYPE_NAMES[type].noun}; there are ${names}`,
+    )
+  }
+  const chosen = found.versions.find(({ version }) => isInRange(version, runtimeVersion))
+  if (chosen === undefined)
+    throw new AppError('VALIDATION', `${runtime} has no version ${runtimeVersion.slice(0, 100)}`)
+  return { ...found, version: chosen.version }
+}
+
 /** The tags of runtimes, each once. */
 export function runtimeTags(
-  runtimes: readonly Runtime[],
-  { name = '*', color }: { readonly name?: string | undefined; readonly color?: string | undefined } = {},
+  runtimes: readonly Pick<Runtime, 'tags'>[],
+  { name = '*', color }: TagQueryOptions = {},
 ): readonly Tag[] {
   const fits = wildcard(name.toLowerCase())
   const names = [...new Set(runtimes.flatMap(({ tags }) => tags))].toSorted()

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { plugPage } from '../../../../src/services/functions/routes/plug-page.ts'
+import { plugPage } from '../../../src/services/functions/plug-page.ts'
 
 it('the page of a plug shows its states, its properties and its examples', () => {
   const page = plugPage({

@@ -9,24 +9,25 @@ import type {
   FunctionType,
   FunctionVersion,
   JobLink,
-  JobType,
   ListedFunction,
   RelatedVersions,
   RelatedVersion,
   Removal,
   SingleFunction,
-} from '../contract.ts'
-import type { FunctionId } from '../function-record.ts'
-import { TYPE_NAMES } from '../function-type.ts'
+} from './contract.ts'
+import type { JobType } from './function-schema.ts'
+import type { FunctionId } from './function-record.ts'
+import { TYPE_NAMES } from './function-type.ts'
 
 export const PREFIX = '/registry/v2'
 
 type Wire = Readonly<Record<string, unknown>>
 
-export function pageBody({ entities, count, limit, page }: FunctionPage, hrefs: Hrefs): Wire {
+/** `tenant`: who asks, which the addresses of webscripts have. */
+export function pageBody({ entities, count, limit, page }: FunctionPage, tenant: string): Wire {
   const tags = new Map(entities.flatMap(({ tags: own = [] }) => own.map((tag) => [tag.name, tag] as const)))
   return {
-    entities: entities.map((one) => listedBody(one, hrefs)),
+    entities: entities.map((one) => listedBody(one, tenant)),
     count,
     limit,
     ...(page !== undefined && { page }),
@@ -34,41 +35,40 @@ export function pageBody({ entities, count, limit, page }: FunctionPage, hrefs: 
   }
 }
 
-function listedBody(one: ListedFunction, hrefs: Hrefs): Wire {
-  const { record, related = {}, showRelated } = one
+function listedBody({ related = {}, showRelated, ...one }: ListedFunction, tenant: string): Wire {
   const { draft, published } = related
-  const links = {
-    ...hrefs.invoke(one),
-    ...(showRelated === 'link' && relatedLinks(related)),
-  }
+  const links = { ...invoking(one, tenant), ...(showRelated === 'link' && relatedLinks(related)) }
   return {
-    ...record,
-    ...(Object.keys(links).length > 0 && { _links: links }),
+    ...linked(one, links),
     ...(showRelated === 'embed' &&
       (draft ?? published) !== undefined && {
         _embedded: {
-          ...(draft && { draft: embedded(draft, hrefs) }),
-          ...(published && { published: embedded(published, hrefs) }),
+          ...(draft && { draft: linked(draft, invoking(draft, tenant)) }),
+          ...(published && { published: linked(published, invoking(published, tenant)) }),
         },
       }),
   }
 }
 
-function embedded(one: RelatedVersion, hrefs: Hrefs): Wire {
-  const invoke = hrefs.invoke(one)
-  return { ...one.record, ...(Object.keys(invoke).length > 0 && { _links: invoke }) }
+function linked({ record }: RelatedVersion, links: Wire): Wire {
+  return { ...record, ...(Object.keys(links).length > 0 && { _links: links }) }
+}
+
+/** Webscripts have an address of their own, at which they are called. */
+function invoking({ type, name }: RelatedVersion, tenant: string): Wire {
+  return type === 'webscripts' ? { invoke: { href: `/api/v1/${encodeURIComponent(tenant)}/${name}` } } : {}
 }
 
 function relatedLinks({ draft, published }: RelatedVersions): Wire {
   return { ...(draft && { draft: versionLink(draft) }), ...(published && { published: versionLink(published) }) }
 }
 
-export function singleBody(one: SingleFunction, hrefs: Hrefs): Wire {
+export function singleBody(one: SingleFunction, tenant: string): Wire {
   const { record, related, job } = one
   return {
     entity: record,
     _links: {
-      ...hrefs.invoke(one),
+      ...invoking(one, tenant),
       ...(job && jobLinks(job)),
       jobs: { href: `${versionHref(one)}/jobs` },
       content: { href: `${versionHref(one)}/content` },
@@ -78,8 +78,7 @@ export function singleBody(one: SingleFunction, hrefs: Hrefs): Wire {
   }
 }
 
-/** 202 with the way to its jobs, or 200 and 201 when there is none to wait for. */
-export function changeBody({ message, entity, causes, job }: Change): Wire {
+export function changeBody({ message, entity, causes, job }: Omit<Change, 'isDone'>): Wire {
   return {
     message,
     ...(causes && { causes }),
@@ -95,19 +94,6 @@ function embeddedTags({ tags }: FunctionVersion): Wire {
 
 export function removalBody({ message, versions, job }: Removal): Wire {
   return { message, versions, ...(job && { _links: jobLinks(job) }) }
-}
-
-/** Where functions are called, which this service does not know by itself. */
-export interface Hrefs {
-  invoke(version: RelatedVersion): Wire
-}
-
-/** Webscripts have an address of their own; the links of others have none. */
-export function hrefsOf(tenant: string): Hrefs {
-  return {
-    invoke: ({ type, name }) =>
-      type === 'webscripts' ? { invoke: { href: `/api/v1/${encodeURIComponent(tenant)}/${name}` } } : {},
-  }
 }
 
 export function assetsBody(version: FunctionId, assets: readonly AssetInfo[]): Wire {
