@@ -29,10 +29,12 @@ export interface CheckOptions {
   readonly subject: string
   /** type of its issues */
   readonly type?: string
+  /** the same of fields that it does not have */
+  readonly typeOfUnknown?: string
 }
 
 /** Compiles at the first value, so that a start costs nothing. */
-export function checked<const S extends TSchema>(schema: S, { subject, type = 'BODY' }: CheckOptions): Checked<S> {
+export function checked<const S extends TSchema>(schema: S, options: CheckOptions): Checked<S> {
   let validator: Validator | undefined
   const decode = decoderOf(schema)
   const known = new WeakSet()
@@ -41,7 +43,7 @@ export function checked<const S extends TSchema>(schema: S, { subject, type = 'B
     read: (value) => {
       if (typeof value === 'object' && value !== null && known.has(value)) return value as Decoded<S>
       validator ??= Compile(schema)
-      if (!validator.Check(value)) throw refuse(subject, issuesOf(schema, value, type))
+      if (!validator.Check(value)) throw refuse(options.subject, issuesOf(schema, value, options))
       const decoded = decode === undefined ? value : decode(value)
       // the caller's own object may change until it is read again
       if (typeof decoded === 'object' && decoded !== null && decoded !== value) known.add(decoded)
@@ -79,11 +81,15 @@ function decoderOf(schema: TSchema): Decode | undefined {
   }
 }
 
-function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue[] {
+function issuesOf(
+  schema: TSchema,
+  value: unknown,
+  { type = 'BODY', typeOfUnknown = type }: CheckOptions,
+): readonly Issue[] {
   const found = new Map<string, { readonly rank: number; readonly problem: Problem }>()
   for (const error of allErrors(schema, value)) {
     const rank = RANKS[error.keyword] ?? 0
-    for (const problem of problemsOf(schema, value, error)) {
+    for (const problem of problemsOf(schema, value, error, typeOfUnknown)) {
       const path = `${error.instancePath}${problem.at ?? ''}`
       if (rank < (found.get(path)?.rank ?? Number.POSITIVE_INFINITY)) found.set(path, { rank, problem })
     }
@@ -96,7 +102,7 @@ function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
-    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion))
+    .map(([path, { problem }]) => makeIssue(problem.type ?? type, path, problem.message, problem.suggestion))
 }
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
@@ -110,7 +116,7 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
 /** Of several errors at a place the one of the least rank says most: a form of a union that does not fit says little. */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
-function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly Problem[] {
+function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnknown: string): readonly Problem[] {
   const { instancePath, schemaPath } = error
   // the object around an unknown field names it
   if (error.keyword === 'boolean') return []
@@ -122,6 +128,7 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly
     const names = writable(schemas[0])
     return error.params.additionalProperties.map((name) => ({
       at: at('', name.slice(0, 100)),
+      type: typeOfUnknown,
       ...unknownName(name, names),
     }))
   }
@@ -172,7 +179,12 @@ function unknownName(name: string, known: readonly string[]): Problem {
   const like = nearest(name, known)
   return {
     message: 'is unknown',
-    suggestion: like === undefined ? `known are ${known.join(', ')}` : `did you mean ${like}?`,
+    suggestion:
+      like !== undefined
+        ? `did you mean ${like}?`
+        : known.length === 0
+          ? 'leave it out'
+          : `known are ${known.join(', ')}`,
   }
 }
 

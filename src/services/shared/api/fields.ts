@@ -22,6 +22,8 @@ export interface Problem {
   readonly at?: string
   readonly message: string
   readonly suggestion?: string
+  /** type of its issue; default: that of the check */
+  readonly type?: string
 }
 
 type FindProblems = (value: unknown) => readonly Problem[]

@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
@@ -38,7 +38,10 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'>
+type Shared = Pick<
+  Description,
+  'summary' | 'otherQuery' | 'answers' | 'consumes' | 'produces' | 'isConditional' | 'takesBytes'
+>
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared {
   readonly method: Method

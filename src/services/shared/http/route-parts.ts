@@ -64,6 +64,8 @@ export interface Description {
   readonly produces?: readonly string[]
   /** the route reads `If-Match` and `If-None-Match` */
   readonly isConditional?: boolean
+  /** a long body comes as its bytes, for who reads it elsewhere */
+  readonly takesBytes?: boolean
 }
 
 /**
@@ -72,11 +74,21 @@ export interface Description {
  */
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
-    const { summary, body, query, otherQuery, params = [], consumes, produces, isConditional = false } = description
+    const {
+      summary,
+      body,
+      query,
+      otherQuery,
+      params = [],
+      consumes,
+      produces,
+      isConditional = false,
+      takesBytes,
+    } = description
     const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
-      ...(isConditional && { config: { isConditional } }),
+      config: { ...(isConditional && { isConditional }), ...(takesBytes && { takesBytes }) },
       preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
       schema: {
         summary,
