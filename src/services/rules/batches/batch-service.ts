@@ -7,33 +7,28 @@ import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
 import type { BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch } from './batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import type { BatchApi } from '../contract.ts'
-import { noBatch, noTaskWithId } from '../error-texts.ts'
+import { noTaskWithId } from '../error-texts.ts'
 import { previewElsewhere } from '../partitions/rules-partition.ts'
 import { describeBatch, readBatch } from './read-batch.ts'
-import type { Caller } from '#kernel'
+import { AppError, type Caller } from '#kernel'
 import { withResources } from '../tasks/resource-filter.ts'
 import { entryOf, preview } from './task-action.ts'
 import { NEWEST_FIRST, taskConditions } from '../tasks/task-conditions.ts'
-import { taskOf, type TaskDependencies } from '../tasks/task-service.ts'
+import { taskOf } from '../tasks/task-service.ts'
 import { withLosses } from '../tasks/task-changes.ts'
 import type { TaskFilter, TaskPreview } from '../tasks/task-schema.ts'
+import type { TenantRules } from '../tenant-rules.ts'
 
 const MAX_PREVIEWED = 1000
 const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
 
-export function batchApi(
-  dependencies: TaskDependencies & { readonly jobs: (tenant: string) => JobQueue },
-  collections: TenantCollections,
-  caller: Caller,
-): BatchApi {
-  const { maker, changes, show, newId, resources, partition } = dependencies
-  const jobs = dependencies.jobs(collections.tenant)
-  const narrowed = (where: TaskFilter) => withResources(where, collections.tenant, resources(), '/query')
+export function batchApi(rules: TenantRules, caller: Caller): BatchApi {
+  const { maker, collections, jobs } = rules
   const queue = async (request: BatchRequest): Promise<QueuedBatch> => {
     const read = readBatch(request, maker.plugs)
-    const { ids, missing } = await selected(collections, await narrowed(read.where))
-    const id = newId()
+    const { ids, missing } = await selected(collections, await withResources(read.where, rules, '/query'))
+    const id = rules.options.newId()
     const operation = operationOf(request, read)
     const data: BatchData = { operation, action: read.action, missing }
     const { queueTime } = await jobs.add({ type: BATCH_JOB, id, user: caller.user, data, items: ids })
@@ -42,7 +37,7 @@ export function batchApi(
   }
   const get = async (id: string): Promise<BatchStatus> => {
     const job = await jobs.get(id)
-    if (job?.type !== BATCH_JOB) throw noBatch(id)
+    if (job?.type !== BATCH_JOB) throw new AppError('NOT_FOUND', `No batch operation with id '${id}'`)
     return statusOf(job, jobs)
   }
   return {
@@ -55,25 +50,25 @@ export function batchApi(
     get,
     preview: async (request) => {
       const read = readBatch(request, maker.plugs)
-      const where = taskConditions(await narrowed(read.where))
+      const where = taskConditions(await withResources(read.where, rules, '/query'))
       const [found, total] = await Promise.all([
         collections.tasks.find({ where, sort: NEWEST_FIRST, limit: MAX_PREVIEWED }),
         collections.tasks.count(where),
       ])
       const tasks: TaskPreview[] = []
       for (const { value } of found) {
-        const elsewhere = previewElsewhere(collections.tenant, value.id, read.action, partition)
-        tasks.push(await (elsewhere ?? preview(changes, show, collections, value, read.action)))
+        const elsewhere = previewElsewhere(rules.tenant, value.id, read.action, rules.options.partition)
+        tasks.push(await (elsewhere ?? preview(rules, value, read.action)))
         if (tasks.length % 20 === 0) await machineTimers.breathe()
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }
     },
-    previewReload: async (id, options) =>
-      preview(changes, show, collections, await taskOf(collections, id), { action: 'reload', ...options }),
-    reload: (id, options) =>
-      withLosses(async (told) =>
-        show.whole(collections, await changes.reload(collections, id, { ...options, told }), { format: 'bn' }),
-      ),
+    previewReload: async (id, options) => preview(rules, await taskOf(rules, id), { action: 'reload', ...options }),
+    reload: (id, { ifRevision, ...options } = {}) =>
+      withLosses(async (told) => {
+        const made = await rules.changes.update(id, { action: 'reload', ...options }, { ifRevision, told })
+        return rules.show.whole(made, { format: 'bn' })
+      }),
   }
 }
 

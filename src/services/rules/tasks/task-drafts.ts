@@ -1,14 +1,15 @@
 /** What a stored task would become by a reload or an update; nothing is changed. */
 import { applyOverrides, mergeOverrides, Report } from '#core/spi'
-import { validationError } from '#kernel'
+import { AppError, validationError } from '#kernel'
 import type { TaskSettings } from '#core'
-import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
-import type { TenantCollections } from '../collections.ts'
-import { reloadRefused } from '../error-texts.ts'
+import type { PluginUpdate, PropertiesUpdate, TaskAction } from '../batches/batch-schema.ts'
 import { withUpdatedPlugs } from './plug-versions.ts'
 import type { SourceRepository } from './source-repository.ts'
 import type { Draft, RunnableSource, TaskMaker } from './task-maker.ts'
 import type { TaskRecord } from './task-record.ts'
+
+/** An action that gives a task other parts. */
+export type TaskUpdate = Extract<TaskAction, { action: 'reload' | 'updatePlugins' | 'updateProperties' }>
 
 export class TaskDrafts {
   readonly #maker: TaskMaker
@@ -19,35 +20,28 @@ export class TaskDrafts {
     this.#sources = sources
   }
 
-  /**
-   * What a task would be after a reload: of its template's newest version, or of the one that is named. Throws
-   * `WRONG_STATUS` for a task without a template.
-   */
-  async reloaded(collections: TenantCollections, task: TaskRecord, templateVersion?: number): Promise<Draft> {
-    if (task.template === undefined) throw reloadRefused(task.id)
-    return this.#maker.reload(task, await this.#sources.ofTemplate(collections, task.template, templateVersion))
+  /** Throws `VALIDATION`, and `WRONG_STATUS` for the reload of a task without a template. */
+  async of(task: TaskRecord, update: TaskUpdate): Promise<Draft> {
+    if (update.action === 'reload') {
+      if (task.template === undefined)
+        throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not made from a template`)
+      return this.#maker.reload(task, await this.#sources.ofTemplate(task.template, update.templateVersion))
+    }
+    const parts = await this.#maker.parts(task)
+    if (update.action === 'updatePlugins') return this.#withUpdates(task, parts, update.updates)
+    requireNodes(parts, update.update)
+    const settings = withProperties(parts.settings, task.effective.tags, update.update)
+    const { tags: _tags, ...sent } = update.update
+    return this.#maker.remake(task, { ...parts, settings }, sent as TaskSettings)
   }
 
-  async withUpdates(
-    collections: TenantCollections,
-    task: TaskRecord,
-    updates: readonly PluginUpdate[],
-  ): Promise<Draft> {
-    const { source, rule, settings } = await this.#maker.parts(collections, task)
+  #withUpdates(task: TaskRecord, { source, rule, settings }: RunnableSource, updates: readonly PluginUpdate[]): Draft {
     const parts = {
-      source: source && this.#sources.of(collections, withUpdatedPlugs(source.document, updates)),
+      source: source && this.#sources.of(withUpdatedPlugs(source.document, updates)),
       rule: rule && withUpdatedPlugs(rule, updates),
       settings: withPinnedVersions(settings, updates),
     }
     return this.#maker.remake(task, parts, {})
-  }
-
-  async withProperties(collections: TenantCollections, task: TaskRecord, update: PropertiesUpdate): Promise<Draft> {
-    const parts = await this.#maker.parts(collections, task)
-    requireNodes(parts, update)
-    const settings = withProperties(parts.settings, task.effective.tags, update)
-    const { tags: _tags, ...sent } = update
-    return this.#maker.remake(task, { ...parts, settings }, sent)
   }
 }
 

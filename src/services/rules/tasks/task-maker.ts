@@ -2,7 +2,6 @@
 import { type CheckOptions, type Prepared, Preparer } from '#core/spi'
 import { type PlugRegistry, type Rule, type TaskSettings, validateTemplate } from '#core'
 import { AppError, describeIssue, type Issue, validationError } from '#kernel'
-import type { TenantCollections } from '../collections.ts'
 import { plugsOf, withExactVersions } from './plug-versions.ts'
 import { readSpecification, settingsOf } from './read-specification.ts'
 import type { RunnableTask, TaskRef } from '../runner.ts'
@@ -52,7 +51,7 @@ export class TaskMaker {
   }
 
   /** Throws `VALIDATION` with every problem. */
-  async make(collections: TenantCollections, specification: unknown, options: CheckOptions = {}): Promise<Draft> {
+  async make(specification: unknown, options: CheckOptions = {}): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
@@ -65,7 +64,7 @@ export class TaskMaker {
     }
     const { template, templateVersion } = read.request
     const { start, ...settings } = settingsOf(read.request)
-    const { source, version } = await this.#sources.ofTemplate(collections, template, templateVersion)
+    const { source, version } = await this.#sources.ofTemplate(template, templateVersion)
     const posted = { form: 'template', conf, template, templateVersion: version } as const
     return this.#counted([source.document, specification], () =>
       this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options),
@@ -85,12 +84,9 @@ export class TaskMaker {
   }
 
   /** The parts of a stored task: at once where its source is known. */
-  parts(
-    collections: TenantCollections,
-    { source: id, rule, settings }: TaskRecord,
-  ): RunnableSource | Promise<RunnableSource> {
+  parts({ source: id, rule, settings }: TaskRecord): RunnableSource | Promise<RunnableSource> {
     if (id === undefined) return { source: undefined, rule, settings }
-    const source = this.#sources.known(collections, id) ?? this.#sources.load(collections, id)
+    const source = this.#sources.known(id) ?? this.#sources.load(id)
     if (!(source instanceof Promise)) return { source, rule, settings }
     return source.then((loaded) => ({ source: loaded, rule, settings }))
   }
