@@ -247,15 +247,14 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
     ...batchRoutes(otherBatches ?? (() => undefined)),
   ]
   await addRoutes(app, service, { ...shared, routes })
-  await app.register(async (texts) => {
-    for (const type of ['application/x-www-form-urlencoded', 'text/plain']) {
-      if (texts.hasContentTypeParser(type)) continue
-      texts.addContentTypeParser(type, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) =>
-        bodyText(bytes),
-      )
-    }
-    await addRoutes(texts, service, { ...shared, routes: [NODE_COMMAND] })
-  })
+  await addRoutes(app, service, { ...shared, routes: [NODE_COMMAND], addParsers: readTexts })
+}
+
+function readTexts(app: FastifyInstance): void {
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain']) {
+    if (app.hasContentTypeParser(type)) continue
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bodyText(bytes))
+  }
 }
 
 function batchRoutes(otherBatches: () => OtherBatches | undefined) {

@@ -54,7 +54,7 @@ export function checked<const S extends TSchema>(schema: S, options: CheckOption
 
 type Decode = (value: unknown) => unknown
 
-/** Undefined where nothing changes. A union has one form for each of null, lists and all else. */
+/** Undefined where nothing changes. Fields that are read-only, or become undefined, are left out. A union has one form for each of null, lists and all else. */
 function decoderOf(schema: TSchema): Decode | undefined {
   if (Type.IsCodec(schema)) return schema['~codec'].decode
   if (Type.IsArray(schema)) {
@@ -70,13 +70,19 @@ function decoderOf(schema: TSchema): Decode | undefined {
   }
   if (!Type.IsObject(schema)) return undefined
   const parts = Object.entries(schema.properties).flatMap(([name, part]) => {
-    const decode = decoderOf(part)
+    const { readOnly = false } = part as { readonly readOnly?: boolean }
+    const decode: Decode | undefined = readOnly ? () => undefined : decoderOf(part)
     return decode === undefined ? [] : [[name, decode] as const]
   })
   if (parts.length === 0) return undefined
   return (value) => {
     const copy: Record<string, unknown> = { ...(value as object) }
-    for (const [name, decode] of parts) if (copy[name] !== undefined) copy[name] = decode(copy[name])
+    for (const [name, decode] of parts) {
+      if (copy[name] === undefined) continue
+      const decoded = decode(copy[name])
+      if (decoded === undefined) delete copy[name]
+      else copy[name] = decoded
+    }
     return copy
   }
 }
@@ -107,6 +113,7 @@ function issuesOf(
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
 function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<Problem> {
+  if (Type.IsUnion(schema)) for (const form of schema.anyOf) yield* rulesWithin(form, value, path)
   if (!Type.IsObject(schema) || !isPlainObject(value)) return
   for (const problem of problemsBy(schema, value)) yield { ...problem, at: `${path}${problem.at ?? ''}` }
   for (const [name, part] of Object.entries(schema.properties))

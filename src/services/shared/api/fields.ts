@@ -8,6 +8,7 @@ import {
   isoInstant,
   isPlainObject,
   isTooLongForId,
+  type Json,
   MAX_ID_BYTES,
   notAnInstant,
   shown,
@@ -187,14 +188,18 @@ function msOf(value: string): number {
   }
 }
 
-/** The same, which cannot be written to; what has any names is as it is. */
-type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? string extends keyof T
-      ? T
-      : { readonly [Name in keyof T]: Frozen<T[Name]> }
-    : T
+/** The same, which cannot be written to; any JSON, a list that is frozen already, and what has any names are as they are. */
+type Frozen<T> = [Json] extends [T]
+  ? T
+  : T extends readonly (infer Item)[]
+    ? T extends Item[]
+      ? readonly Frozen<Item>[]
+      : T
+    : T extends object
+      ? string extends keyof T
+        ? T
+        : { readonly [Name in keyof T]: Frozen<T[Name]> }
+      : T
 
 /** What a value of the schema is inside. */
 export type Decoded<S extends TSchema> = Frozen<StaticDecode<S>>

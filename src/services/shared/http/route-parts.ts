@@ -1,5 +1,5 @@
 /** What the routes of all services share: what a request says, and how a route is described. */
-import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import type { FastifyContextConfig, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import type { Caller } from '#kernel'
 import { checkQuery } from './check-query.ts'
@@ -64,8 +64,10 @@ export interface Description {
   readonly produces?: readonly string[]
   /** the route reads `If-Match` and `If-None-Match` */
   readonly isConditional?: boolean
-  /** a long body comes as its bytes, for who reads it elsewhere */
-  readonly takesBytes?: boolean
+  /** what its operation on the API page has besides */
+  readonly operation?: { readonly operationId?: string; readonly deprecated?: boolean }
+  /** what the host does for it besides, such as `takesPayload` */
+  readonly config?: Omit<FastifyContextConfig, 'scope' | 'isConditional'>
 }
 
 /**
@@ -74,21 +76,12 @@ export interface Description {
  */
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
-    const {
-      summary,
-      body,
-      query,
-      otherQuery,
-      params = [],
-      consumes,
-      produces,
-      isConditional = false,
-      takesBytes,
-    } = description
+    const { summary, body, query, otherQuery, params = [], consumes, produces } = description
+    const { isConditional = false, operation, config } = description
     const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
-      config: { ...(isConditional && { isConditional }), ...(takesBytes && { takesBytes }) },
+      config: { ...config, ...(isConditional && { isConditional }) },
       preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
       schema: {
         summary,
@@ -99,6 +92,7 @@ export function describing(tag: string, errors: TSchema) {
         ...(params.length > 0 && { params: Type.Object(texts) }),
         ...(consumes && { consumes }),
         ...(produces && { produces }),
+        ...operation,
         response: { ...answers, '4xx': errors },
       },
     }

@@ -4,12 +4,24 @@ import { AppError, type CancelSignal, ERRORS, secondsToWait } from '#kernel'
 import { Type } from 'typebox'
 import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
 import type { CallFailure, DeployedWebscript } from '#services/functions/contract'
-import { noWebscript } from '../admission.ts'
-import { etagOf, isKnown } from '../answer-head.ts'
-import type { Admitted, ScriptAddress, ScriptAnswer, ScriptRequest } from '../contract.ts'
-import { ErrorSchema } from './error-schema.ts'
+import { noWebscript } from './admission.ts'
+import { etagOf, isKnown } from './answer-head.ts'
 import { ClientGone } from './client-gone.ts'
-import { BASE, CALL_BASES, type WebscriptsRouting } from './routing.ts'
+import type { Admitted, ScriptAddress, ScriptAnswer, ScriptRequest, WebscriptsService } from './contract.ts'
+import { ErrorSchema } from './webscript-schema.ts'
+
+/** What every address of the service begins with. */
+export const BASE = '/api/v1'
+/** Where webscripts are called: there, and as the links of the registry have it. */
+export const CALL_BASES = [BASE, '/functions/v1'] as const
+
+export interface CallRouting {
+  readonly service: WebscriptsService
+  /** how clients reach this host, where a proxy sends another name as `Host` */
+  readonly ownUrl?: string | undefined
+  /** Whether the request came to the origin of webscripts, which has no routes of the API; absent: all share one origin. */
+  readonly isOnOwnOrigin?: ((request: FastifyRequest) => boolean) | undefined
+}
 
 /** bytes of the body of a call */
 const MAX_BODY = 10_485_760
@@ -37,7 +49,7 @@ interface AdmittedCall extends Admitted {
   readonly query: string
 }
 
-export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUrl }: WebscriptsRouting): void {
+export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUrl }: CallRouting): void {
   const admitted = new WeakMap<FastifyRequest, AdmittedCall>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
@@ -107,7 +119,7 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
         // which of them there are is the webscript's matter
         exposeHeadRoute: false,
         bodyLimit: MAX_BODY,
-        config: { access: 'public', isTenantContent: true },
+        config: { access: 'public', scope: 'public', isTenantContent: true },
         onRequest: letIn,
         handler: call,
         schema: {
