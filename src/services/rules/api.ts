@@ -68,10 +68,8 @@ const TaskOperationSchema = closed(
 const TaskOperation = checked(
   refined(TaskOperationSchema, (body) => {
     const { operation, command, ...parameters } = body as Decoded<typeof TaskOperationSchema>
-    const action = operation === 'command' ? command : operation
-    return action === undefined
-      ? [{ at: '/command', message: 'is required' }]
-      : parameterProblems(action, parameters, '')
+    if (operation === 'command' && command === undefined) return [{ at: '/command', message: 'is required' }]
+    return parameterProblems(operation === 'command' ? command : operation, parameters, '')
   }),
   { subject: 'the change', ...ISSUE_TYPES },
 )

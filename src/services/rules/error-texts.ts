@@ -1,4 +1,4 @@
-/** Every refusal of the rules service in one place: its text and its code. */
+/** Refusals that several parts of the rules service share: their texts and codes. */
 import { AppError, makeIssue } from '#kernel'
 import type { PlugFamily } from './tools/tools-schema.ts'
 
@@ -13,10 +13,6 @@ export function taskNotFound(id: string): AppError {
 /** In a batch the text differs from that of a single request. */
 export function noTaskWithId(id: string): AppError {
   return new AppError('NOT_FOUND', `No task with id ${id}`)
-}
-
-export function templateNotFound(name: string): AppError {
-  return new AppError('NOT_FOUND', `No template with name ${name}`)
 }
 
 export function templateVersionNotFound(name: string, version: number, newest: number): AppError {
@@ -42,14 +38,6 @@ export function duplicateTemplate(name: string): AppError {
   return invalid(`A template with name '${name}' already exists`, DUPLICATE_TEMPLATE, '/name')
 }
 
-export function nameMismatch(): AppError {
-  return invalid("Path name and submitted template name don't match", NAME_MISMATCH, '/name')
-}
-
-export function templateInUse(name: string, tasks: number): AppError {
-  return new AppError('WRONG_STATUS', `Template with name ${name} in use by ${tasks} task(s)`)
-}
-
 export function notPossible(action: 'start' | 'stop', status: string): AppError {
   return new AppError('WRONG_STATUS', `Not possible to apply action ${action}, for the task in status ${status}`)
 }
@@ -63,10 +51,6 @@ export function plugNotFound(family: PlugFamily, name: string, version?: string)
   return new AppError('NOT_FOUND', `${kind} ${name}${version === undefined ? '' : `:${version}`} not found`)
 }
 
-export function noDiscoveryTemplate(): AppError {
-  return new AppError('NOT_FOUND', 'No discovery template is set')
-}
-
-function invalid(message: string, type: string, path: string): AppError {
+export function invalid(message: string, type: string, path: string): AppError {
   return new AppError('VALIDATION', message, { issues: [makeIssue(type, path, message)] })
 }

@@ -5,7 +5,7 @@ import { NodeOverrideSchema } from '#core/spi'
 import { isPlainObject, refusedBy, shown } from '#kernel'
 import { type Checked, checked, closed, type Decoded, nullable, type Problem, refined } from '#services/shared/contract'
 import { AnyObject, ISSUE_TYPES, IsoTime, Text, Version } from '../shared-schema.ts'
-import { ReloadPreviewSchema, TASK_FILTERS, type TaskFilter, type TaskPreview } from '../tasks/task-schema.ts'
+import { ReloadPreviewSchema, TASK_FILTERS, type TaskPreview } from '../tasks/task-schema.ts'
 
 export const BATCH_ACTIONS = [
   'updatePlugins',
@@ -97,8 +97,8 @@ const PARAMETERS: Readonly<Partial<Record<BatchAction, Checked>>> = {
 const NO_PARAMETERS = checked(closed({}), OF_PARAMETERS)
 
 /** What is wrong with the parameters of an action. `place`: where they stand. */
-export function parameterProblems(action: BatchAction, given: object, place: string): readonly Problem[] {
-  if (!BATCH_ACTIONS.includes(action)) return []
+export function parameterProblems(action: BatchAction | undefined, given: object, place: string): readonly Problem[] {
+  if (action === undefined || !BATCH_ACTIONS.includes(action)) return []
   const issues = refusedBy(() => (PARAMETERS[action] ?? NO_PARAMETERS).read(given))
   return issues.map(({ path, ...issue }) => ({ ...issue, at: `${place}${path}` }))
 }
@@ -132,9 +132,8 @@ export type TaskAction =
   | { readonly action: 'updatePlugins'; readonly updates: readonly PluginUpdate[] }
   | { readonly action: 'updateProperties'; readonly update: PropertiesUpdate }
 
-export interface ReadBatch {
-  readonly where: TaskFilter
-  readonly action: TaskAction
+export function removes({ action }: TaskAction): boolean {
+  return action === 'delete' || action === 'stopAndDelete'
 }
 
 const OperationSchema = Type.Object({

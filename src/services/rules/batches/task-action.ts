@@ -1,9 +1,9 @@
 /** One action of a batch on one task: what it does, and what it would change. */
 import { AppError } from '#kernel'
-import type { BatchEntry, TaskAction } from './batch-schema.ts'
+import { type BatchEntry, removes, type TaskAction } from './batch-schema.ts'
 import { documentChanges } from '../document-changes.ts'
 import { refusalText } from '../error-body.ts'
-import { noTaskWithId, notPossible, removeRefused } from '../error-texts.ts'
+import { noTaskWithId } from '../error-texts.ts'
 import type { TaskRecord } from '../tasks/task-record.ts'
 import type { DocumentChange, TaskPreview } from '../tasks/task-schema.ts'
 import type { TenantRules } from '../tenant-rules.ts'
@@ -21,16 +21,12 @@ export async function act(
   batch: string,
   again: boolean,
 ): Promise<BatchEntry> {
-  const removes = action.action === 'delete' || action.action === 'stopAndDelete'
   try {
     if (again) {
       const stored = await collections.tasks.get(id)
-      if (stored === undefined ? removes : stored.value.batch === batch) return DONE
+      if (stored === undefined ? removes(action) : stored.value.batch === batch) return DONE
     }
-    if (removes) await changes.remove(id, { batch, force: action.action === 'stopAndDelete' })
-    else if ('update' in action || 'updates' in action || action.action === 'reload')
-      await changes.update(id, action, { batch })
-    else await changes[action.action](id, { batch })
+    await changes.act(id, action, { batch })
     return DONE
   } catch (error) {
     if (!(error instanceof AppError) || error.status >= 500) throw error
@@ -55,35 +51,25 @@ export async function preview(rules: TenantRules, task: TaskRecord, action: Task
 
 type Outcome = Omit<TaskPreview, 'ID' | 'name'>
 
-async function outcome({ changes, show }: TenantRules, task: TaskRecord, action: TaskAction): Promise<Outcome> {
-  const { status } = task
-  switch (action.action) {
-    case 'start':
-      if (status === 'running') throw notPossible('start', status)
-      return changing([{ path: '/status', from: status, to: 'running' }])
-    case 'stop':
-      if (status !== 'running') throw notPossible('stop', status)
-      return changing([{ path: '/status', from: status, to: 'stopped' }])
-    case 'restart':
-      return changing([{ path: '/status', from: status, to: 'running' }])
-    case 'delete':
-      if (status === 'running') throw removeRefused(status)
-      return changing([{ path: '', from: { ID: task.id } }])
-    case 'stopAndDelete':
-      return changing([{ path: '', from: { ID: task.id } }])
-    default: {
-      const draft = await changes.drafts.of(task, action)
-      const before = { ...(await show.rule(task)), settings: task.effective }
-      const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = draft.prepared.rule
-      const after = { sensors, actuators, relations, triggers, notes, settings: draft.fields.effective }
-      const effect = await changes.effect(task, draft)
-      const { templateVersion } = draft.fields
-      return {
-        ...changing(documentChanges(before, after)),
-        ...(templateVersion !== undefined && { templateVersion }),
-        ...(effect && { lost: effect.lost }),
-      }
-    }
+async function outcome({ maker, changes, show }: TenantRules, task: TaskRecord, action: TaskAction): Promise<Outcome> {
+  if (action.action !== 'reload' && action.action !== 'updatePlugins' && action.action !== 'updateProperties') {
+    const next = await changes.after(task, action)
+    return changing([
+      next === undefined
+        ? { path: '', from: { ID: task.id } }
+        : { path: '/status', from: task.status, to: next.status },
+    ])
+  }
+  const draft = await maker.updated(task, action)
+  const before = { ...(await show.rule(task)), settings: task.effective }
+  const { sensors = [], actuators = [], relations = [], triggers = [], notes = [] } = draft.prepared.rule
+  const after = { sensors, actuators, relations, triggers, notes, settings: draft.fields.effective }
+  const effect = await changes.effect(task, draft)
+  const { templateVersion } = draft.fields
+  return {
+    ...changing(documentChanges(before, after)),
+    ...(templateVersion !== undefined && { templateVersion }),
+    ...(effect && { lost: effect.lost }),
   }
 }
 

@@ -22,7 +22,7 @@ export async function rebind(rules: TenantRules, resource: string): Promise<numb
     if (foreignOf(id, rules.options.partition) !== undefined || value.effective.resource !== resource) continue
     if (!(await isBoundElsewhere(rules, value))) continue
     try {
-      await rules.changes.restart(id)
+      await rules.changes.act(id, { action: 'restart' })
       count++
     } catch (error) {
       if (!(error instanceof AppError) || error.status >= 500) throw error

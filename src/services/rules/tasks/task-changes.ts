@@ -3,15 +3,15 @@
  * engine told afterwards. Single requests and batches go through here alike.
  */
 import type { Lost } from '#core'
-import { type Prepared, resolveResources } from '#core/spi'
+import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
 import { AppError, KeyedMutex, messageOf, requireVersion, retryOnConflict, type RevisionOptions } from '#kernel'
 import type { Stored, Write } from '#storage'
+import { removes, type TaskAction } from '../batches/batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
-import { effectOnRun, type RunEffect } from './run-effect.ts'
+import { documentChanges } from '../document-changes.ts'
 import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from '../runner.ts'
 import type { SourceRepository } from './source-repository.ts'
-import { TaskDrafts, type TaskUpdate } from './task-drafts.ts'
 import { runnable, type Draft, type RunnableSource, type TaskMaker } from './task-maker.ts'
 import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
 import { revisionOf, type TaskRecord } from './task-record.ts'
@@ -35,11 +35,20 @@ interface Decision {
   readonly failsTask?: boolean
 }
 
+/** What an update means for the run of a task. */
+interface RunEffect {
+  /** `none`: no node can tell the difference; `change`: the run goes on under another rule; `begin`: it has to begin anew */
+  readonly kind: 'none' | 'change' | 'begin'
+  /** what nodes of a run that goes on lose */
+  readonly lost: readonly Lost[]
+}
+
+const UNTOUCHED: RunEffect = { kind: 'none', lost: [] }
+const ANEW: RunEffect = { kind: 'begin', lost: [] }
+
 const MAX_TRIES = 3
 
 export class TaskChanges {
-  /** what tasks would become */
-  readonly drafts: TaskDrafts
   readonly #collections: TenantCollections
   readonly #maker: TaskMaker
   readonly #sources: SourceRepository
@@ -57,7 +66,6 @@ export class TaskChanges {
     now: () => number,
     removed: (task: TaskRef) => void,
   ) {
-    this.drafts = new TaskDrafts(maker, sources)
     this.#collections = collections
     this.#maker = maker
     this.#sources = sources
@@ -85,54 +93,52 @@ export class TaskChanges {
     })
   }
 
-  start(id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(id, options, async (task) => {
-      if (task.status === 'running') throw notPossible('start', task.status)
-      return { ...this.#beginning(task, await this.#maker.parts(task)), failsTask: true }
-    })
-  }
-
-  stop(id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(id, options, (task) => {
-      if (task.status !== 'running') throw notPossible('stop', task.status)
-      return Promise.resolve({ next: this.#stopped(task), changes: [this.#ending(task)] })
-    })
-  }
-
-  restart(id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(id, options, async (task) => ({
-      ...this.#beginning(this.#stopped(task), await this.#maker.parts(task)),
-      failsTask: task.status !== 'running',
-    }))
-  }
-
-  async remove(id: string, options: ChangeOptions & { readonly force?: boolean } = {}): Promise<void> {
-    await this.#change(id, options, (task) => {
-      if (task.status === 'running' && options.force !== true) throw removeRefused(task.status)
-      return Promise.resolve({ next: undefined, changes: [{ kind: 'forget', task: this.#ref(id) }] })
-    })
-    this.#removed(this.#ref(id))
+  /** Does it; what is deleted is returned as it was. */
+  async act(id: string, action: TaskAction, options: ChangeOptions = {}): Promise<TaskRecord> {
+    const made = await this.#change(id, options, (task) => this.#decide(task, action))
+    if (removes(action)) this.#removed(this.#ref(id))
+    return made
   }
 
   /**
    * Another specification for the same task; it runs when it ran before or when the specification says so. A run in
-   * which nothing changes goes on, here and in the updates below.
+   * which nothing changes goes on, here and in updates.
    */
   replace(id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
     return this.#change(id, options, (task) => this.#remade(task, draft, draft.start))
   }
 
-  update(id: string, update: TaskUpdate, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(id, options, async (task) => this.#remade(task, await this.drafts.of(task, update), undefined))
+  /** What an action that is not an update would leave; undefined: nothing, the task is gone. */
+  async after(task: TaskRecord, action: TaskAction): Promise<TaskRecord | undefined> {
+    return (await this.#decide(task, action)).next
+  }
+
+  async #decide(task: TaskRecord, action: TaskAction): Promise<Decision> {
+    const isRunning = task.status === 'running'
+    switch (action.action) {
+      case 'start':
+        if (isRunning) throw notPossible('start', task.status)
+        return { ...this.#beginning(task, await this.#maker.parts(task)), failsTask: true }
+      case 'stop':
+        if (!isRunning) throw notPossible('stop', task.status)
+        return { next: this.#stopped(task), changes: [this.#ending(task)] }
+      case 'restart':
+        return { ...this.#beginning(this.#stopped(task), await this.#maker.parts(task)), failsTask: !isRunning }
+      case 'delete':
+      case 'stopAndDelete':
+        if (isRunning && action.action === 'delete') throw removeRefused(task.status)
+        return { next: undefined, changes: [{ kind: 'forget', task: this.#ref(task.id) }] }
+      default:
+        return this.#remade(task, await this.#maker.updated(task, action), undefined)
+    }
   }
 
   /** A run that ended by itself; told twice it counts once. */
   async noteEnd(run: EndedRun): Promise<void> {
     try {
-      await this.#change(run.task.id, {}, (task) => {
+      await this.#change(run.task.id, {}, async (task) => {
         const stands = task.epoch === run.epoch && task.status === 'running'
-        if (!stands) return Promise.resolve({ next: task, changes: [] })
-        return Promise.resolve({ next: ended(task, run, this.#runner.nodes.info(run.task)), changes: [] })
+        return { next: stands ? ended(task, run, this.#runner.nodes.info(run.task)) : task, changes: [] }
       })
     } catch (error) {
       // a task that is gone needs no end
@@ -308,4 +314,37 @@ export async function withLosses<T extends object>(
   let lost: readonly Lost[] = []
   const answer = await change((told) => (lost = told))
   return lost.length === 0 ? answer : { ...answer, lost }
+}
+
+/**
+ * `before`: what the run was made of; undefined when that cannot be made any more. `losses`: as the runner tells them,
+ * undefined when no run is there that could go on.
+ */
+async function effectOnRun(
+  before: Prepared | undefined,
+  after: Prepared,
+  losses: () => Promise<readonly Lost[] | undefined>,
+): Promise<RunEffect> {
+  if (before === undefined) return ANEW
+  if (documentChanges(whatRuns(before), whatRuns(after)).length === 0) return UNTOUCHED
+  const lost = await losses()
+  return lost === undefined ? ANEW : { kind: 'change', lost }
+}
+
+/** The rule without what it is called, how it is drawn and what people write beside it. */
+function whatRuns({ rule, overrides }: Prepared): object {
+  const { sensors = [], actuators = [], relations = [], triggers = [], task = {} } = rule
+  const { name: _name, tags: _tags, ...settings } = task
+  return {
+    sensors: sensors.map(whatNodeRuns),
+    actuators: actuators.map(whatNodeRuns),
+    relations: relations.map(({ position: _position, ...relation }) => relation),
+    triggers,
+    settings,
+    overrides,
+  }
+}
+
+function whatNodeRuns({ position: _position, description: _text, iconURL: _icon, ...node }: PlugNode): object {
+  return node
 }

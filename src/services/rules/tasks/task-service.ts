@@ -51,10 +51,12 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
   return {
     create: (specification, options) => withTemplate(specification, () => create(specification, options)),
     replace: (id, specification, options) => withTemplate(specification, () => replace(id, specification, options)),
-    remove: (id, { forceStop, ...options } = {}) => changes.remove(id, { ...options, force: forceStop === true }),
-    start: async (id, options) => show.whole(await changes.start(id, options), BN),
-    stop: async (id, options) => show.whole(await changes.stop(id, options), BN),
-    restart: async (id, options) => show.whole(await changes.restart(id, options), BN),
+    remove: async (id, { forceStop, ...options } = {}) => {
+      await changes.act(id, { action: forceStop === true ? 'stopAndDelete' : 'delete' }, options)
+    },
+    start: async (id, options) => show.whole(await changes.act(id, { action: 'start' }, options), BN),
+    stop: async (id, options) => show.whole(await changes.act(id, { action: 'stop' }, options), BN),
+    restart: async (id, options) => show.whole(await changes.act(id, { action: 'restart' }, options), BN),
     resync: async (id) => {
       const task = await runningTask(rules, id, 'resync')
       await rules.options.runner.nodes.resync(rules.ref(id))

@@ -16,13 +16,7 @@ import type { Stored } from '#storage'
 import type { TenantCollections } from '../collections.ts'
 import type { TemplateApi } from '../contract.ts'
 import { refusalText } from '../error-body.ts'
-import {
-  duplicateTemplate,
-  nameMismatch,
-  noDiscoveryTemplate,
-  templateInUse,
-  templateNotFound,
-} from '../error-texts.ts'
+import { duplicateTemplate, invalid, NAME_MISMATCH } from '../error-texts.ts'
 import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
 import { toldOf, type PostOptions } from './post-checks.ts'
@@ -103,7 +97,8 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
         const stored = await templateOf(collections, name)
         requireVersion(`Template ${name}`, stored.version, options?.ifRevision)
         const { document, plugs, isProtected, told } = await read(specification, options)
-        if (document.name !== name) throw nameMismatch()
+        if (document.name !== name)
+          throw invalid("Path name and submitted template name don't match", NAME_MISMATCH, '/name')
         const next: TemplateRecord = {
           ...changed(stored.value, document, caller, now()),
           ...(isProtected !== undefined && { protected: isProtected }),
@@ -117,7 +112,7 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
           const { version } = await templateOf(collections, name)
           requireVersion(`Template ${name}`, version, ifRevision)
           const tasks = await collections.tasks.count([{ field: 'template', op: 'eq', value: name }])
-          if (tasks > 0) throw templateInUse(name, tasks)
+          if (tasks > 0) throw new AppError('WRONG_STATUS', `Template with name ${name} in use by ${tasks} task(s)`)
           await collections.commit([
             collections.templates.deleting(name, version),
             ...(await forgettingOld(collections, name)),
@@ -175,7 +170,7 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
     discovery: async (format = 'bn') => {
       const marked = await discoveryTemplates(collections)
       const [first] = marked
-      if (first === undefined) throw noDiscoveryTemplate()
+      if (first === undefined) throw new AppError('NOT_FOUND', 'No discovery template is set')
       return show(first.value, first.version, format)
     },
     setDiscovery: (name) =>
@@ -208,7 +203,7 @@ function changed(record: TemplateRecord, document: Template, { user }: Caller, n
 /** Throws `NOT_FOUND`. */
 export async function templateOf(collections: TenantCollections, name: string): Promise<Stored<TemplateRecord>> {
   const stored = await collections.templates.get(name)
-  if (stored === undefined) throw templateNotFound(name)
+  if (stored === undefined) throw new AppError('NOT_FOUND', `No template with name ${name}`)
   return stored
 }
 
