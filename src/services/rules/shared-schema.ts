@@ -1,5 +1,6 @@
 /** What all parts of the rules contract share: its fixed words, fields of bodies, paging, and the body of an error. */
 import { Type } from 'typebox'
+import type { PatchOperation } from '#kernel'
 import type { Checked, Decoded } from '#services/shared/contract'
 
 export const GRAPH_FORMATS = ['bn', 'simplified'] as const
@@ -23,6 +24,18 @@ export function unread<T>(schema: object): Checked<ReturnType<typeof Type.Unsafe
   return { schema: Type.Unsafe<T>(schema), read: (value) => value as Decoded<ReturnType<typeof Type.Unsafe<T>>> }
 }
 
+const FixSchema = Type.Unsafe<readonly PatchOperation[]>(
+  Type.Array(
+    Type.Object({
+      op: Type.Enum(['move', 'remove', 'replace']),
+      path: Type.String(),
+      from: Type.Optional(Type.String()),
+      value: Type.Optional(Type.Unknown()),
+    }),
+    { description: 'JSON Patch (RFC 6902) of the body, where it allows a single correction' },
+  ),
+)
+
 /** One problem of a request. */
 export const WireIssueSchema = Type.Object(
   {
@@ -32,6 +45,7 @@ export const WireIssueSchema = Type.Object(
     path: Type.Optional(Type.String({ description: 'JSON pointer into the body' })),
     details: Type.Optional(AnyObject),
     suggestion: Type.Optional(Text),
+    fix: Type.Optional(FixSchema),
   },
   { title: 'Issue' },
 )

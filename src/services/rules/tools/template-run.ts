@@ -10,7 +10,7 @@ import {
   validateRule,
   validateTemplate,
 } from '#core'
-import { AppError, isPlainObject, validationError } from '#kernel'
+import { AppError, isPlainObject, movedTo, validationError } from '#kernel'
 import { machineTimers } from '#platform'
 import { debugRule, type DebugRule, GO } from './debug-rule.ts'
 import { dryPlugs } from './dry-plugs.ts'
@@ -225,6 +225,6 @@ export function graphOf({ graph }: TemplateRun, plugs: PlugRegistry): Template |
   if (document !== undefined) return document
   throw validationError(
     'the graph',
-    read.issues.map((issue) => ({ ...issue, path: `/graph${issue.path}` })),
+    read.issues.map((issue) => movedTo(issue, `/graph${issue.path}`)),
   )
 }

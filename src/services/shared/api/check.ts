@@ -6,16 +6,32 @@ import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { at, isPlainObject, type Issue, makeIssue, nearest, ownValue, refuse, shown, stepsOf } from '#kernel'
-import { type Decoded, type Problem, problemsBy } from './fields.ts'
+import {
+  at,
+  isPlainObject,
+  type Issue,
+  makeIssue,
+  nearest,
+  ownValue,
+  refuse,
+  removing,
+  renaming,
+  shown,
+  stepsOf,
+} from '#kernel'
+import { type Decoded, nearestOf, type Problem, problemsBy } from './fields.ts'
 
 /** errors of a schema that are looked at: several may stand for one problem */
 const MAX_ERRORS = 1_000
+
+/** characters of an unknown name that are shown */
+const MAX_NAME = 100
 
 /** problems of one value that are named */
 const MAX_ISSUES = 100
 
 type SchemaError = ReturnType<typeof Errors>[number]
+type Described = { readonly description?: string } | undefined
 
 /** A schema with its check. */
 export interface Checked<S extends TSchema = TSchema> {
@@ -94,7 +110,7 @@ function issuesOf(
 ): readonly Issue[] {
   const found = new Map<string, { readonly rank: number; readonly problem: Problem }>()
   for (const error of allErrors(schema, value)) {
-    const rank = RANKS[error.keyword] ?? 0
+    const rank = rankOf(error, partOf(value, error.instancePath))
     for (const problem of problemsOf(schema, value, error, typeOfUnknown)) {
       const path = `${error.instancePath}${problem.at ?? ''}`
       if (rank < (found.get(path)?.rank ?? Number.POSITIVE_INFINITY)) found.set(path, { rank, problem })
@@ -108,7 +124,9 @@ function issuesOf(
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
-    .map(([path, { problem }]) => makeIssue(problem.type ?? type, path, problem.message, problem.suggestion))
+    .map(([path, { problem }]) =>
+      makeIssue(problem.type ?? type, path, problem.message, problem.suggestion, problem.fix),
+    )
 }
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
@@ -123,6 +141,12 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
 /** Of several errors at a place the one of the least rank says most: a form of a union that does not fit says little. */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
+/** Words that stand beside a form of objects or lists say as little of one. */
+function rankOf({ keyword }: SchemaError, value: unknown): number {
+  const isOther = keyword === 'enum' && typeof value === 'object' && value !== null
+  return isOther ? 1 : (RANKS[keyword] ?? 0)
+}
+
 function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnknown: string): readonly Problem[] {
   const { instancePath, schemaPath } = error
   // the object around an unknown field names it
@@ -132,19 +156,19 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnk
   if (error.keyword === 'required')
     return error.params.requiredProperties.map((name) => ({ at: at('', name), message: 'is required' }))
   if (error.keyword === 'additionalProperties') {
-    const names = writable(schemas[0])
+    const taken = new Set(Object.keys(part as object))
+    const known = writable(schemas[0])
     return error.params.additionalProperties.map((name) => ({
-      at: at('', name.slice(0, 100)),
       type: typeOfUnknown,
-      ...unknownName(name, names),
+      ...unknownName(name, known, taken),
     }))
   }
   // rules of objects are asked for all of them at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
-  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part)]
+  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part, schemas)]
 }
 
-function plainProblem(error: SchemaError, value: unknown): Problem {
+function plainProblem(error: SchemaError, value: unknown, schemas: readonly Described[]): Problem {
   switch (error.keyword) {
     case 'type':
       return typeProblem(String(error.params.type))
@@ -154,6 +178,7 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
       return {
         message: `${shown(value)} is unknown`,
         suggestion: `write one of ${error.params.allowedValues.join(', ')}`,
+        fix: nearestOf(value, error.params.allowedValues),
       }
     case 'maxLength':
       return { message: `has ${String(value).length} characters`, suggestion: `at most ${error.params.limit}` }
@@ -171,8 +196,11 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
       const [bound, { limit }] = [error.keyword === 'minimum' ? 'least' : 'most', error.params]
       return { message: `${shown(value)} is out of range`, suggestion: `write at ${bound} ${limit}` }
     }
-    default:
-      return { message: error.message }
+    default: {
+      const description = schemas.find((schema) => schema?.description !== undefined)?.description
+      if (description === undefined) return { message: error.message }
+      return { message: 'does not fit', suggestion: `write ${description}` }
+    }
   }
 }
 
@@ -181,10 +209,13 @@ function typeProblem(type: string): Problem {
   return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
 }
 
-/** An unknown name, with the known one that it is most like. */
-function unknownName(name: string, known: readonly string[]): Problem {
+/** An unknown name, with the known one that it is most like. `taken`: names that have a value, or will have one. */
+function unknownName(name: string, known: readonly string[], taken: Set<string>): Problem {
   const like = nearest(name, known)
+  const isFree = like !== undefined && !taken.has(like)
+  if (isFree) taken.add(like)
   return {
+    at: at('', name.slice(0, MAX_NAME)),
     message: 'is unknown',
     suggestion:
       like !== undefined
@@ -192,6 +223,8 @@ function unknownName(name: string, known: readonly string[]): Problem {
         : known.length === 0
           ? 'leave it out'
           : `known are ${known.join(', ')}`,
+    // of a longer one the place is not whole
+    fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }
 }
 

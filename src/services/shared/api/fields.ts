@@ -3,6 +3,7 @@ import { type StaticDecode, type TCodec, type TObject, type TProperties, type TS
 import {
   at,
   durationMs,
+  type Fix,
   FORBIDDEN_KEYS,
   isInstant,
   isoInstant,
@@ -10,7 +11,9 @@ import {
   isTooLongForId,
   type Json,
   MAX_ID_BYTES,
+  nearest,
   notAnInstant,
+  replacing,
   shown,
 } from '#kernel'
 
@@ -25,6 +28,8 @@ export interface Problem {
   readonly suggestion?: string
   /** type of its issue; default: that of the check */
   readonly type?: string
+  /** the only correction */
+  readonly fix?: Fix | undefined
 }
 
 type FindProblems = (value: unknown) => readonly Problem[]
@@ -88,12 +93,19 @@ export function word<const W extends string>(name: string, words: readonly W[]):
     Type.String({ pattern: `^(?:${anyCase.join('|')})$`, description: `${list}, in any letter case` }),
     (value) => {
       if (typeof value === 'string' && known.has(value.toUpperCase())) return []
-      return [{ message: `Could not parse ${name}, valid values are: ${list}` }]
+      return [{ message: `Could not parse ${name}, valid values are: ${list}`, fix: nearestOf(value, words) }]
     },
     () => true,
   )
   // the pattern lets nothing else through
   return Type.Decode(schema, (value) => value.toUpperCase() as W)
+}
+
+/** Writes the one of the words that a text is most like. */
+export function nearestOf(value: unknown, words: readonly unknown[]): Fix | undefined {
+  const texts = words.filter((word) => typeof word === 'string')
+  const like = typeof value === 'string' ? nearest(value, texts) : undefined
+  return like === undefined ? undefined : replacing(like)
 }
 
 /** Epoch ms, of epoch ms or ISO 8601. */

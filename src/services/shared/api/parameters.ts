@@ -8,8 +8,11 @@ export type Parameters<P extends TProperties> = Decoded<TObject<P>>
 
 /** Makes a reader, which throws `VALIDATION` with all problems. Parameters without a schema are left out. */
 export function parameterReader<P extends TProperties>(parameters: P): (query: unknown) => Parameters<P> {
+  const hasNeeded = Object.values(parameters).some((schema) => !Type.IsOptional(schema))
   const { read } = checked(Type.Object(parameters), { subject: 'the query', type: 'QUERY' })
   return (query) => {
+    // most requests have none
+    if (!hasNeeded && isEmpty(query)) return NONE as Parameters<P>
     const values: Record<string, unknown> = {}
     for (const [name, schema] of Object.entries(parameters)) {
       const value = valueOf(schema, (query as Readonly<Record<string, unknown>> | undefined)?.[name])
@@ -19,13 +22,25 @@ export function parameterReader<P extends TProperties>(parameters: P): (query: u
   }
 }
 
-/** An empty value is none but for texts; of several, where one is taken, the last one. */
+const NONE = Object.freeze({})
+
+function isEmpty(query: unknown): boolean {
+  for (const _name in query as object) return false
+  return true
+}
+
+/** An empty value is none but where any text is taken; of several, where one is taken, the last one. */
 function valueOf(schema: TSchema, sent: unknown): unknown {
   if (Array.isArray(sent)) return takesList(schema) ? sent : valueOf(schema, sent.at(-1))
   if (typeof sent !== 'string') return sent
   // `?dryRun` alone means yes
   if (Type.IsBoolean(schema)) return sent === '' || (sent === 'false' ? false : sent === 'true' || sent)
-  if (sent === '' && !Type.IsString(schema) && !takesList(schema)) return undefined
+  if (sent === '' && !isAnyText(schema) && !takesList(schema)) return undefined
   if (Type.IsInteger(schema) || Type.IsNumber(schema)) return /^-?\d{1,16}(?:\.\d+)?$/.test(sent) ? Number(sent) : sent
   return Type.IsArray(schema) ? [sent] : sent
+}
+
+function isAnyText(schema: TSchema): boolean {
+  const { pattern, minLength = 0 } = schema as { readonly pattern?: string; readonly minLength?: number }
+  return Type.IsString(schema) && pattern === undefined && minLength === 0
 }

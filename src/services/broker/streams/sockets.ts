@@ -8,14 +8,23 @@
  * SOCKET-4 a socket that posts faster than posts become durable is not read on until they are
  */
 import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
 import type { RawData, WebSocket } from 'ws'
 import { AppError, refuse } from '#kernel'
-import { parseMessages, queryFaults, QueryReader } from '#services/shared'
-import type { BrokerApi, BrokerService, Channel, PostOptions } from '../../contract.ts'
-import { brokerErrorBody, type BrokerErrorBody } from '../../error-body.ts'
-import { POST_PARAMETERS, readPostQuery } from '../post-query.ts'
+import { type Parameters, parameterReader, parseMessages, queryFaults } from '#services/shared'
+import type { BrokerApi, BrokerService, Channel, PostOptions } from '../contract.ts'
+import { brokerErrorBody, type BrokerErrorBody } from '../error-body.ts'
 import type { OpenStream } from './open-streams.ts'
-import type { Streaming } from './streaming.ts'
+import type { Streaming } from './send-stream.ts'
+
+const Flag = Type.Optional(Type.Boolean())
+/** What readers who come back say, and those who want to be able to. */
+export const RESUMING = { lastEventId: Type.Optional(Type.String({ minLength: 1 })), withIds: Flag }
+export type Resuming = Parameters<typeof RESUMING>
+/** What the query of a post may have. */
+export const POSTING = { store: Flag, forward: Flag, ttl: Type.Optional(Type.String({ minLength: 1 })) }
+const readResuming = parameterReader(RESUMING)
+const readPosting = parameterReader(POSTING)
 
 export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void
 
@@ -42,19 +51,16 @@ export class Sockets {
       const gone = new AbortController()
       socket.once('close', () => gone.abort())
       socket.on('message', () => answer(socket, { error: 'This socket only tells; open .../publish to send messages' }))
-      const asked = this.#read(socket, request, (query) => {
-        const read = { lastEventId: query.text('lastEventId'), isMarked: query.flag('withIds') === true }
-        query.done()
-        return read
-      })
+      const asked = this.#read(socket, request, readResuming)
       if (asked === undefined) return
+      const isMarked = asked.withIds === true
       const { frames, open: streams } = this.#streaming
       const { seen, isForeign } = frames.cameBack(asked.lastEventId)
       const reader = this.#api(request).streams.subscribe(id, channel, { signal: gone.signal, ...seen })
-      const open = new SubscriberSocket(socket, () => (asked.isMarked ? frames.markedBeat(reader.passed) : '{}'))
+      const open = new SubscriberSocket(socket, () => (isMarked ? frames.markedBeat(reader.passed) : '{}'))
       streams.add(open)
       socket.once('close', () => streams.delete(open))
-      void this.#pump(open, socket, { reader, isForeign, isMarked: asked.isMarked })
+      void this.#pump(open, socket, { reader, isForeign, isMarked })
     }
   }
 
@@ -75,23 +81,19 @@ export class Sockets {
   }
 
   #options(socket: WebSocket, request: FastifyRequest): PostOptions | undefined {
-    return this.#read(socket, request, (reader, query) => {
-      const { unknown, repeated } = queryFaults(query, { named: POST_PARAMETERS })
+    return this.#read(socket, request, (query) => {
+      const { unknown, repeated } = queryFaults(query, { named: POSTING })
       const faults = [...unknown, ...repeated]
       if (faults.length > 0) throw refuse('the query', faults)
-      return readPostQuery(reader)
+      return readPosting(query)
     })
   }
 
   /** What the query says; undefined: the socket was told what is wrong, and closed. */
-  #read<T>(
-    socket: WebSocket,
-    request: FastifyRequest,
-    read: (reader: QueryReader, query: Readonly<Record<string, unknown>>) => T,
-  ): T | undefined {
+  #read<T>(socket: WebSocket, request: FastifyRequest, read: (query: unknown) => T): T | undefined {
     const { apiKey: _key, apiSecret: _secret, ...query } = request.query as Readonly<Record<string, unknown>>
     try {
-      return read(new QueryReader(query), query)
+      return read(query)
     } catch (error) {
       answer(socket, bodyOf(error, request))
       socket.close(POLICY, 'the query cannot be used')

@@ -7,8 +7,8 @@
  */
 import type { FeedReader, LogPlace, Passed } from '#kernel'
 import type { Log } from '#storage'
-import type { BrokerMessage, Channel, StreamedMessage } from './contract.ts'
-import { messagesOfEntry, PARTITION } from './posting/log-entry.ts'
+import type { BrokerMessage, Channel, StreamedMessage } from '../contract.ts'
+import { messagesOfEntry, PARTITION } from '../posting/log-entry.ts'
 
 export interface ResumedFrom {
   readonly log: Log

@@ -1,6 +1,6 @@
 /** What goes over the wire for a message: made once, however many read it. */
 import type { LogPlace, Passed } from '#kernel'
-import type { BrokerMessage, StreamedMessage, Subscription } from '../../contract.ts'
+import type { BrokerMessage, StreamedMessage, Subscription } from '../contract.ts'
 
 /** Bytes of one message in each form. */
 export interface Frame {

@@ -1,8 +1,8 @@
 /** What is told to subscribers of one tenant, as it is acknowledged. */
 import { Feed, type LogPlace } from '#kernel'
 import type { Log } from '#storage'
-import type { BrokerMessage, Channel, StreamApi, Subscription } from './contract.ts'
-import { isTold, routedMessageOf, type Post } from './posting/arrival.ts'
+import type { BrokerMessage, Channel, StreamApi, Subscription } from '../contract.ts'
+import { isTold, routedMessageOf, type Post } from '../posting/arrival.ts'
 import { ResumedReader } from './resumed-reader.ts'
 
 type Reader = ReturnType<StreamApi['subscribe']>

@@ -1,6 +1,6 @@
 /** The body of an answer that goes on: server-sent events, or JSON line by line. */
 import { Readable } from 'node:stream'
-import type { StreamApi } from '../../contract.ts'
+import type { StreamApi } from '../contract.ts'
 import type { Frames } from './frames.ts'
 import type { OpenStream, OpenStreams } from './open-streams.ts'
 
