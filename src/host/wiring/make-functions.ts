@@ -83,7 +83,7 @@ export const makeFunctions: MakeService = ({ figures, logger, now, config, plugs
         revision: ownVersion(),
       }),
     openShared: ({ storage, data, registry, of }) => {
-      const { folder, drop } = ownFolder({ ...config, data }, 'functions')
+      const { folder, stopWith } = ownFolder({ ...config, data }, 'functions')
       const service = createFunctionsService({
         storage,
         folder: join(folder, 'builds'),
@@ -107,7 +107,7 @@ export const makeFunctions: MakeService = ({ figures, logger, now, config, plugs
       return {
         warnings: () => service.warnings(),
         start: (closing) => service.start(closing),
-        stop: () => service.stop().finally(drop),
+        stop: () => stopWith(() => service.stop()),
       }
     },
   }

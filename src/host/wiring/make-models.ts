@@ -47,7 +47,7 @@ export const makeModels: MakeService = ({ figures, logger, now, config, tenants 
     errorBody: errorBodyOfLines,
     routes: (app) => modelsRoutes(app, { service: ofCaller(tenants, ({ models }) => models) }),
     openShared: ({ storage, data, registry }) => {
-      const { folder, drop } = ownFolder({ ...config, data }, 'models')
+      const { folder, stopWith } = ownFolder({ ...config, data }, 'models')
       const python = pythonDriver({
         pool: (log) => openPool(config, join(folder, 'empty'), log),
         runtimes: new PythonRuntimes(config.modelRuntimes),
@@ -67,7 +67,7 @@ export const makeModels: MakeService = ({ figures, logger, now, config, tenants 
         logger,
       })
       registry.models = service
-      return { start: () => service.start(), stop: () => service.stop().finally(drop) }
+      return { start: () => service.start(), stop: () => stopWith(() => service.stop()) }
     },
   }
 }

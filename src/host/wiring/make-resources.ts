@@ -2,7 +2,7 @@
 import { actuatorCall } from './actuator-call.ts'
 import { managedTasks } from './managed-tasks.ts'
 import { resourceCascades } from './resource-cascades.ts'
-import { createBackgroundWork, createResourcesService, resourcesErrorBody, resourcesRoutes } from '#services/resources'
+import { createResourcesService, resourcesErrorBody, resourcesRoutes } from '#services/resources'
 import { machineTimers } from '#platform'
 import type { ResourcesService } from '#services/resources/contract'
 import type { MakeService } from './service-dependencies.ts'
@@ -25,8 +25,7 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
     errorBody: resourcesErrorBody,
     routes: (app) => resourcesRoutes(app, { service }),
     openShared: ({ storage, registry }) => {
-      registry.work = createBackgroundWork()
-      return (registry.resources = createResourcesService({
+      const resources = createResourcesService({
         storage,
         now,
         newId: machineTimers.newId,
@@ -38,8 +37,10 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
           broker: () => registry.broker,
           rules: () => registry.rules,
         }),
-        background: [registry.work.make],
-      }))
+      })
+      registry.resources = resources
+      registry.work = resources
+      return resources
     },
   }
 }

@@ -10,7 +10,7 @@ import type { OperatedObjects } from '#services/objects/contract'
 import type { OperatedSubscriptions, TransfersService } from '#services/objects'
 import type { OperatedQueries } from '#services/queries/contract'
 import type { OperatedResources } from '#services/resources/contract'
-import type { OperatedBackgroundWork } from '#services/resources'
+import type { HostedResources } from '#services/resources'
 import type { OperatedRules } from '#services/rules/contract'
 import type { OperatedVault } from '#services/vault/contract'
 import type { WebscriptsService } from '#services/webscripts/contract'
@@ -42,7 +42,7 @@ export interface ServiceRegistry {
   transfers?: TransfersService
   vault?: OperatedVault
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
-  work?: OperatedBackgroundWork
+  work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
   /** of one of several partitions of a tenant: what it takes from others and hands to them */
   relay?: Relay
 }
