@@ -54,7 +54,7 @@ const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly queries: () => OperatedQueries | undefined
+  readonly queries: (tenant: string) => OperatedQueries | undefined
   readonly broker: () => OperatedBroker | undefined
   /** epoch ms */
   readonly now: () => number
@@ -133,7 +133,7 @@ async function answerOf(
   request: Exclude<ExportSource, { kind: 'history' }>,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string | Uint8Array>> {
-  const service = queries()
+  const service = queries(tenant)
   if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
   const source = request.kind === 'query' ? { query: request.query } : { stored: request.name }
   const { csv } = request
