@@ -211,8 +211,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a stored query is made where there is one',
     file: 'src/services/queries/stored/stored-queries.ts',
-    find: "await collection.put(name, record, 'absent') }",
-    replace: 'await collection.put(name, record) }',
+    find: "collection.put(entity.name, record, 'absent')",
+    replace: 'collection.put(entity.name, record)',
   },
   {
     name: 'tasks that were at work are not called again after a crash',
