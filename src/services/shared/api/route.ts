@@ -68,7 +68,6 @@ export interface Route<Api> extends Unshown {
   readonly path: string
   readonly scope: Scope
   readonly description: Description
-  readonly server?: ServerOptions
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
 
