@@ -205,8 +205,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'payloads are converted by what a converter was',
     file: 'src/services/converter/converters.ts',
-    find: 'this.#used.clear()',
-    replace: '',
+    find: 'this.#kept.clear()\n    return isNew',
+    replace: 'return isNew',
   },
   {
     name: 'a stored query is made where there is one',

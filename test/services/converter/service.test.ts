@@ -41,13 +41,18 @@ describe('what a template makes', () => {
   })
 
   it.each([
-    ['no JSON', 'hello', 'gives no JSON', 'hello'],
-    ['a list', '[]', 'no object', '[]'],
-    ['no metrics', '{}', 'no array "metrics"', '{}'],
-    ['metrics that are none', '{"metrics":{}}', 'no array "metrics"', '{"metrics":{}}'],
-    ['metadata that is none', '{"metrics":[],"metadata":{}}', '"metadata" is no array', '{"metrics":[],"metadata":{}}'],
-    ['a metric of nothing', '{"metrics":[{"t":1}]}', '/metrics/0/resource', '{"metrics":[{"t":1}]}'],
-    ['an entry that is no object', '{"metrics":[1]}', '/metrics/0 is no object', '{"metrics":[1]}'],
+    ['no JSON', 'hello', 'not JSON', 'hello'],
+    ['a list', '[]', 'Object value expected', '[]'],
+    ['no metrics', '{}', '/metrics <- is required', '{}'],
+    ['metrics that are none', '{"metrics":{}}', '/metrics <- Array value expected', '{"metrics":{}}'],
+    [
+      'metadata that is none',
+      '{"metrics":[],"metadata":{}}',
+      '/metadata <- Array value expected',
+      '{"metrics":[],"metadata":{}}',
+    ],
+    ['a metric of nothing', '{"metrics":[{"t":1}]}', '/metrics/0/resource <- is required', '{"metrics":[{"t":1}]}'],
+    ['an entry that is no object', '{"metrics":[1]}', '/metrics/0 <- Object value expected', '{"metrics":[1]}'],
     ['keys that reach a prototype', '{"metrics":[],"__proto__":{}}', 'not allowed', '{"metrics":[],"__proto__":{}}'],
   ])('is refused with its text when it is %s', async (_what, template, message, rendered) => {
     const { api } = testConverter()
