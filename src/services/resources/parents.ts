@@ -1,6 +1,6 @@
 /** Keeps resources from becoming their own ancestors, also when two writers close a circle together. */
 import { textAt } from './attributes.ts'
-import { problem } from './error-texts.ts'
+import { problem } from './refusals.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { refuse } from '#kernel'
 

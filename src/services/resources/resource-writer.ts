@@ -19,7 +19,7 @@ import { textAt, type Attributes } from './attributes.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
 import { enforce } from './constraints/enforcement.ts'
-import { problem } from './error-texts.ts'
+import { problem } from './refusals.ts'
 import type { Parents } from './parents.ts'
 import { checkSize } from './resource-schema.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
@@ -103,8 +103,7 @@ export class ResourceWriter {
     }
     checkSize(after, 'the resource')
     const save = async (): Promise<Versioned<ResourceEntity>> => {
-      const made = this.#recordOf(tenantResources, after)
-      const record = made instanceof Promise ? await made : made
+      const record = await this.#recordOf(tenantResources, after)
       const parent = textAt(after, 'parentId')
       const commit = () => this.#commit(tenantResources, written, stored, before, record, effects)
       const version =
@@ -133,24 +132,11 @@ export class ResourceWriter {
   }
 
   /** Throws `VALIDATION` when the constraints of its type do not hold. */
-  #recordOf(tenantResources: TenantResources, own: ResourceEntity): ResourceRecord | Promise<ResourceRecord> {
+  async #recordOf(tenantResources: TenantResources, own: ResourceEntity): Promise<ResourceRecord> {
     const typeId = textAt(own, 'resourceTypeId')
-    if (typeId === undefined) return { own }
-    const kept = tenantResources.types.peek(typeId)
-    if (kept === undefined || (kept.value !== undefined && kept.value.constraints.length > 0)) {
-      return this.#checked(tenantResources, own, typeId)
-    }
-    return this.#recordFor(own, kept.value)
-  }
-
-  async #checked(tenantResources: TenantResources, own: ResourceEntity, typeId: string): Promise<ResourceRecord> {
-    const type = await tenantResources.types.get(typeId)
-    if (type !== undefined) await enforce(tenantResources, own, type)
-    return this.#recordFor(own, type)
-  }
-
-  #recordFor(own: ResourceEntity, type: TypeRecord | undefined): ResourceRecord {
+    const type = typeId === undefined ? undefined : await tenantResources.types.get(typeId)
     if (type === undefined) return { own }
+    if (type.constraints.length > 0) await enforce(tenantResources, own, type)
     let inherited = this.#inherited.get(type)
     if (inherited === undefined) this.#inherited.set(type, (inherited = { searched: searchedOf(type.own) }))
     const { searched } = inherited
@@ -191,6 +177,9 @@ export class ResourceWriter {
     return version ?? 0
   }
 }
+
+/** One change of types and constraints at a time: a constraint must not go while it is being applied. */
+export const TYPES_LANE = '$types'
 
 /** The key of a type's lock. */
 export function typeLockKey({ collections }: TenantResources, typeId: string): string {

@@ -17,21 +17,19 @@ import { changesOf } from './history.ts'
 import { checkAttributes } from './constraints/check-attributes.ts'
 import { issueOf } from './constraints/enforcement.ts'
 import { RESERVED, TEMPLATES } from './constraints/reserved.ts'
-import { appliedConstraints } from './constraints/applied.ts'
-import { constraintForms } from './constraints/constraint-forms.ts'
+import { appliedConstraints, constraintForms } from './constraint-service.ts'
 import type { ManagedTasks, ResourceEntity, TypeApi, Versioned, WriteOptions } from './contract.ts'
-import { busyType, problem, typeExists, typeInUse, typeNotFound } from './error-texts.ts'
+import { busyType, problem, typeExists, typeInUse, typeNotFound } from './refusals.ts'
 import type { Reconciler } from './managed-tasks/reconciler.ts'
 import { lackingTasks } from './managed-tasks/reconciler-record.ts'
-import { plannedWalk } from './managed-tasks/type-walks.ts'
-import { OPERATIONS } from './operations/operation-record.ts'
+import { OPERATIONS, plannedWalk } from './managed-tasks/type-walks.ts'
 import { entriesOf } from './managed-tasks/wanted-tasks.ts'
 import { listDocuments } from './list/list-documents.ts'
 import { readTypeListing } from './list/read-listing.ts'
 import { checkSize, TypeAttributes } from './resource-schema.ts'
 import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike } from './resource-record.ts'
-import { checkId, typeLockKey, patched, versionOf, withId } from './resource-writer.ts'
+import { checkId, typeLockKey, patched, TYPES_LANE, versionOf, withId } from './resource-writer.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { typeEntity, type AppliedConstraint, type TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'
@@ -163,8 +161,6 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
       }),
   }
 }
-
-export const TYPES_LANE = '$types'
 
 function idOf({ id }: Attributes): string | undefined {
   if (id === undefined || id === null) return undefined

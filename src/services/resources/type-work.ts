@@ -85,11 +85,6 @@ export class TypeWork {
     else if (known.value !== undefined && known.value.mark !== record.typeMark) this.begin(tenantResources, id)
   }
 
-  /** Resolves when everything that was begun is done. */
-  async idle(): Promise<void> {
-    await this.#lanes.idle()
-  }
-
   async stop(): Promise<void> {
     this.#stopped = true
     for (const cancel of this.#retries.values()) cancel()
