@@ -40,7 +40,7 @@ import { Parents } from './parents.ts'
 import { issuesOfPatch, resourceApi } from './resource-service.ts'
 import { ResourceWriter } from './resource-writer.ts'
 import { TenantResources } from './tenant-resources.ts'
-import { typeApi } from './type-service.ts'
+import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
@@ -147,7 +147,7 @@ class Resources implements HostedResources {
         return resourceApi({ writer, cascades }, tenantResources, caller)
       },
       get types() {
-        return typeApi(shared, tenantResources, caller)
+        return new Types(shared, tenantResources, caller)
       },
       get constraints() {
         return constraintApi(shared, tenantResources, caller)
