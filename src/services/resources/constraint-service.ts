@@ -1,15 +1,6 @@
 /** Resource constraints: created, changed, deleted and shown, by themselves and as those of a type. */
 import { createHash } from 'node:crypto'
-import {
-  AppError,
-  type Caller,
-  type Issue,
-  type KeyedMutex,
-  type KeyedSharedLock,
-  refuse,
-  retryOnConflict,
-  sameJson,
-} from '#kernel'
+import { AppError, type Issue, refuse, retryOnConflict, sameJson } from '#kernel'
 import type { Attributes } from './attributes.ts'
 import { Constraint, type ConstraintRecord } from './constraints/constraint-schema.ts'
 import { constraintsOf } from './constraints/enforcement.ts'
@@ -21,24 +12,14 @@ import { listDocuments } from './list/list-documents.ts'
 import { pagingOf, readConstraintListing } from './list/read-listing.ts'
 import { constraintInUse, constraintNotFound, problem } from './refusals.ts'
 import { checkSize } from './resource-schema.ts'
-import { typeLockKey, TYPES_LANE } from './resource-writer.ts'
+import { TYPES_LANE } from './resource-writer.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
-export interface ConstraintDependencies {
-  readonly lanes: KeyedMutex
-  readonly typeLock: KeyedSharedLock
-  readonly newId: () => string
-}
-
-export function constraintApi(
-  { lanes, typeLock, newId }: ConstraintDependencies,
-  tenantResources: TenantResources,
-  { tenant }: Caller,
-): ConstraintApi {
-  const { constraints, types, resources } = tenantResources.collections
-  const alone = <T>(work: () => Promise<T>): Promise<T> =>
-    lanes.run(`${tenant}\n${TYPES_LANE}`, () => retryOnConflict(work))
+export function constraintApi(newId: () => string, tenantResources: TenantResources): ConstraintApi {
+  const { lanes, typeLock, collections } = tenantResources
+  const { constraints, types, resources } = collections
+  const alone = <T>(work: () => Promise<T>): Promise<T> => lanes.run(TYPES_LANE, () => retryOnConflict(work))
   const stored = async (id: string) => {
     const found = await constraints.get(id)
     if (found === undefined) throw constraintNotFound(id)
@@ -47,7 +28,7 @@ export function constraintApi(
   const typesOf = (id: string) => types.ids({ where: [{ field: 'constraints', op: 'eq', value: id }], limit: 10_000 })
   /** Nobody writes resources of these types meanwhile. */
   const closed = <T>(ids: readonly string[], work: () => Promise<T>): Promise<T> =>
-    ids.reduce((inside, type) => () => typeLock.exclusive(typeLockKey(tenantResources, type), inside), work)()
+    ids.reduce((inside, type) => () => typeLock.exclusive(type, inside), work)()
 
   return {
     create: async (body) => {

@@ -30,11 +30,11 @@ export function resourceApi(
   const { collections } = tenantResources
   const { tenant } = caller
   const write = async (...[written]: Parameters<typeof writeOf>) => {
-    const result = await writer.write(tenantResources, writeOf(written))
+    const result = await writer.write(writeOf(written))
     if (result === undefined) throw resourceNotFound(written.id)
     return result
   }
-  const writeOf = (written: Omit<Parameters<ResourceWriter['write']>[1], 'caller'>) => ({ ...written, caller })
+  const writeOf = (written: Omit<Parameters<ResourceWriter['write']>[0], 'caller'>) => ({ ...written, caller })
   const stored = async (id: string) => {
     const found = await collections.resources.get(id)
     if (found === undefined) throw resourceNotFound(id)
@@ -83,7 +83,7 @@ export function resourceApi(
       })
     },
     remove: async (id, { cascade = [], ...options } = {}) => {
-      await writer.write(tenantResources, {
+      await writer.write({
         caller,
         id,
         options,

@@ -1,15 +1,5 @@
 /** Resource types: created, changed, deleted and shown. */
-import {
-  type Caller,
-  type Issue,
-  type Json,
-  type KeyedMutex,
-  type KeyedSharedLock,
-  refuse,
-  requireVersion,
-  sameJson,
-  retryOnConflict,
-} from '#kernel'
+import { type Caller, type Issue, type Json, refuse, requireVersion, sameJson, retryOnConflict } from '#kernel'
 import type { Stored, Write } from '#storage'
 import type { ChangeRecorder } from './change-recorder.ts'
 import { changesOf } from './history.ts'
@@ -29,14 +19,12 @@ import { checkSize, TypeAttributes } from './resource-schema.ts'
 import type { Attributes } from './attributes.ts'
 import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike } from './resource-record.ts'
-import { checkId, typeLockKey, patched, TYPES_LANE, versionOf, withId } from './resource-writer.ts'
+import { checkId, patched, TYPES_LANE, versionOf, withId } from './resource-writer.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { typeEntity, type TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'
 
 export interface TypeDependencies {
-  readonly lanes: KeyedMutex
-  readonly typeLock: KeyedSharedLock
   readonly recorder: ChangeRecorder
   readonly typeWork: TypeWork
   readonly reconciler: Reconciler
@@ -157,11 +145,8 @@ export class Types implements TypeApi {
 
   /** Nobody writes a resource of the type meanwhile: who has it is counted, and held against what it says then. */
   #aloneWith<T>(id: string, work: () => Promise<T>): Promise<T> {
-    const { lanes, typeLock } = this.#dependencies
-    const key = typeLockKey(this.#tenantResources, id)
-    return lanes.run(`${this.#caller.tenant}\n${TYPES_LANE}`, () =>
-      retryOnConflict(() => typeLock.exclusive(key, work)),
-    )
+    const { lanes, typeLock } = this.#tenantResources
+    return lanes.run(TYPES_LANE, () => retryOnConflict(() => typeLock.exclusive(id, work)))
   }
 
   async #written(id: string, options: WriteOptions | undefined, step: Step): Promise<Versioned<ResourceEntity>> {
@@ -244,7 +229,7 @@ export class Types implements TypeApi {
     if (isNew) reconciler.planned(tenant)
     // also without an operation: a resource may have been linked while nobody seemed to use the type
     const isOther = record !== undefined && record.mark !== before?.value.mark
-    if (isOther || operation !== undefined) typeWork.begin(this.#tenantResources, id)
+    if (isOther || operation !== undefined) typeWork.begin(id)
     return results[0] ?? 0
   }
 }
