@@ -380,6 +380,6 @@ describe('webscripts by their name', () => {
     ['a name that no webscript can have', { name: '1 x', script: 'y' }, /webscript\.json/],
     ['a runtime that is not there', { name: 'x', script: 'y', runtime: 'web-cobol' }, /web-cobol/],
   ])('are refused with %s', async (_, body, problem) => {
-    await expect(client.webscripts.create(body)).rejects.toThrow(problem)
+    await expect(client.webscripts.create(body as never)).rejects.toThrow(problem)
   })
 })

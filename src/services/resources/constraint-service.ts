@@ -79,7 +79,7 @@ export function readConstraint(body: unknown, id: string): ConstraintRecord {
     if (reserved !== undefined && mergeTypes(reserved.type, attribute.type) === undefined)
       throw new AppError('VALIDATION', 'Cannot redefine default keywords')
   }
-  return Object.assign({ id }, given, { id })
+  return { id, ...given }
 }
 
 export async function constraintForms(

@@ -17,3 +17,5 @@ export {
   REVISION,
 } from './api/fields.ts'
 export type { EffectOfTask } from './effect-order.ts'
+export { UNSTORABLE } from './series/read-name.ts'
+export { MAX_TIME } from './series/times.ts'

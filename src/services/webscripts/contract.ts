@@ -12,6 +12,16 @@
  */
 import type { Caller, CancelSignal, Led } from '#kernel'
 import type { DeployedWebscript, WebHead } from '#services/functions/contract'
+import type {
+  NewWebscript,
+  Operation,
+  ScriptLine,
+  ScriptLogPage,
+  ScriptLogQuery,
+  ScriptMetrics,
+  WebscriptChange,
+  WebscriptInfo,
+} from './webscript-schema.ts'
 
 /** The service of one host. */
 export interface WebscriptsService {
@@ -92,10 +102,10 @@ export interface WebscriptsApi {
   list(): Promise<readonly WebscriptInfo[]>
   /** The latest version, or the one that is named. */
   get(name: string, version?: string): Promise<WebscriptInfo>
-  /** Of `{ name, script, ... }`; `VALIDATION`, `CONFLICT`. */
-  create(body: unknown): Promise<Operation>
+  /** `VALIDATION`, `CONFLICT` */
+  create(webscript: NewWebscript): Promise<Operation>
   /** Its next version; of a draft that is named, its files. */
-  replace(name: string, body: unknown, version?: string): Promise<Operation>
+  replace(name: string, change: WebscriptChange, version?: string): Promise<Operation>
   remove(name: string, version?: string): Promise<Operation>
   operation(id: string): Promise<Readonly<Record<string, unknown>>>
   /** Newest last, those before `before`. */
@@ -103,78 +113,4 @@ export interface WebscriptsApi {
   /** What comes from now on, or after a number that was seen. */
   tail(name: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncIterable<ScriptLine>
   metrics(name: string): Promise<ScriptMetrics>
-}
-
-export interface WebscriptInfo {
-  readonly id: string
-  readonly name: string
-  readonly version: string
-  readonly status: string
-  readonly draft: boolean
-  readonly deprecated: boolean
-  readonly private: boolean
-  readonly allowHmac: boolean
-  readonly runtime: string
-  /** path of its calls on the host */
-  readonly href: string
-  readonly secret?: string
-}
-
-/** What became of a request, and where it can be seen how it is getting on. */
-export interface Operation {
-  readonly message: string
-  readonly name: string
-  readonly version: string
-  readonly operation?: { readonly id: string; readonly href: string }
-}
-
-export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
-export type LogLevel = (typeof LOG_LEVELS)[number]
-export const LINE_KINDS = ['request', 'response', 'console'] as const
-export type LineKind = (typeof LINE_KINDS)[number]
-
-export interface ScriptLogQuery {
-  /** this level and those above */
-  readonly level?: LogLevel | undefined
-  readonly kind?: LineKind | undefined
-  readonly version?: string | undefined
-  /** a part of the message; case does not count */
-  readonly search?: string | undefined
-  /** numbers of lines */
-  readonly before?: number | undefined
-  readonly after?: number | undefined
-  readonly limit?: number | undefined
-}
-
-export interface ScriptLine {
-  /** rises by line of the host; not by one for a webscript */
-  readonly number: number
-  /** ISO 8601 */
-  readonly timestamp: string
-  readonly level: LogLevel
-  readonly kind: LineKind
-  readonly message: string
-  readonly version: string
-  readonly requestId?: string
-}
-
-export interface ScriptLogPage {
-  readonly lines: readonly ScriptLine[]
-  /** as `before` of the page with older lines; absent when there are none */
-  readonly before?: number
-}
-
-/** Of this host, since it started. Times are ms, sizes bytes. */
-export interface ScriptMetrics {
-  readonly calls: number
-  /** answers from 500 on */
-  readonly errors: number
-  /** calls that found no process */
-  readonly coldStarts: number
-  readonly open: number
-  /** until the answer began */
-  readonly p50: number
-  readonly p99: number
-  readonly bytesIn: number
-  readonly bytesOut: number
 }

@@ -1,4 +1,4 @@
 /** Webscripts, as a host puts them together. */
-export { webscriptsRoutes } from './routes.ts'
-export { CALL_BASES } from './routes/routing.ts'
+export { webscriptsRoutes } from './api.ts'
+export { CALL_BASES } from './call-routes.ts'
 export { createWebscriptsService } from './service.ts'

@@ -1,22 +1,9 @@
 /** Webscripts made and looked at in one request each: a script as text in the place of an archive. */
-import { AppError, isPlainObject, type Issue, makeIssue, validationError } from '#kernel'
+import { AppError } from '#kernel'
 import type { Change, DeployedWebscript, FunctionsApi, FunctionVersion } from '#services/functions/contract'
 import { noWebscript } from './admission.ts'
-import type { Operation, WebscriptInfo } from './contract.ts'
+import type { NewWebscript, Operation, WebscriptChange, WebscriptInfo } from './webscript-schema.ts'
 
-const MEMBERS: ReadonlySet<string> = new Set([
-  'name',
-  'script',
-  'version',
-  'runtime',
-  'private',
-  'allowHmac',
-  'draft',
-  'envVars',
-  'metadata',
-  'dependencies',
-  'lock',
-])
 const PAGE = 100
 
 /** `api`: webscripts of the registry. `deployed`: as they can be called now. */
@@ -43,25 +30,23 @@ export class Management {
     return this.#infoOf(await (isAny ? this.#api.latest(name) : this.#api.get(name, version)))
   }
 
-  async create(body: unknown): Promise<Operation> {
-    const { name, version, files, draft } = read(body)
-    if (version === undefined && (await this.#isThere(name))) {
+  async create({ name, ...given }: NewWebscript): Promise<Operation> {
+    if (given.version === undefined && (await this.#isThere(name))) {
       throw new AppError('CONFLICT', `'${name}' exists already; replace it, or give a version`)
     }
-    return operationOf(await this.#api.create(files, { draft }))
+    return operationOf(await this.#api.create(filesOf(name, given), { draft: given.draft === true }))
   }
 
   /** The next version of it; of a draft that is named, its files. */
-  async replace(name: string, body: unknown, version?: string): Promise<Operation> {
+  async replace(name: string, given: WebscriptChange, asked?: string): Promise<Operation> {
     if (!(await this.#isThere(name))) throw noWebscript()
-    const given = isPlainObject(body) ? { ...body, name } : body
-    const { files, draft } = read(given, { version })
-    const former = version === undefined ? undefined : await this.#api.get(name, version)
-    const change =
-      former?.draft === true && version !== undefined
-        ? await this.#api.putAssets(name, version, files)
-        : await this.#api.create(files, { draft })
-    return operationOf(change)
+    const { version = asked, draft = false } = given
+    const files = filesOf(name, { ...given, ...(version !== undefined && { version }) })
+    const former = asked === undefined ? undefined : await this.#api.get(name, asked)
+    const isDraft = former?.draft === true && asked !== undefined
+    return operationOf(
+      isDraft ? await this.#api.putAssets(name, asked, files) : await this.#api.create(files, { draft }),
+    )
   }
 
   async remove(name: string, version?: string): Promise<Operation> {
@@ -88,7 +73,7 @@ export class Management {
   }
 
   #infoOf({ name, version, status, draft, deprecated, record }: FunctionVersion): WebscriptInfo {
-    const manifest = (isPlainObject(record['webscript']) ? record['webscript'] : {}) as {
+    const manifest = (record['webscript'] ?? {}) as {
       readonly private?: boolean
       readonly allowHmac?: boolean
       readonly runtime?: string
@@ -121,56 +106,18 @@ function hrefOf(id: string): NonNullable<Operation['operation']> {
   return { id, href: `/api/v1/webscripts/operations/${encodeURIComponent(id)}` }
 }
 
-interface Read {
-  readonly name: string
-  readonly version: string | undefined
-  readonly draft: boolean
-  readonly files: ReadonlyMap<string, Uint8Array>
-}
-
-/** The files of a webscript that is one text. `VALIDATION` with all problems. */
-function read(body: unknown, { version: asked }: { readonly version?: string | undefined } = {}): Read {
-  const issues: Issue[] = []
-  const wrong = (path: string, message: string): void => void issues.push(makeIssue('MANIFEST', path, message))
-  const given = isPlainObject(body) ? body : {}
-  if (!isPlainObject(body)) wrong('', 'is no JSON object; write { "name": "...", "script": "..." }')
-  for (const key of Object.keys(given)) if (!MEMBERS.has(key)) wrong(`/${key.slice(0, 100)}`, 'is unknown')
-  const { name, script, runtime = 'web-node24', draft = false, envVars, metadata, dependencies, lock } = given
-  const version = given['version'] ?? asked
-  if (typeof name !== 'string') wrong('/name', 'is missing: it is a text')
-  if (typeof script !== 'string' || script === '') wrong('/script', 'is missing: it is the text of the script')
-  if (version !== undefined && typeof version !== 'string') wrong('/version', 'is a text: major.minor.patch')
-  if (typeof draft !== 'boolean') wrong('/draft', 'is true or false')
-  const hasPackages = isPlainObject(dependencies) && Object.keys(dependencies).length > 0
-  if (dependencies !== undefined && !isPlainObject(dependencies)) wrong('/dependencies', 'is an object')
-  if (hasPackages && !isPlainObject(lock)) {
-    wrong('/lock', 'is missing: dependencies are installed as a package-lock.json has them; give it as an object')
-  }
-  if (issues.length > 0) throw validationError('the webscript', issues)
-  const isPython = runtime === 'web-python3'
-  const manifest = {
-    name,
-    ...(version !== undefined && { version }),
-    runtime,
-    ...(given['private'] !== undefined && { private: given['private'] }),
-    ...(given['allowHmac'] !== undefined && { allowHmac: given['allowHmac'] }),
-    ...(envVars !== undefined && { deploy: { envVars } }),
-    ...(metadata !== undefined && { metadata }),
-  }
-  const texts = [
+/** The files of a webscript that is one text. */
+function filesOf(name: string, given: WebscriptChange): ReadonlyMap<string, Uint8Array> {
+  const { script, version, runtime = 'web-node24', allowHmac, envVars, metadata, dependencies = {}, lock } = given
+  const deploy = envVars && { envVars }
+  const manifest = { name, version, runtime, private: given.private, allowHmac, deploy, metadata }
+  const texts = new Map([
     ['webscript.json', JSON.stringify(manifest)],
-    [isPython ? 'main.py' : 'index.js', String(script)],
-    ...(hasPackages
-      ? [
-          ['package.json', JSON.stringify({ dependencies })],
-          ['package-lock.json', JSON.stringify(lock)],
-        ]
-      : []),
-  ] as const
-  return {
-    name: String(name),
-    version: typeof version === 'string' ? version : undefined,
-    draft: draft === true,
-    files: new Map(texts.map(([path, text]) => [path ?? '', new TextEncoder().encode(text)])),
+    [runtime === 'web-python3' ? 'main.py' : 'index.js', script],
+  ])
+  if (Object.keys(dependencies).length > 0) {
+    texts.set('package.json', JSON.stringify({ dependencies }))
+    texts.set('package-lock.json', JSON.stringify(lock))
   }
+  return new Map([...texts].map(([path, text]) => [path, new TextEncoder().encode(text)]))
 }

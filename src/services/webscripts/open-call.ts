@@ -1,8 +1,12 @@
-/** One call of a webscript as the host sees it: its body to be read in pieces, and its answer as it comes. */
+/** One call of a webscript as the host sees it: its body in pieces, its answer as it comes, and what is kept of it. */
 import { Readable } from 'node:stream'
-import { AppError, type Led, RenewableTimer, type StartTimer } from '#kernel'
+import { AppError, isPlainObject, type Led, messageOf, RenewableTimer, type StartTimer } from '#kernel'
 import { PIECE_BYTES, type WebHead } from '#services/functions/contract'
 import { headOf } from './answer-head.ts'
+import type { ScriptAnswer, ScriptRequest } from './contract.ts'
+import type { ScriptFigures } from './script-figures.ts'
+import type { ScriptLog } from './script-log.ts'
+import type { LogLevel } from './webscript-schema.ts'
 
 /** bytes that wait for a client */
 const WAITING_BYTES = 262_144
@@ -10,49 +14,75 @@ const WAITING_BYTES = 262_144
 const STALL_MS = 8_000
 /** ms that an answer in pieces may take in all */
 const STREAM_MS = 600_000
+/** Browsers would store them for the API too (WEBSCRIPT-6). */
+const NOT_ON_API_ORIGIN: ReadonlySet<string> = new Set(['set-cookie', 'www-authenticate'])
+const WHY_REMOVED =
+  'on the origin of the API browsers would apply it to the API too; --webscript-url sets up another origin'
 
-export interface OpenCallOptions {
-  readonly owner: string
-  readonly body: Uint8Array
-  /** when a rule calls */
-  readonly led?: Led | undefined
+export interface CallTimes {
+  /** epoch ms */
+  readonly now: () => number
+  /** ms of a clock that never goes back */
+  readonly clock: () => number
   readonly later: StartTimer
-  /** told of an answer in pieces: its head, and what gives them */
-  readonly begun: (head: WebHead, pieces: Readable) => void
+}
+
+export interface CallFacts {
+  readonly requestId: string
+  /** of the webscript, in all its versions */
+  readonly owner: string
+  readonly version: string
+  readonly request: ScriptRequest
+  readonly log: ScriptLog
+  readonly figures: ScriptFigures
 }
 
 export class OpenCall {
-  readonly owner: string
-  readonly led: Led | undefined
+  /** resolves when the answer begins */
+  readonly answer: Promise<ScriptAnswer>
   /** more time as the answer gets on */
   readonly timer = new RenewableTimer()
-  /** bytes of them */
-  sent = 0
-  readonly #body: Uint8Array
-  readonly #later: StartTimer
-  readonly #begun: OpenCallOptions['begun']
+  readonly #facts: CallFacts
+  readonly #times: CallTimes
+  readonly #begin: number
+  #resolve: (answer: ScriptAnswer) => void = () => undefined
+  #reject: (error: unknown) => void = () => undefined
   /** of an answer in pieces: most come whole */
   #pieces: Readable | undefined
   #room: (() => void) | undefined
   #isLate = false
   #stopLimit: (() => void) | undefined
+  #status = 0
+  /** bytes of the answer */
+  #sent = 0
 
-  constructor({ owner, body, led, later, begun }: OpenCallOptions) {
-    this.owner = owner
-    this.led = led
-    this.#body = body
-    this.#later = later
-    this.#begun = begun
+  constructor(times: CallTimes, facts: CallFacts) {
+    this.#times = times
+    this.#facts = facts
+    this.#begin = times.clock()
+    this.answer = new Promise((resolve, reject) => {
+      this.#resolve = resolve
+      this.#reject = reject
+    })
+    const { figures, request } = facts
+    figures.open++
+    figures.bytesIn += request.body.length
+    // a query may hold what nobody should read
+    this.#say('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
   }
 
-  /** Whether there is an answer in pieces. */
-  get hasBegun(): boolean {
-    return this.#pieces !== undefined
+  get owner(): string {
+    return this.#facts.owner
   }
 
+  get led(): Led | undefined {
+    return this.#facts.request.led
+  }
+
+  /** Returns bytes of the body, as base64. */
   read(offset: unknown): string {
     if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it wants an offset')
-    return Buffer.from(this.#body.subarray(offset, offset + PIECE_BYTES)).toString('base64')
+    return Buffer.from(this.#facts.request.body.subarray(offset, offset + PIECE_BYTES)).toString('base64')
   }
 
   /** Begins the answer. Throws `PLUG_FAILED` for a head that no answer can have. */
@@ -67,12 +97,12 @@ export class OpenCall {
         done(error)
       },
     })
-    // whoever sends it hears of it
+    // the sender is notified by the stream
     pieces.on('error', () => undefined)
     this.#pieces = pieces
-    this.#stopLimit = this.#later(STREAM_MS, () => (this.#isLate = true))
+    this.#stopLimit = this.#times.later(STREAM_MS, () => (this.#isLate = true))
     this.timer.renew()
-    this.#begun(head, pieces)
+    this.#answerWith(head, pieces)
   }
 
   /** Resolves when there is room for another piece. Rejects when the client is gone or takes nothing. */
@@ -80,12 +110,10 @@ export class OpenCall {
     const pieces = this.#pieces
     if (pieces === undefined) throw refused('the answer has not begun')
     if (this.#room !== undefined) throw refused('a piece is on its way; write the next one when it is answered')
-    const { text, bytes } = params
-    const piece =
-      typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : Buffer.from(typeof text === 'string' ? text : '')
+    const piece = Buffer.from(bodyOf(params))
     if (pieces.destroyed) throw refused('the client went away')
     if (this.#isLate) throw refused(`the answer takes longer than ${STREAM_MS} ms`)
-    this.sent += piece.length
+    this.#sent += piece.length
     this.timer.renew()
     if (piece.length === 0 || pieces.push(piece)) return
     await this.#untilRoom(pieces)
@@ -93,17 +121,70 @@ export class OpenCall {
     if (pieces.destroyed) throw refused('the client went away')
   }
 
-  /** Nothing more comes: the answer is whole, or it failed on the way. */
-  end(error?: Error): void {
+  /** The process answered: with the whole, unless it was sent in pieces. Throws `PLUG_FAILED` for what is not an answer. */
+  finish(answer: unknown): void {
+    if (this.#pieces !== undefined) {
+      if (!this.#pieces.destroyed) this.#pieces.push(null)
+      return
+    }
+    if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it gave no answer', { cause: 'answer' })
+    const head = headOf(answer)
+    const body = bodyOf(answer)
+    this.#sent = Buffer.byteLength(body)
+    this.#answerWith(head, body)
+  }
+
+  fail(error: unknown): void {
+    if (this.#status === 0) {
+      this.#facts.figures.answered(this.#ms())
+      this.#facts.figures.errors++
+    }
+    this.#say('error', 'response', messageOf(error))
+    this.#pieces?.destroy(error as Error)
+    this.#reject(error)
+  }
+
+  /** Nothing more comes. */
+  end(): void {
+    const { figures } = this.#facts
     this.#stopLimit?.()
-    if (this.#pieces === undefined || this.#pieces.destroyed) return
-    if (error === undefined) this.#pieces.push(null)
-    else this.#pieces.destroy(error)
+    figures.open--
+    figures.bytesOut += this.#sent
+    if (this.#status === 0) return
+    const level = this.#status >= 500 ? 'error' : this.#status >= 400 ? 'warn' : 'info'
+    this.#say(level, 'response', `${this.#status} after ${Math.round(this.#ms())} ms (${this.#sent} bytes)`)
+  }
+
+  #answerWith(head: WebHead, body: ScriptAnswer['body']): void {
+    const { figures, requestId } = this.#facts
+    this.#status = head.status
+    figures.answered(this.#ms())
+    if (head.status >= 500) figures.errors++
+    this.#resolve({ ...this.#allowed(head), body, requestId })
+  }
+
+  /** Without what is not allowed on the origin of the API; the log reports what was removed. */
+  #allowed(head: WebHead): WebHead {
+    if (this.#facts.request.isOnApiOrigin !== true) return head
+    const removed = head.headers.flatMap(([name]) => (NOT_ON_API_ORIGIN.has(name) ? [name] : []))
+    if (removed.length === 0) return head
+    const named = [...new Set(removed)].join(' and ')
+    this.#say('warn', 'response', `${named} removed from the answer: ${WHY_REMOVED}`)
+    return { ...head, headers: head.headers.filter(([name]) => !NOT_ON_API_ORIGIN.has(name)) }
+  }
+
+  #ms(): number {
+    return this.#times.clock() - this.#begin
+  }
+
+  #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
+    const { log, owner, version, requestId } = this.#facts
+    log.add(owner, { time: this.#times.now(), level, kind, message, version, requestId })
   }
 
   #untilRoom(pieces: Readable): Promise<void> {
     return new Promise((resolve, reject) => {
-      const callOff = this.#later(STALL_MS, () => {
+      const callOff = this.#times.later(STALL_MS, () => {
         this.#room = undefined
         pieces.destroy(new Error('the client takes nothing'))
         reject(refused(`the client took nothing for ${STALL_MS} ms`))
@@ -120,6 +201,10 @@ export class OpenCall {
     this.#room = undefined
     room?.()
   }
+}
+
+function bodyOf({ text, bytes }: Readonly<Record<string, unknown>>): string | Buffer {
+  return typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : typeof text === 'string' ? text : ''
 }
 
 function refused(why: string): AppError {

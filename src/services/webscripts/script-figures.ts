@@ -1,5 +1,5 @@
 /** Figures of one webscript on this host: counts, and how long its answers took to begin. */
-import type { ScriptMetrics } from './contract.ts'
+import type { ScriptMetrics } from './webscript-schema.ts'
 
 /** Times are counted in classes, each a tenth wider than the one before, from 0.1 ms on: 150 reach beyond a day. */
 const CLASSES = 150

@@ -1,13 +1,7 @@
 /** The last lines of webscripts on this host, bounded for each and in all, and who follows them. */
 import { Feed } from '#kernel'
-import { LOG_LEVELS, type ScriptLine, type ScriptLogPage, type ScriptLogQuery } from './contract.ts'
+import { LOG_LEVELS, MAX_LINES, type ScriptLine, type ScriptLogPage, type ScriptLogQuery } from './webscript-schema.ts'
 
-/** of one webscript */
-export const MAX_LINES = 1_000
-const MAX_CHARACTERS = 262_144
-/** characters of all webscripts of a tenant, and of all tenants */
-const MAX_OF_TENANT = 4 * 1024 * 1024
-const MAX_IN_ALL = 64 * 1024 * 1024
 const MAX_MESSAGE = 2_000
 /** characters that a line takes beside its message, about */
 const LINE = 100
@@ -25,60 +19,54 @@ interface KeptLines {
   characters: number
 }
 
-/** The webscripts of a tenant, that which was logged longest ago first. */
+/** The webscripts of a tenant, the one that was logged longest ago first. */
 interface TenantLines {
   readonly scripts: Map<string, KeptLines>
   characters: number
 }
 
-interface Newest {
-  readonly script: string
-  readonly tenant: string
-  readonly kept: TenantLines
-  readonly own: KeptLines
-}
-
-export interface ScriptLogLimits {
-  readonly ofScript: number
-  readonly ofTenant: number
-  readonly inAll: number
-}
-
-const LIMITS: ScriptLogLimits = { ofScript: MAX_CHARACTERS, ofTenant: MAX_OF_TENANT, inAll: MAX_IN_ALL }
+/** characters of one webscript, of all webscripts of a tenant, and of all tenants */
+const LIMITS = { ofScript: 262_144, ofTenant: 4 * 1024 * 1024, inAll: 64 * 1024 * 1024 }
 
 export class ScriptLog {
-  /** that which was logged longest ago first */
+  /** the one that was logged longest ago first */
   readonly #tenants = new Map<string, TenantLines>()
   readonly #feed = new Feed<KeptLine>()
-  readonly #limits: ScriptLogLimits
+  readonly #limits: typeof LIMITS
   /** what was logged to last: the next line is often its, too */
-  #newest: Newest | undefined
+  #newest: { readonly script: string; readonly kept: TenantLines; readonly own: KeptLines } | undefined
   #characters = 0
   #last = 0
 
   /** `limits`: characters */
-  constructor(limits: ScriptLogLimits = LIMITS) {
+  constructor(limits = LIMITS) {
     this.#limits = limits
   }
 
   /** `script`: what all versions of a webscript share, its tenant up to the first slash. */
   add(script: string, line: Omit<KeptLine, 'number'>): void {
     const one = { ...line, number: ++this.#last, message: cut(line.message) }
-    const { tenant, kept, own } = this.#linesOf(script)
-    own.lines.push(one)
-    this.#count(kept, own, sizeOf(one))
     const { ofScript, ofTenant, inAll } = this.#limits
+    const { kept, own } = this.#linesOf(script)
+    const before = own.characters
+    own.lines.push(one)
+    own.characters += sizeOf(one)
     while (own.lines.length > MAX_LINES || own.characters > ofScript) {
       const first = own.lines.shift()
-      if (first !== undefined) this.#count(kept, own, -sizeOf(first))
+      if (first !== undefined) own.characters -= sizeOf(first)
     }
+    this.#count(kept, own.characters - before)
     while (kept.characters > ofTenant && kept.scripts.size > 1) this.#dropOldest(kept)
-    if (this.#characters > inAll) this.#dropOfOthers(tenant)
+    for (const [name, other] of this.#characters > inAll ? this.#tenants : []) {
+      if (other === kept) break
+      while (other.scripts.size > 0 && this.#characters > inAll) this.#dropOldest(other)
+      if (other.scripts.size === 0) this.#tenants.delete(name)
+    }
     this.#feed.publish(script, one)
   }
 
   /** Those of a webscript, and what holds them; both are the newest then. */
-  #linesOf(script: string): Newest {
+  #linesOf(script: string) {
     if (this.#newest?.script === script) return this.#newest
     const tenant = tenantOf(script)
     const kept = this.#tenants.get(tenant) ?? { scripts: new Map<string, KeptLines>(), characters: 0 }
@@ -88,19 +76,10 @@ export class ScriptLog {
     kept.scripts.set(script, own)
     this.#tenants.delete(tenant)
     this.#tenants.set(tenant, kept)
-    return (this.#newest = { script, tenant, kept, own })
+    return (this.#newest = { script, kept, own })
   }
 
-  #dropOfOthers(tenant: string): void {
-    for (const [name, other] of this.#tenants) {
-      if (this.#characters <= this.#limits.inAll || name === tenant) return
-      while (other.scripts.size > 0 && this.#characters > this.#limits.inAll) this.#dropOldest(other)
-      if (other.scripts.size === 0) this.#tenants.delete(name)
-    }
-  }
-
-  #count(kept: TenantLines, own: KeptLines, characters: number): void {
-    own.characters += characters
+  #count(kept: TenantLines, characters: number): void {
     kept.characters += characters
     this.#characters += characters
   }
@@ -108,9 +87,7 @@ export class ScriptLog {
   #dropOldest(kept: TenantLines): void {
     for (const [script, { characters }] of kept.scripts) {
       kept.scripts.delete(script)
-      kept.characters -= characters
-      this.#characters -= characters
-      return
+      return this.#count(kept, -characters)
     }
   }
 

@@ -1,15 +1,5 @@
 /** The webscripts service put together: addresses, calls, and what is kept of them. */
-import {
-  AppError,
-  type Caller,
-  decodedText,
-  isPlainObject,
-  type Led,
-  LruCache,
-  messageOf,
-  type StartTimer,
-  TransientMap,
-} from '#kernel'
+import { AppError, type Caller, decodedText, isPlainObject, type Led, LruCache, TransientMap } from '#kernel'
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -18,29 +8,26 @@ import {
   type FunctionsService,
   PIECE_BYTES,
   type WebCallParams,
-  type WebHead,
 } from '#services/functions/contract'
 import semver from 'semver'
 import { type AdmissionOptions, admit as letIn, noWebscript } from './admission.ts'
-import { headOf } from './answer-head.ts'
 import type {
   Admitted,
-  LogLevel,
   ScriptAddress,
   ScriptAnswer,
-  ScriptLogQuery,
   ScriptRequest,
   ShownCredentials,
   WebscriptsApi,
   WebscriptsService,
 } from './contract.ts'
 import { Management } from './manage.ts'
-import { OpenCall, type OpenCallOptions } from './open-call.ts'
+import { type CallTimes, OpenCall } from './open-call.ts'
 import { ScriptFigures } from './script-figures.ts'
 import { ScriptLog } from './script-log.ts'
 import { type CallLimits, TenantCalls } from './tenant-calls.ts'
+import type { LogLevel } from './webscript-schema.ts'
 
-export interface WebscriptsOptions extends AdmissionOptions {
+export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
   readonly functions: () => FunctionsService | undefined
   /** Asks the API of this host as a tenant; `led`: by which rules. */
   readonly askApi: (
@@ -50,11 +37,6 @@ export interface WebscriptsOptions extends AdmissionOptions {
     led: Led | undefined,
   ) => Promise<ApiAnswer>
   readonly limits: Pick<CallLimits, 'takeCall' | 'mostOpen' | 'cpu'>
-  /** epoch ms */
-  readonly now: () => number
-  /** ms of a clock that never goes back */
-  readonly clock: () => number
-  readonly later: StartTimer
   /** never the same twice */
   readonly newId: () => string
 }
@@ -64,11 +46,6 @@ export function createWebscriptsService(options: WebscriptsOptions): WebscriptsS
 }
 
 const MAX_FIGURES = 10_000
-/** Browsers would store them for the API too (WEBSCRIPT-6). */
-const NOT_ON_API_ORIGIN: ReadonlySet<string> = new Set(['set-cookie', 'www-authenticate'])
-const WHY_REMOVED =
-  'on the origin of the API browsers would apply it to the API too; --webscript-url sets up another origin'
-
 class Webscripts implements WebscriptsService {
   readonly #options: WebscriptsOptions
   readonly #calls = new TransientMap<string, OpenCall>()
@@ -93,7 +70,7 @@ class Webscripts implements WebscriptsService {
       return new Management(functions.as(caller, 'webscripts'), (name) => functions.webscripts(tenant, name))
     }
     const known = (name: string): string => {
-      if ((this.#functions()?.webscripts(tenant, name) ?? []).length === 0) throw noWebscript()
+      if (this.#versions(tenant, name).length === 0) throw noWebscript()
       return scriptKey(tenant, name)
     }
     return {
@@ -104,23 +81,22 @@ class Webscripts implements WebscriptsService {
       remove: async (name, version) => management().remove(name, version),
       operation: async (id) => management().operation(id),
       log: async (name, query = {}) => this.#log.page(known(name), query),
-      tail: (name, query: ScriptLogQuery & { readonly signal: AbortSignal }) => this.#log.tail(known(name), query),
+      tail: (name, query) => this.#log.tail(known(name), query),
       metrics: async (name) => this.#figuresOf(known(name)).metrics,
     }
   }
 
   find(address: string): ScriptAddress | undefined {
     const [first = '', second = '', ...rest] = address.split('/')
-    const functions = this.#functions()
-    const owner = functions?.webscriptOf(decodedText(first))
+    const owner = this.#functions()?.webscriptOf(decodedText(first))
     if (owner !== undefined) return { ...owner, path: pathOf(address, first) }
     const [tenant, name] = [decodedText(first), decodedText(second)]
-    if ((functions?.webscripts(tenant, name) ?? []).length === 0) return undefined
+    if (this.#versions(tenant, name).length === 0) return undefined
     return { tenant, name, path: rest.length === 0 ? '/' : pathOf(address, `${first}/${second}`) }
   }
 
   choose({ tenant, name }: Pick<ScriptAddress, 'tenant' | 'name'>, version?: string): DeployedWebscript | undefined {
-    const versions = this.#functions()?.webscripts(tenant, name) ?? []
+    const versions = this.#versions(tenant, name)
     const exact = versions.find((one) => one.version === version)
     if (exact !== undefined) return exact
     const published = versions.filter((one) => !one.draft && fits(one.version, version))
@@ -138,7 +114,7 @@ class Webscripts implements WebscriptsService {
 
   #secretsOf({ tenant, name, secret }: DeployedWebscript): readonly string[] {
     if (secret === undefined) return []
-    const others = (this.#functions()?.webscripts(tenant, name) ?? []).filter((one) => !one.draft && one.isRunning)
+    const others = this.#versions(tenant, name).filter((one) => !one.draft && one.isRunning)
     return [secret, ...others.flatMap((one) => one.secret ?? [])]
   }
 
@@ -154,29 +130,19 @@ class Webscripts implements WebscriptsService {
     }
     const release = this.#quota.begin(tenant)
     const requestId = this.#options.newId()
-    const key = scriptKey(tenant, name)
-    const { body, led, signal } = request
-    const shown = new ShownCall(this.#options, this.#log, this.#figuresOf(key), { script, key, request, requestId })
+    const owner = scriptKey(tenant, name)
+    const [log, figures] = [this.#log, this.#figuresOf(owner)]
+    const call = new OpenCall(this.#options, { requestId, owner, version, request, log, figures })
     this.#total++
-    return new Promise((resolve, reject) => {
-      const begun: OpenCallOptions['begun'] = (head, pieces) => {
-        shown.began(head.status)
-        resolve({ ...shown.allowed(head), body: pieces, requestId })
-      }
-      const call = new OpenCall({ owner: key, body, led, later: this.#options.later, begun })
-      this.#calls.set(requestId, call)
-      const options = { signal, timer: call.timer, onStart: () => shown.started() }
-      const answered = functions.callWebscript(tenant, name, version, paramsOf(requestId, request), options)
-      const over = (): void => {
-        this.#calls.delete(requestId)
-        release()
-        shown.end()
-      }
-      this.#finished(call, answered, shown, over).then(
-        (answer) => answer && resolve({ ...answer, requestId }),
-        (error: unknown) => reject(error),
-      )
+    this.#calls.set(requestId, call)
+    const options = { signal: request.signal, timer: call.timer, onStart: () => void figures.coldStarts++ }
+    const answered = functions.callWebscript(tenant, name, version, paramsOf(requestId, request), options)
+    void this.#finish(call, answered, () => {
+      this.#calls.delete(requestId)
+      release()
+      call.end()
     })
+    return call.answer
   }
 
   async answer(
@@ -208,27 +174,15 @@ class Webscripts implements WebscriptsService {
     this.#log.end()
   }
 
-  /** The answer as a whole; undefined when it went out in pieces, whose reader hears by them of a failure. */
-  async #finished(
-    call: OpenCall,
-    answered: Promise<unknown>,
-    shown: ShownCall,
-    over: () => void,
-  ): Promise<Omit<ScriptAnswer, 'requestId'> | undefined> {
+  async #finish(call: OpenCall, answered: Promise<unknown>, over: () => void): Promise<void> {
     try {
-      const answer = await answered
-      if (!call.hasBegun) return wholeAnswer(answer, shown)
-      call.end()
+      call.finish(await answered)
     } catch (error) {
       this.#errors++
-      shown.failed(error)
-      if (!call.hasBegun) throw error
-      call.end(error as Error)
+      call.fail(error)
     } finally {
-      if (call.hasBegun) shown.sent(call.sent)
       over()
     }
-    return undefined
   }
 
   /** By which rules: a script does not tell which of its open calls it asks for, and the longest chain ends a loop. */
@@ -238,6 +192,10 @@ class Webscripts implements WebscriptsService {
       if (call.owner === owner && call.led !== undefined && call.led.hops > (longest?.hops ?? -1)) longest = call.led
     }
     return longest
+  }
+
+  #versions(tenant: string, name: string): readonly DeployedWebscript[] {
+    return this.#functions()?.webscripts(tenant, name) ?? []
   }
 
   #functions(): FunctionsService | undefined {
@@ -251,13 +209,8 @@ class Webscripts implements WebscriptsService {
 
   #said({ tenant, type, name, version, time, level, text }: FunctionLine): void {
     if (type !== 'webscripts') return
-    this.#log.add(scriptKey(tenant, name), {
-      time,
-      level: level as LogLevel,
-      kind: 'console',
-      message: text,
-      version,
-    })
+    const line = { time, level: level as LogLevel, kind: 'console', message: text, version } as const
+    this.#log.add(scriptKey(tenant, name), line)
   }
 
   #figuresOf(key: string): ScriptFigures {
@@ -266,100 +219,6 @@ class Webscripts implements WebscriptsService {
     const figures = new ScriptFigures()
     this.#figures.set(key, figures)
     return figures
-  }
-}
-
-function wholeAnswer(answer: unknown, shown: ShownCall): Omit<ScriptAnswer, 'requestId'> {
-  if (!isPlainObject(answer)) throw new AppError('PLUG_FAILED', 'it gave no answer', { cause: 'answer' })
-  const head = headOf(answer)
-  const { text, bytes } = answer
-  const body = typeof bytes === 'string' ? Buffer.from(bytes, 'base64') : typeof text === 'string' ? text : ''
-  shown.began(head.status)
-  shown.sent(Buffer.byteLength(body))
-  return { ...shown.allowed(head), body }
-}
-
-interface CallFacts {
-  readonly script: DeployedWebscript
-  /** of all its versions */
-  readonly key: string
-  readonly request: ScriptRequest
-  readonly requestId: string
-}
-
-/** What is written and counted of one call. */
-class ShownCall {
-  readonly #options: Pick<WebscriptsOptions, 'now' | 'clock'>
-  readonly #log: ScriptLog
-  readonly #figures: ScriptFigures
-  readonly #facts: CallFacts
-  readonly #begin: number
-  #status = 0
-  #bytes = 0
-
-  constructor(
-    options: Pick<WebscriptsOptions, 'now' | 'clock'>,
-    log: ScriptLog,
-    figures: ScriptFigures,
-    facts: CallFacts,
-  ) {
-    this.#options = options
-    this.#log = log
-    this.#figures = figures
-    this.#facts = facts
-    this.#begin = options.clock()
-    const { request } = facts
-    figures.open++
-    figures.bytesIn += request.body.length
-    // a query may hold what nobody should read
-    this.#say('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
-  }
-
-  started(): void {
-    this.#figures.coldStarts++
-  }
-
-  began(status: number): void {
-    this.#status = status
-    this.#figures.answered(this.#options.clock() - this.#begin)
-    if (status >= 500) this.#figures.errors++
-  }
-
-  /** Without what is not allowed on the origin of the API; the log reports what was removed. */
-  allowed(head: WebHead): WebHead {
-    if (this.#facts.request.isOnApiOrigin !== true) return head
-    const removed = head.headers.flatMap(([name]) => (NOT_ON_API_ORIGIN.has(name) ? [name] : []))
-    if (removed.length === 0) return head
-    const named = [...new Set(removed)].join(' and ')
-    this.#say('warn', 'response', `${named} removed from the answer: ${WHY_REMOVED}`)
-    return { ...head, headers: head.headers.filter(([name]) => !NOT_ON_API_ORIGIN.has(name)) }
-  }
-
-  sent(bytes: number): void {
-    this.#bytes = bytes
-    this.#figures.bytesOut += bytes
-  }
-
-  failed(error: unknown): void {
-    if (this.#status === 0) {
-      this.#figures.answered(this.#options.clock() - this.#begin)
-      this.#figures.errors++
-    }
-    this.#say('error', 'response', messageOf(error))
-  }
-
-  end(): void {
-    this.#figures.open--
-    if (this.#status === 0) return
-    const ms = Math.round(this.#options.clock() - this.#begin)
-    const level = this.#status >= 500 ? 'error' : this.#status >= 400 ? 'warn' : 'info'
-    this.#say(level, 'response', `${this.#status} after ${ms} ms (${this.#bytes} bytes)`)
-  }
-
-  #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
-    const { script, key, requestId } = this.#facts
-    const { version } = script
-    this.#log.add(key, { time: this.#options.now(), level, kind, message, version, requestId })
   }
 }
 

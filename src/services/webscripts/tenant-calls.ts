@@ -34,14 +34,11 @@ export class TenantCalls {
     if (wait > 0) throw refused('Too many calls of webscripts in a second', wait)
   }
 
-  /** Gives what ends the call. `RATE_LIMITED` when too many are open. */
+  /** Returns what ends the call, once. `RATE_LIMITED` when too many are open. */
   begin(tenant: string): () => void {
     this.#refuseBeyondOpen(tenant)
     this.#open.set(tenant, (this.#open.get(tenant) ?? 0) + 1)
-    let isOver = false
     return () => {
-      if (isOver) return
-      isOver = true
       const left = (this.#open.get(tenant) ?? 1) - 1
       if (left === 0) this.#open.delete(tenant)
       else this.#open.set(tenant, left)

@@ -5,7 +5,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 import type { DeployedWebscript } from '../../../src/services/functions/contract.ts'
 import { admit } from '../../../src/services/webscripts/admission.ts'
 import type { ScriptRequest, WebscriptsService } from '../../../src/services/webscripts/contract.ts'
-import { callRoutes } from '../../../src/services/webscripts/routes/call-routes.ts'
+import { callRoutes } from '../../../src/services/webscripts/call-routes.ts'
 
 const app = Fastify()
 const asked: ScriptRequest[] = []

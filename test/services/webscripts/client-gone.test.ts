@@ -1,7 +1,7 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { describe, expect, it } from 'vitest'
-import { ClientGone } from '../../../src/services/webscripts/routes/client-gone.ts'
+import { ClientGone } from '../../../src/services/webscripts/client-gone.ts'
 
 function responseOf() {
   const response = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false })

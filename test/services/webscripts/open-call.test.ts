@@ -1,28 +1,45 @@
-import { Readable } from 'node:stream'
 import { describe, expect, it } from 'vitest'
 import { OpenCall } from '../../../src/services/webscripts/open-call.ts'
+import { ScriptFigures } from '../../../src/services/webscripts/script-figures.ts'
+import { ScriptLog } from '../../../src/services/webscripts/script-log.ts'
 
 const LARGE = { text: 'x'.repeat(300_000) }
+const request = {
+  method: 'GET',
+  path: '/',
+  query: '',
+  headers: [],
+  body: new Uint8Array(),
+  signal: new AbortController().signal,
+}
 
-describe('an answer in pieces', () => {
-  it('takes one piece after the other: the next one waits for room', async () => {
-    let stream = new Readable()
-    const call = new OpenCall({
-      owner: 'acme',
-      body: new Uint8Array(),
-      later: () => () => undefined,
-      begun: (_head, pieces) => (stream = pieces),
-    })
+function opened() {
+  const [log, figures] = [new ScriptLog(), new ScriptFigures()]
+  const times = { now: () => 0, clock: () => 0, later: () => () => undefined }
+  return new OpenCall(times, { requestId: '1', owner: 'acme/one', version: '1.0.0', request, log, figures })
+}
+
+describe('an answer', () => {
+  it('in pieces takes one piece after the other: the next one waits for room', async () => {
+    const call = opened()
     call.begin({ status: 200, headers: [] })
+    const body = (await call.answer).body as AsyncIterable<Uint8Array>
     const first = call.write(LARGE)
     await expect(call.write(LARGE)).rejects.toThrow('a piece is on its way; write the next one when it is answered')
-    const read = stream[Symbol.asyncIterator]() as AsyncIterator<Uint8Array>
+    const read = body[Symbol.asyncIterator]()
     const piece = await read.next()
     expect(piece.value).toHaveLength(300_000)
     await first
     const second = call.write(LARGE)
     await read.next()
     await expect(second).resolves.toBeUndefined()
-    stream.destroy()
+    await read.return?.()
+  })
+
+  it('leaves out what is about the whole host and all its tenants, or about the connection', async () => {
+    const call = opened()
+    const names = ['Clear-Site-Data', 'Strict-Transport-Security', 'NEL', 'Report-To', 'Alt-Svc', 'Connection', 'X-Own']
+    call.finish({ status: 200, headers: names.map((name) => [name, '1']) })
+    expect((await call.answer).headers).toEqual([['x-own', '1']])
   })
 })

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import type { LogLevel } from '../../../src/services/webscripts/contract.ts'
-import { MAX_LINES, ScriptLog } from '../../../src/services/webscripts/script-log.ts'
+import { ScriptLog } from '../../../src/services/webscripts/script-log.ts'
+import { type LogLevel, MAX_LINES } from '../../../src/services/webscripts/webscript-schema.ts'
 
 const line = (message: string, level: LogLevel = 'info', version = '1.0.0') =>
   ({ time: 0, level, kind: 'console', message, version }) as const

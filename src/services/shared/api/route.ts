@@ -2,7 +2,7 @@
  * A route as a value: what it takes, who may ask it and what answers. Its types, the check of what it takes, and its
  * operation on the API page follow from it.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TProperties, TSchema } from 'typebox'
 import type { Caller } from '#kernel'
 import { type Description, describing } from '../http/route-parts.ts'
@@ -19,12 +19,14 @@ declare module 'fastify' {
   }
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
     ? Name
-    : never
+    : Path extends `${string}*`
+      ? '*'
+      : never
 
 /** What a handler gets of a request. */
 export interface RouteContext<Api, Params, Query, Body> {
@@ -39,11 +41,21 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<Description, 'summary' | 'otherQuery' | 'answers' | 'produces' | 'isConditional'>
+type Shared = Omit<Description, 'params' | 'query' | 'body'>
 
-interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared {
+/** What a route asks of the server by itself: readers of other bodies, their limit, sockets. */
+type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
+
+/** What routes have that the API page does not show. */
+interface Unshown {
+  /** other paths of it */
+  readonly aliases?: readonly string[]
+  readonly server?: ServerOptions
+}
+
+interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared, Unshown {
   readonly method: Method
-  /** with `:name` for its parts */
+  /** with `:name` for its parts, and `*` at its end for all that follows */
   readonly path: Path
   readonly scope: Scope
   /** parameters by name; with `otherQuery` the service reads them */
@@ -52,7 +64,7 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
   handler(context: RouteContext<Api, Readonly<Record<ParamNames<Path>, string>>, Parameters<Q>, Decoded<B>>): unknown
 }
 
-export interface Route<Api> {
+export interface Route<Api> extends Unshown {
   readonly method: Method
   readonly path: string
   readonly scope: Scope
@@ -65,13 +77,15 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, scope, query, body, handler, ...described } = definition
-    const params = [...path.matchAll(/:(\w+)/g)].map(([, name = '']) => name)
+    const { method, path, aliases, scope, query, body, server, handler, ...described } = definition
+    const params = [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = '*']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
     return {
       method,
       path,
       scope,
+      ...(aliases && { aliases }),
+      ...(server && { server }),
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
       answer: (api, request, reply) =>
         handler({
@@ -88,30 +102,43 @@ export function routesOf<Api>() {
   }
 }
 
-/** Adds the routes in a scope of their own. `errors`: the shape of what the service refuses. */
+interface RoutesOptions<Api> {
+  readonly tag: string
+  /** the shape of what the service refuses */
+  readonly errors: TSchema
+  readonly routes: readonly Route<Api>[]
+  /** adds readers of bodies that are not JSON; each returns what the route checks as body */
+  readonly addParsers?: (own: FastifyInstance) => void
+}
+
+/** Adds the routes in a scope of their own. */
 export async function addRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },
-  { tag, errors, routes }: { readonly tag: string; readonly errors: TSchema; readonly routes: readonly Route<Api>[] },
+  { tag, errors, routes, addParsers }: RoutesOptions<Api>,
 ): Promise<void> {
   const described = describing(tag, errors)
   await app.register((own, _options, done) => {
     // routes check what they take themselves, and answers have nothing left out that a schema does not know
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
-    for (const { method, path: url, scope, description, answer } of routes) {
-      const { config, ...options } = described(description)
-      own.route({
-        ...options,
-        method,
-        url,
-        config: { ...config, scope },
-        handler: async (request, reply): Promise<unknown> => {
-          // what the host's authentication found out
-          const { tenant, user } = request
-          return answer(service.as({ tenant, user }), request, reply)
-        },
-      })
+    addParsers?.(own)
+    for (const { method, path, aliases = [], scope, description, server = {}, answer } of routes) {
+      const { config, schema, ...options } = described(description)
+      for (const url of [path, ...aliases])
+        own.route({
+          ...options,
+          ...server,
+          method,
+          url,
+          schema: { ...schema, ...(url !== path && { hide: true }) },
+          config: { ...config, ...server.config, scope },
+          handler: async (request, reply): Promise<unknown> => {
+            // what the host's authentication found out
+            const { tenant, user } = request
+            return answer(service.as({ tenant, user }), request, reply)
+          },
+        })
     }
     done()
   })

@@ -64,6 +64,8 @@ export interface Description {
   readonly produces?: readonly string[]
   /** the route reads `If-Match` and `If-None-Match` */
   readonly isConditional?: boolean
+  /** what its operation on the API page has besides */
+  readonly operation?: { readonly operationId?: string; readonly deprecated?: boolean }
 }
 
 /**
@@ -72,11 +74,12 @@ export interface Description {
  */
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
-    const { summary, body, query, otherQuery, params = [], consumes, produces, isConditional = false } = description
+    const { summary, body, query, otherQuery, params = [], consumes, produces } = description
+    const { isConditional = false, operation } = description
     const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
-      ...(isConditional && { config: { isConditional } }),
+      config: { ...(isConditional && { isConditional }) },
       preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
       schema: {
         summary,
@@ -87,6 +90,7 @@ export function describing(tag: string, errors: TSchema) {
         ...(params.length > 0 && { params: Type.Object(texts) }),
         ...(consumes && { consumes }),
         ...(produces && { produces }),
+        ...operation,
         response: { ...answers, '4xx': errors },
       },
     }

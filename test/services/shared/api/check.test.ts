@@ -1,7 +1,7 @@
 import { Type } from 'typebox'
 import { describe, expect, it } from 'vitest'
 import { checked } from '../../../../src/services/shared/api/check.ts'
-import { closed, text, word } from '../../../../src/services/shared/api/fields.ts'
+import { closed, nullable, readOnly, refined, text, word } from '../../../../src/services/shared/api/fields.ts'
 
 describe('a value that is read again', () => {
   it.each([
@@ -13,5 +13,23 @@ describe('a value that is read again', () => {
     expect(read(read(value))).toEqual({ name: 'one' })
     value.name = 'too long'
     expect(() => read(value)).toThrow('/name <- has 8 characters')
+  })
+})
+
+describe('a field of a value', () => {
+  const Part = refined(closed({ name: text(3) }), () => [{ at: '/name', message: 'is taken' }])
+  const schema = closed({
+    note: Type.Optional(Type.Decode(nullable(text(3)), (note) => note ?? undefined)),
+    part: Type.Optional(nullable(Part)),
+    ...readOnly(['id']),
+  })
+  const { read } = checked(schema, { subject: 'the thing' })
+
+  it('that is read-only, or stands for nothing, is left out', () => {
+    expect(Object.entries(read({ note: null, part: null, id: 7 }))).toEqual([['part', null]])
+  })
+
+  it('that may be null is held to the rules of its object', () => {
+    expect(() => read({ part: { name: 'one' } })).toThrow('/part/name <- is taken')
   })
 })

@@ -1,0 +1,133 @@
+/** Webscripts over HTTP: routes that manage and watch them as values, and their calls beside these. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { addRoutes, EVENTS_MEDIA_TYPE, routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
+import { BASE, callRoutes, type CallRouting } from './call-routes.ts'
+import type { WebscriptsApi } from './contract.ts'
+import {
+  ErrorSchema,
+  InfoSchema,
+  LOG_QUERY,
+  LogSchema,
+  MetricsSchema,
+  NewWebscript,
+  OperationSchema,
+  type ScriptLine,
+  TAIL_QUERY,
+  WebscriptChange,
+} from './webscript-schema.ts'
+
+const PATH = `${BASE}/webscripts` as const
+const route = routesOf<WebscriptsApi>()
+
+const ROUTES = [
+  route({
+    method: 'GET',
+    path: `${PATH}/logs/:name`,
+    scope: 'read',
+    summary: 'The last lines of a webscript on this host: requests, responses and its console',
+    query: LOG_QUERY,
+    answers: { 200: LogSchema },
+    handler: ({ api, params, query, request }) => api.log(params.name, ofVersion(query, request)),
+  }),
+  route({
+    method: 'GET',
+    path: `${PATH}/logs/:name/events`,
+    scope: 'read',
+    summary: 'Lines of a webscript as they come',
+    query: TAIL_QUERY,
+    produces: [EVENTS_MEDIA_TYPE],
+    handler: ({ api, params, query, reply, request }) => {
+      const { 'last-event-id': last } = request.headers
+      const after = typeof last === 'string' && /^\d{1,15}$/.test(last) ? { after: Number(last) } : {}
+      const asked = { ...ofVersion(query, request), ...after, signal: untilClosed(reply) }
+      return sendEvents(reply, eventsOf(api.tail(params.name, asked)))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: `${PATH}/metrics/:name`,
+    scope: 'read',
+    summary: 'Figures of a webscript on this host, since it started',
+    answers: { 200: MetricsSchema },
+    handler: ({ api, params }) => api.metrics(params.name),
+  }),
+  route({
+    method: 'GET',
+    path: PATH,
+    scope: 'author',
+    summary: 'The webscripts of the tenant, each in its latest version',
+    answers: { 200: Type.Array(InfoSchema, { title: 'Webscripts' }) },
+    handler: ({ api }) => api.list(),
+  }),
+  route({
+    method: 'POST',
+    path: PATH,
+    scope: 'publish',
+    summary: 'Make a webscript of a text',
+    body: NewWebscript,
+    answers: { 202: OperationSchema },
+    handler: async ({ api, body, reply }) => accepted(reply, await api.create(body)),
+  }),
+  route({
+    method: 'GET',
+    path: `${PATH}/:name`,
+    scope: 'author',
+    summary: 'One webscript, or a version of it',
+    answers: { 200: InfoSchema },
+    handler: ({ api, params, request }) => api.get(params.name, versionOf(request)),
+  }),
+  route({
+    method: 'PUT',
+    path: `${PATH}/:name`,
+    scope: 'publish',
+    summary: 'Make the next version of a webscript of a text, or replace that of a draft',
+    body: WebscriptChange,
+    answers: { 202: OperationSchema },
+    handler: async ({ api, params, body, reply, request }) =>
+      accepted(reply, await api.replace(params.name, body, versionOf(request))),
+  }),
+  route({
+    method: 'DELETE',
+    path: `${PATH}/:name`,
+    scope: 'publish',
+    summary: 'Take a webscript away, or a version of it',
+    answers: { 202: OperationSchema },
+    handler: async ({ api, params, reply, request }) =>
+      accepted(reply, await api.remove(params.name, versionOf(request))),
+  }),
+  route({
+    method: 'GET',
+    path: `${PATH}/operations/:id`,
+    scope: 'read',
+    summary: 'How the making or removal of a webscript is getting on',
+    answers: { 200: Type.Object({}, { additionalProperties: true, title: 'WebscriptOperationState' }) },
+    handler: ({ api, params }) => api.operation(params.id),
+  }),
+]
+
+/** Adds every route of the service, those of calls in a scope of their own. */
+export async function webscriptsRoutes(app: FastifyInstance, routing: CallRouting): Promise<void> {
+  await addRoutes(app, routing.service, { tag: 'webscripts', errors: ErrorSchema, routes: ROUTES })
+  await app.register(async (own) => callRoutes(own, routing))
+}
+
+function accepted(reply: FastifyReply, operation: unknown): unknown {
+  return reply.code(202).send(operation)
+}
+
+/** Of the header that picks one. */
+function versionOf({ headers }: FastifyRequest): string | undefined {
+  const { 'x-webscript-version': version } = headers
+  return typeof version === 'string' && version.trim() !== '' ? version.trim() : undefined
+}
+
+/** The parameter goes before the header. */
+function ofVersion<Query extends { readonly version?: string }>({ version, ...query }: Query, request: FastifyRequest) {
+  const picked = version || versionOf(request)
+  return { ...query, ...(picked !== undefined && { version: picked }) }
+}
+
+async function* eventsOf(lines: AsyncIterable<ScriptLine>): AsyncGenerator<ServerEvent> {
+  for await (const line of lines) yield { id: String(line.number), event: 'line', data: line }
+}

@@ -1,0 +1,266 @@
+/** Calls of webscripts: any method, any body, at the address of one. */
+import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import { AppError, type CancelSignal, ERRORS, secondsToWait } from '#kernel'
+import { Type } from 'typebox'
+import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
+import type { CallFailure, DeployedWebscript } from '#services/functions/contract'
+import { noWebscript } from './admission.ts'
+import { etagOf, isKnown } from './answer-head.ts'
+import { ClientGone } from './client-gone.ts'
+import type { Admitted, ScriptAddress, ScriptAnswer, ScriptRequest, WebscriptsService } from './contract.ts'
+import { ErrorSchema } from './webscript-schema.ts'
+
+/** What every address of the service begins with. */
+export const BASE = '/api/v1'
+/** Where webscripts are called: there, and as the links of the registry have it. */
+export const CALL_BASES = [BASE, '/functions/v1'] as const
+
+export interface CallRouting {
+  readonly service: WebscriptsService
+  /** how clients reach this host, where a proxy sends another name as `Host` */
+  readonly ownUrl?: string | undefined
+  /** Whether the request came to the origin of webscripts, which has no routes of the API; absent: all share one origin. */
+  readonly isOnOwnOrigin?: ((request: FastifyRequest) => boolean) | undefined
+}
+
+/** bytes of the body of a call */
+const MAX_BODY = 10_485_760
+const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
+const VERSION_HEADER = 'x-webscript-version'
+/** A page of a webscript is not one of the host: it gets no access to what its reader may do here. */
+const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
+/** They are about the connection. */
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
+  'connection',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** What was found out before the body was read. */
+interface AdmittedCall extends Admitted {
+  readonly script: DeployedWebscript
+  readonly address: ScriptAddress
+  /** without what let the call in */
+  readonly query: string
+}
+
+export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUrl }: CallRouting): void {
+  const admitted = new WeakMap<FastifyRequest, AdmittedCall>()
+  app.removeAllContentTypeParsers()
+  app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
+    parsed(null, body),
+  )
+
+  /** Without a promise for a public one, which takes everybody: most who call it show nothing. */
+  const letIn = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+    reply.header('access-control-allow-origin', '*')
+    if (isPreflight(request)) return void allow(request, reply)
+    const { raw, headers } = request
+    const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
+    const query = queries.join('?')
+    const base = CALL_BASES.find((one) => path.startsWith(`${one}/`)) ?? BASE
+    const address = service.find(path.slice(base.length + 1))
+    const version = headers[VERSION_HEADER]
+    const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
+    const { authorization } = headers
+    /** Gives why not. */
+    const enter = (caller: Admitted): Error | undefined => {
+      try {
+        if (script === undefined || address === undefined) throw noWebscript()
+        service.admit(script)
+        const shown = script.isPrivate ? withoutSecret(query) : query
+        admitted.set(request, { ...caller, script, address, query: shown })
+        return undefined
+      } catch (error) {
+        return withHeaders(reply, error as Error)
+      }
+    }
+    const authenticated = async (): Promise<Error | undefined> => {
+      const shown = { authorization, secret: secretIn(query), address: request.ip }
+      const page = script?.isPrivate === true && mayBeAttached(authorization) ? foreignPage(request, ownUrl) : undefined
+      if (page !== undefined) return new AppError('FORBIDDEN', refusedPage(page))
+      try {
+        return enter(await service.authenticate(script, shown))
+      } catch (error) {
+        return withHeaders(reply, error as Error)
+      }
+    }
+    if (script?.isPrivate === false && authorization === undefined)
+      return done(enter({ isHeaderOurs: false, isOwner: false }))
+    void (async () => done(await authenticated()))()
+  }
+
+  const call = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
+    const found = admitted.get(request)
+    if (found === undefined) throw noWebscript()
+    const signal = new ClientGone(reply.raw)
+    let answer: ScriptAnswer
+    try {
+      const isOnApiOrigin = isOnOwnOrigin?.(request) !== true
+      answer = await service.call(found.script, { ...requestOf(request, found, signal), isOnApiOrigin })
+    } catch (error) {
+      return refuse(reply, error, found)
+    }
+    return send(request, reply, answer)
+  }
+
+  const paths = CALL_BASES.flatMap((base) => [`${base}/:id`, `${base}/:id/*`])
+  for (const url of paths) {
+    const hide = url !== `${BASE}/:id/*`
+    for (const method of METHODS) {
+      app.route({
+        url,
+        method,
+        // which of them there are is the webscript's matter
+        exposeHeadRoute: false,
+        bodyLimit: MAX_BODY,
+        config: { access: 'public', scope: 'public', isTenantContent: true },
+        onRequest: letIn,
+        handler: call,
+        schema: {
+          operationId: `callWebscriptBy${method[0]}${method.slice(1).toLowerCase()}`,
+          hide: hide || method === 'OPTIONS' || method === 'HEAD',
+          summary: 'Call a webscript',
+          description:
+            'By its id, or by its tenant and its name. A private one wants its secret (the header `Authorization: hmac-sha256 <secret>`, or `?secret=`), or a key of its tenant. The answer is what the webscript gives.',
+          security: [],
+          params: Type.Object({
+            id: Type.String({ description: 'of the webscript, or its tenant' }),
+            '*': Type.Optional(Type.String({ description: 'its name behind a tenant; then what it is told as path' })),
+          }),
+          response: {
+            '2xx': Type.Unknown({ description: 'whatever the webscript answers' }),
+            '4xx': ErrorSchema,
+            '5xx': ErrorSchema,
+          },
+        },
+      })
+    }
+  }
+}
+
+function requestOf(
+  { raw, headers, body, method }: FastifyRequest,
+  { address, query, isHeaderOurs }: AdmittedCall,
+  signal: CancelSignal,
+): ScriptRequest {
+  const pairs: [string, string][] = []
+  // only the first one was checked
+  let hasAuthorization = isHeaderOurs
+  for (let at = 0; at < raw.rawHeaders.length; at += 2) {
+    const name = raw.rawHeaders[at]?.toLowerCase() ?? ''
+    if (OF_THE_CONNECTION.has(name)) continue
+    if (name === 'authorization') {
+      if (hasAuthorization) continue
+      hasAuthorization = true
+    }
+    // a content type without content was taken away before
+    if (headers[name] === undefined) continue
+    pairs.push([name, raw.rawHeaders[at + 1] ?? ''])
+  }
+  return {
+    method,
+    path: address.path,
+    query,
+    headers: pairs,
+    body: body instanceof Uint8Array ? body : new Uint8Array(),
+    signal,
+  }
+}
+
+function send(request: FastifyRequest, reply: FastifyReply, { status, headers, body }: ScriptAnswer): FastifyReply {
+  reply.code(status)
+  const names = new Map<string, string | string[]>()
+  for (const [name, value] of headers) {
+    const former = names.get(name)
+    names.set(name, former === undefined ? value : [former, value].flat())
+  }
+  // policies add up: that of the webscript can only forbid more
+  names.set('content-security-policy', [names.get('content-security-policy') ?? [], SANDBOX].flat())
+  for (const [name, value] of names) reply.header(name, value)
+  if (!names.has('x-content-type-options')) reply.header('x-content-type-options', 'nosniff')
+  if (typeof body !== 'string' && !(body instanceof Uint8Array)) {
+    if (!names.has('content-type')) reply.type('application/octet-stream')
+    return reply.send(body)
+  }
+  if (body.length === 0) return reply.send()
+  if (status === 200 && (request.method === 'GET' || request.method === 'HEAD') && !names.has('etag')) {
+    const etag = etagOf(body)
+    reply.header('etag', etag)
+    if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send()
+  }
+  if (!names.has('content-type')) reply.type('application/octet-stream')
+  // a text goes out in one piece with the head
+  return reply.send(body)
+}
+
+/** With the headers that tell a client what to do. */
+function withHeaders(reply: FastifyReply, error: Error): Error {
+  const code = error instanceof AppError ? error.code : undefined
+  if (code === 'UNAUTHORIZED') {
+    reply.header('www-authenticate', ['hmac-sha256', 'Basic realm="reflexarc", charset="UTF-8"'])
+  }
+  if (error instanceof AppError && code === 'RATE_LIMITED') reply.header('retry-after', secondsToWait(error))
+  return error
+}
+
+/** What went wrong inside is in the webscript's log; callers learn of which kind it was, those of its tenant the reason. */
+function refuse(reply: FastifyReply, error: unknown, { isOwner, script }: AdmittedCall): FastifyReply {
+  if (!(error instanceof AppError)) throw error
+  const { code } = error
+  if (code === 'RATE_LIMITED') {
+    reply.header('retry-after', secondsToWait(error))
+    throw error
+  }
+  const [statusCode, kind] = kindOf(error)
+  const reason = code === 'PLUG_FAILED' ? error.message : code === 'CLOSED' ? script.failure : undefined
+  const told = isOwner && reason !== undefined ? `${kind}: ${reason}` : kind
+  if (statusCode === 503) reply.header('retry-after', 1)
+  return reply.code(statusCode).type('application/json; charset=utf-8').send({ error: told, code, statusCode })
+}
+
+function kindOf(error: AppError): readonly [number, string] {
+  const { code, message } = error
+  if (code === 'TOO_LARGE') return [413, 'The request is too large for the webscript']
+  if (code !== 'PLUG_FAILED') return [ERRORS[code].status, message]
+  const cause = error.cause as CallFailure | 'answer' | undefined
+  if (cause === 'answered') return [500, 'The webscript failed']
+  if (cause === 'overdue') return [504, 'The webscript did not answer in time']
+  if (cause === 'answer') return [502, 'The webscript gave an answer that cannot be sent']
+  if (cause === 'ended') return [502, 'The webscript ended without an answer']
+  return [503, 'The webscript cannot be called at the moment']
+}
+
+function isPreflight({ method, headers }: FastifyRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
+}
+
+/** Browsers ask so without credentials, before they call. */
+function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const asked = headers['access-control-request-headers']
+  return reply
+    .code(204)
+    .header('access-control-allow-methods', METHODS.join(', '))
+    .header('access-control-max-age', 600)
+    .header('vary', 'access-control-request-headers')
+    .headers(typeof asked === 'string' ? { 'access-control-allow-headers': asked } : {})
+    .send()
+}
+
+/** Most queries have none, and names may be escaped. */
+function secretIn(query: string): string | undefined {
+  if (!query.includes('secret') && !query.includes('%')) return undefined
+  return new URLSearchParams(query).get('secret') ?? undefined
+}
+
+function withoutSecret(query: string): string {
+  return query
+    .split('&')
+    .filter((one) => !new URLSearchParams(one).has('secret'))
+    .join('&')
+}

@@ -1,0 +1,132 @@
+/** What webscripts, their log and their figures look like outside, with the limits of what is sent. */
+import { Type } from 'typebox'
+import { checked, closed, type Decoded, type Problem, readOnly, refined } from '#services/shared/contract'
+
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+const LINE_KINDS = ['request', 'response', 'console'] as const
+/** of one webscript */
+export const MAX_LINES = 1_000
+
+const Text = Type.String()
+const Texts = Type.Record(Text, Text)
+const Flag = Type.Boolean()
+
+export const ErrorSchema = Type.Object(
+  { error: Text, code: Text, statusCode: Type.Integer() },
+  { additionalProperties: true, title: 'WebscriptError' },
+)
+
+export const InfoSchema = Type.Object(
+  {
+    id: Type.String({ description: 'as addresses have it' }),
+    name: Text,
+    version: Text,
+    status: Text,
+    draft: Flag,
+    deprecated: Flag,
+    private: Flag,
+    allowHmac: Flag,
+    runtime: Text,
+    href: Type.String({ description: 'where it is called' }),
+    secret: Type.Optional(Text),
+  },
+  { title: 'Webscript' },
+)
+export interface WebscriptInfo extends Decoded<typeof InfoSchema> {}
+
+/** What became of a request, and where it can be seen how it is getting on. */
+export const OperationSchema = Type.Object(
+  {
+    message: Text,
+    name: Text,
+    version: Text,
+    operation: Type.Optional(Type.Object({ id: Text, href: Text })),
+  },
+  { title: 'WebscriptOperation' },
+)
+export interface Operation extends Decoded<typeof OperationSchema> {}
+
+const FIELDS = {
+  script: Type.String({ minLength: 1, description: 'the text of the script' }),
+  version: Type.Optional(Type.String({ description: 'major.minor.patch; without it the next one' })),
+  runtime: Type.Optional(Type.Enum(['web-node24', 'web-python3'])),
+  private: Type.Optional(Flag),
+  allowHmac: Type.Optional(Flag),
+  draft: Type.Optional(Flag),
+  envVars: Type.Optional(Texts),
+  metadata: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  dependencies: Type.Optional(Texts),
+  lock: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'the package-lock.json' })),
+}
+
+/** Packages are installed as a lock has them. */
+function lockProblems(body: unknown): readonly Problem[] {
+  const { dependencies, lock } = body as Readonly<Record<string, unknown>>
+  if (lock !== undefined || Object.keys(dependencies ?? {}).length === 0) return []
+  return [{ at: '/lock', message: 'is required for dependencies', suggestion: 'give the package-lock.json' }]
+}
+
+const NewSchema = refined(closed({ name: Text, ...FIELDS }, { title: 'NewWebscript' }), lockProblems)
+export const NewWebscript = checked(NewSchema, { subject: 'the webscript', type: 'MANIFEST' })
+export interface NewWebscript extends Decoded<typeof NewSchema> {}
+
+// the name is that of the path
+const ChangeSchema = refined(closed({ ...FIELDS, ...readOnly(['name']) }, { title: 'ChangedWebscript' }), lockProblems)
+export const WebscriptChange = checked(ChangeSchema, { subject: 'the webscript', type: 'MANIFEST' })
+export interface WebscriptChange extends Decoded<typeof ChangeSchema> {}
+
+const LineSchema = Type.Object(
+  {
+    number: Type.Integer({ description: 'rises by line of the host; not by one for a webscript' }),
+    timestamp: Type.String({ description: 'ISO 8601' }),
+    level: Type.Enum(LOG_LEVELS),
+    kind: Type.Enum(LINE_KINDS),
+    message: Text,
+    version: Text,
+    requestId: Type.Optional(Text),
+  },
+  { title: 'WebscriptLine' },
+)
+export interface ScriptLine extends Decoded<typeof LineSchema> {}
+
+export const LogSchema = Type.Object(
+  {
+    lines: Type.Unsafe<readonly ScriptLine[]>(Type.Array(LineSchema, { description: 'the newest last' })),
+    before: Type.Optional(Type.Integer({ description: 'for older lines' })),
+  },
+  { title: 'WebscriptLog' },
+)
+export interface ScriptLogPage extends Decoded<typeof LogSchema> {}
+
+export const TAIL_QUERY = {
+  level: Type.Optional(Type.Enum(LOG_LEVELS, { description: 'this level and those above' })),
+  kind: Type.Optional(Type.Enum(LINE_KINDS, { description: 'only these lines' })),
+  version: Type.Optional(Type.String({ description: 'lines of one version; default all' })),
+  search: Type.Optional(Type.String({ description: 'a part of the message; case does not count' })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: 'number of a line' })),
+}
+export const LOG_QUERY = {
+  ...TAIL_QUERY,
+  before: Type.Optional(Type.Integer({ minimum: 0, description: 'as the page before tells it' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, description: 'lines; default 100' })),
+}
+const QuerySchema = Type.Object(LOG_QUERY)
+type Query = Decoded<typeof QuerySchema>
+export interface ScriptLogQuery extends Readonly<{ [Name in keyof Query]?: Query[Name] | undefined }> {}
+
+/** Of this host, since it started. */
+export const MetricsSchema = Type.Object(
+  {
+    calls: Type.Integer(),
+    errors: Type.Integer({ description: 'answers from 500 on' }),
+    coldStarts: Type.Integer({ description: 'calls that found no process' }),
+    open: Type.Integer(),
+    p50: Type.Number({ description: 'ms until the answer began' }),
+    p99: Type.Number(),
+    bytesIn: Type.Integer(),
+    bytesOut: Type.Integer(),
+  },
+  { title: 'WebscriptMetrics' },
+)
+export interface ScriptMetrics extends Decoded<typeof MetricsSchema> {}
