@@ -17,18 +17,22 @@ export type Cascade = (typeof CASCADES)[number]
 
 const Text = Type.String()
 const MAX_APPLIED = 100
-const AppliedId = Type.Union([
-  Type.String({ minLength: 1 }),
-  Type.Object({ constraintId: Type.String({ minLength: 1 }) }),
-])
 /** Ids of constraints, or entries as they are shown. */
-const APPLIED = Type.Array(AppliedId, {
-  maxItems: MAX_APPLIED,
-  description: 'ids of constraints, or entries with them',
-})
-const appliedIds = Type.Decode(nullable(APPLIED), (applied) =>
-  applied === null ? [] : [...new Set(applied.map((each) => (typeof each === 'string' ? each : each.constraintId)))],
+const APPLIED = Type.Array(
+  refined(Type.Unknown({ description: 'the id of a constraint, or an entry with it' }), (entry) =>
+    isText(appliedId(entry)) ? [] : [{ message: 'is not the id of a constraint' }],
+  ),
+  { maxItems: MAX_APPLIED },
 )
+const appliedIds = Type.Decode(nullable(APPLIED), (applied) => [...new Set((applied ?? []).map(appliedId))])
+
+function appliedId(entry: unknown): unknown {
+  return ownValue(entry, 'constraintId') ?? entry
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
 
 /** The attributes of a body, whatever they are; what reserved ones have to be depends on what is there. */
 export const ResourceAttributes = checked(Type.Unsafe<Attributes>(open({}, MAX_LEVELS)), {
