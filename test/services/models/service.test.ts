@@ -9,7 +9,7 @@ import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { deferred } from '../../support/deferred.ts'
 import { until } from '../../support/until.ts'
-import { refusal, TEST_SEAL, TestDriver } from './test-driver.ts'
+import { TEST_SEAL, TestDriver } from './test-driver.ts'
 import { zipOf } from './zip.ts'
 
 const file = zipOf({ 'model.bst': 'x' })
