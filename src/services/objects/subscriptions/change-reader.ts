@@ -19,7 +19,6 @@ const CURSOR = 'changes'
 const PAGE = 500
 /** changes that stay in the log after they were handed on */
 const KEPT = 1_000
-/** of one change, when lanes change meanwhile */
 /** ms until it is tried again */
 const AGAIN_MS = 2_000
 /** buckets of a tenant that have subscriptions */
