@@ -1,5 +1,6 @@
 /** Leaves that every room may use: coded errors, issues, plain JSON, durations, instants, queues. No clock, no disk, no network. */
 export { AllowList, problemsOfAllowed } from './allow-list.ts'
+export { AskedWork } from './asked-work.ts'
 export { ByTenant, perTenant } from './by-tenant.ts'
 export type { Caller, Led } from './caller.ts'
 export type { CancelSignal } from './cancel-signal.ts'

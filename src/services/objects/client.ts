@@ -117,38 +117,21 @@ export interface TransfersClient {
 export function subscriptionsClient(http: Http): SubscriptionsClient {
   const at = (bucket: string) => `${BASE}${pathOf`/subscription/${bucket}`}`
   const one = (bucket: string, id: string) => `${BASE}${pathOf`/subscription/${bucket}/${id}`}`
+  const listed = async <T>(path: string, query: object, name: string): Promise<readonly T[]> =>
+    (await typed<Readonly<Record<string, readonly T[]>>>(http.json('GET', path, { query: { ...query } })))[name] ?? []
   return {
-    list: async (bucket, query = {}) => {
-      const page = await typed<{ readonly subscriptions: readonly Subscription[] }>(
-        http.json('GET', at(bucket), { query: { ...query } }),
-      )
-      return page.subscriptions
-    },
+    list: (bucket, query = {}) => listed(at(bucket), query, 'subscriptions'),
     get: (bucket, id) => typed(http.json('GET', one(bucket, id))),
     create: (bucket, body) => typed(http.json('POST', at(bucket), { body })),
     put: (bucket, id, body) => typed(http.json('PUT', one(bucket, id), { body })),
     remove: async (bucket, id) => void (await http.json('DELETE', one(bucket, id))),
     removeAll: async (bucket, query = {}) => void (await http.json('DELETE', at(bucket), { query: { ...query } })),
-    deliveries: async (bucket, id, query = {}) => {
-      const page = await typed<{ readonly deliveries: readonly Delivery[] }>(
-        http.json('GET', `${one(bucket, id)}/deliveries`, { query: { ...query } }),
-      )
-      return page.deliveries
+    deliveries: (bucket, id, query = {}) => listed(`${one(bucket, id)}/deliveries`, query, 'deliveries'),
+    transfers: {
+      imports: (query = {}) => listed(`${BASE}/import`, query, 'imports'),
+      import: (id) => typed(http.json('GET', `${BASE}${pathOf`/import/${id}`}`)),
+      startExport: (body) => typed(http.json('POST', `${BASE}/export`, { body })),
+      export: (id) => typed(http.json('GET', `${BASE}${pathOf`/export/${id}`}`)),
     },
-    transfers: transfersClient(http),
-  }
-}
-
-function transfersClient(http: Http): TransfersClient {
-  return {
-    imports: async (query = {}) => {
-      const list = await typed<{ readonly imports: readonly ImportInfo[] }>(
-        http.json('GET', `${BASE}/import`, { query: { ...query } }),
-      )
-      return list.imports
-    },
-    import: (id) => typed(http.json('GET', `${BASE}${pathOf`/import/${id}`}`)),
-    startExport: (body) => typed(http.json('POST', `${BASE}/export`, { body })),
-    export: (id) => typed(http.json('GET', `${BASE}${pathOf`/export/${id}`}`)),
   }
 }

@@ -128,38 +128,25 @@ export class ObjectWriter {
   }
 
   /** `NOT_FOUND` without the source. */
-  async copy(
-    table: ObjectTable,
-    bucket: string,
-    target: string,
-    source: string,
-    cause?: ObjectCause,
-  ): Promise<ObjectRecord> {
+  async copy(table: ObjectTable, bucket: string, target: string, source: string): Promise<ObjectRecord> {
     const found = await this.#source(table, bucket, source)
     if (source === target) return found.value
     return this.#placing(table, async (claim) => {
       if (!(await this.#dependencies.contents.copy(table.tenant, found.value.content, claim.id))) throw replaced(source)
       const record = { ...found.value, path: target, modified: this.#dependencies.now(), content: claim.id }
       const ending = this.#dependencies.loose.ending(table, claim)
-      return this.#commit(table, { record, cause, writes: async () => [ending] })
+      return this.#commit(table, { record, writes: async () => [ending] })
     })
   }
 
   /** The content changes its object. */
-  async move(
-    table: ObjectTable,
-    bucket: string,
-    target: string,
-    source: string,
-    cause?: ObjectCause,
-  ): Promise<ObjectRecord> {
+  async move(table: ObjectTable, bucket: string, target: string, source: string): Promise<ObjectRecord> {
     const found = await this.#source(table, bucket, source)
     if (source === target) return found.value
     const time = this.#dependencies.now()
     const record = { ...found.value, path: target, modified: time }
     const outcome = await this.#commit(table, {
       record,
-      cause,
       writes: async () => {
         const now = await findObject(table, bucket, source)
         if (now?.version !== found.version) throw replaced(source)
@@ -167,13 +154,13 @@ export class ObjectWriter {
         const left = await foldersWithout(table, bucket, [source], [target])
         return [table.entries.deleting(entryId(bucket, source), found.version), ...left]
       },
-      changes: [{ event: 'delete', object: found.value, time, ...(cause && { cause }) }],
+      changes: [{ event: 'delete', object: found.value, time }],
     })
     return outcome.record
   }
 
   /** Removes records that were just read, of one bucket and in order of path; each must be as it was. */
-  async remove(table: ObjectTable, stored: readonly Stored<ObjectRecord>[], cause?: ObjectCause): Promise<void> {
+  async remove(table: ObjectTable, stored: readonly Stored<ObjectRecord>[]): Promise<void> {
     const [first] = stored
     if (first === undefined) return
     const { bucket } = first.value
@@ -191,20 +178,20 @@ export class ObjectWriter {
       ...left,
       appending(
         table,
-        stored.map(({ value }) => ({ event: 'delete', object: value, time, ...(cause && { cause }) })),
+        stored.map(({ value }) => ({ event: 'delete', object: value, time })),
       ),
     ])
-    void this.#dependencies.loose.sweep(table)
+    this.#dependencies.loose.sweep(table)
     this.#dependencies.changed(table.tenant, { put: 0, removed: stored.length })
   }
 
   /** One object; false when there is none. */
-  removeOne(table: ObjectTable, bucket: string, path: string, cause?: ObjectCause): Promise<boolean> {
+  removeOne(table: ObjectTable, bucket: string, path: string): Promise<boolean> {
     return this.#dependencies.mutex.run(lockOf(table, bucket, path), () =>
       retryOnConflict(async () => {
         const found = await findObject(table, bucket, path)
         if (found === undefined) return false
-        await this.remove(table, [found], cause)
+        await this.remove(table, [found])
         return true
       }),
     )
@@ -249,7 +236,7 @@ export class ObjectWriter {
       ...(effects?.writes() ?? []),
       appending(table, [change, ...changes]),
     ])
-    if (before !== undefined) void loose.sweep(table)
+    if (before !== undefined) loose.sweep(table)
     changed(table.tenant, { put: 1, removed: changes.length })
     return { record, isMade: true }
   }

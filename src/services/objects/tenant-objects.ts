@@ -125,12 +125,12 @@ export class TenantObjects implements ObjectsApi {
     bucket: string,
     target: string,
     source: string,
-    { move = false, cause }: Parameters<ObjectsApi['copy']>[3] = {},
+    { move = false }: Parameters<ObjectsApi['copy']>[3] = {},
   ): Promise<ObjectRecord> {
     const { alias } = this.#with(bucket, 'read', 'write', ...(move ? (['delete'] as const) : []))
     const { writer, table } = this.#dependencies
     const [to, from] = [readObjectPath(target), readObjectPath(source)]
-    return move ? writer.move(table, alias, to, from, cause) : writer.copy(table, alias, to, from, cause)
+    return move ? writer.move(table, alias, to, from) : writer.copy(table, alias, to, from)
   }
 
   async remove(bucket: string, path: string, options: RemoveOptions = {}): Promise<Removed> {

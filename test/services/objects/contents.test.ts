@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ObjectRecord } from '../../../src/services/objects/contract.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { BUCKET, codeOf, contentApp, type ContentApp } from './content-app.ts'
+import { codeOf, contentApp, type ContentApp } from './content-app.ts'
 import { bytes, otherwise, pathsIn, START, textOf } from './support.ts'
 
 let content: ContentApp

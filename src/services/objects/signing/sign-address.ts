@@ -26,7 +26,7 @@ interface Order {
 }
 
 export interface AddressOrder extends Order {
-  readonly method: SignedMethod | 'HEAD'
+  readonly method: SignedMethod
   /** scheme, authority, and what paths of the host begin with: `https://host:8080` */
   readonly origin: string
   /** s */
