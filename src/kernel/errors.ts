@@ -104,6 +104,12 @@ export const ERRORS = {
 
 export type ErrorCode = keyof typeof ERRORS
 
+/** An operation of JSON Patch (RFC 6902). Its pointers lead into the checked document. */
+export type PatchOperation =
+  | { readonly op: 'move'; readonly from: string; readonly path: string }
+  | { readonly op: 'remove'; readonly path: string }
+  | { readonly op: 'replace'; readonly path: string; readonly value: string | number }
+
 /** One problem in a document. `path` is a JSON pointer such as `/sensors/0/properties/value`. */
 export interface Issue {
   path: string
@@ -111,6 +117,8 @@ export interface Issue {
   message: string
   /** what would be right */
   suggestion?: string
+  /** the same for editors, where the document allows a single correction */
+  fix?: readonly PatchOperation[]
   /** `INFO` works as it is, and refuses nothing even where warnings do */
   severity: 'ERROR' | 'WARNING' | 'INFO'
   /** a stable kind for programs: `PLUG`, `BINDING`, `VARIABLE`, `STATE`, `LABEL`, `CYCLE`, `TYPE` ... */

@@ -17,6 +17,7 @@ export {
   ERRORS,
   isAway,
   type Issue,
+  type PatchOperation,
   messageOf,
   secondsToWait,
   validationError,
@@ -30,7 +31,19 @@ export { MAX_HOPS } from './hops.ts'
 export { isTooLongForId, MAX_ID_BYTES } from './ids.ts'
 export { isInstant, isoInstant, notAnInstant } from './instant.ts'
 export { isAddress } from './ip-address.ts'
-export { Issues, issuesText, makeIssue, refuse, refusedBy, shown } from './issues.ts'
+export {
+  type Fix,
+  Issues,
+  issuesText,
+  makeIssue,
+  movedTo,
+  refuse,
+  refusedBy,
+  removing,
+  renaming,
+  replacing,
+  shown,
+} from './issues.ts'
 export {
   FORBIDDEN_KEYS,
   hasKeysOf,

@@ -1,13 +1,44 @@
 /** Problems of what was sent: how they are gathered, and the error that tells all of them at once. */
-import { AppError, type Issue } from './errors.ts'
+import { AppError, type Issue, type PatchOperation } from './errors.ts'
+import { at, stepsOf } from './pointer.ts'
 
 const MAX_TOLD = 20
 
 const MAX_SHOWN = 80
 
 /** A problem that refuses. `path` is a JSON pointer such as `/resources/0`. */
-export function makeIssue(type: string, path: string, message: string, suggestion?: string): Issue {
-  return { type, severity: 'ERROR', path, message, ...(suggestion !== undefined && { suggestion }) }
+export function makeIssue(type: string, path: string, message: string, suggestion?: string, fix?: Fix): Issue {
+  return {
+    type,
+    severity: 'ERROR',
+    path,
+    message,
+    ...(suggestion !== undefined && { suggestion }),
+    ...(fix !== undefined && { fix: [fix(path)] }),
+  }
+}
+
+/** Corrects what is at the place of a problem. */
+export type Fix = (path: string) => PatchOperation
+
+export const removing: Fix = (path) => ({ op: 'remove', path })
+
+export function replacing(value: string | number): Fix {
+  return (path) => ({ op: 'replace', path, value })
+}
+
+/** Of a field in its object. */
+export function renaming(name: string): Fix {
+  return (from) => ({ op: 'move', from, path: at(from.slice(0, from.lastIndexOf('/')), name) })
+}
+
+/** The issue for a document in which its place has another path. */
+export function movedTo({ fix, ...issue }: Issue, path: string): Issue {
+  const moved = fix?.map((operation): PatchOperation => {
+    if (operation.op !== 'move') return { ...operation, path }
+    return renaming(stepsOf(operation.path).at(-1) ?? '')(path)
+  })
+  return { ...issue, path, ...(moved && { fix: moved }) }
 }
 
 /** The problems of one body or query, in the order in which they were found. */

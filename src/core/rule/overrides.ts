@@ -67,7 +67,7 @@ export function applyOverrides(
         return
       }
       if (target === undefined) {
-        const hint = report.suggest(override.name, nodes.keys(), 'nodes')
+        const hint = report.instead(override.name, nodes.keys(), 'nodes')
         report.error('OVERRIDE', at(place, 'name'), `there is no node ${shown(override.name)} to override`, hint)
         return
       }
@@ -212,7 +212,7 @@ function findAction(
         'OVERRIDE',
         at(path, 'label'),
         `the node ${shown(source)} fires no ${shown(label)}`,
-        report.suggest(label, fired.keys(), `nodes that ${shown(source)} fires`),
+        report.instead(label, fired.keys(), `nodes that ${shown(source)} fires`),
       )
     return found
   }

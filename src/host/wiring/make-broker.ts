@@ -2,7 +2,6 @@
 import { engineIntake } from './engine-intake.ts'
 import { SparingLog } from '#kernel'
 import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/broker'
-import { createSeries } from '#services/broker/series'
 import { machineTimers } from '#platform'
 import { withMqtt } from './mqtt.ts'
 import type { HostedService } from '../hosted-service.ts'
@@ -38,7 +37,6 @@ export const makeBroker: MakeService = ({
   const own = createBrokerService({
     storage,
     now,
-    makeSeries: createSeries,
     engine: () => serviceRegistry.runner && engineIntake(serviceRegistry.runner.intake),
     resources: () => serviceRegistry.resources,
     commands: () => serviceRegistry.work?.outbox,

@@ -20,6 +20,9 @@
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, Feed, Issue, Json, LogPlace, Published } from '#kernel'
 import type { Sample, Write } from '#storage'
+import type { SeriesAnswer, SeriesPage, SeriesQuery, SeriesRemoval } from './series/series-schema.ts'
+
+export type { SeriesAnswer, SeriesPage, SeriesQuery } from './series/series-schema.ts'
 
 /** The service of one host. */
 export interface BrokerService {
@@ -184,33 +187,6 @@ export interface StreamApi {
 
 export type StreamedMessage = Published<BrokerMessage>
 
-/** Parameters of a series read, as they come: times are epoch ms, ISO 8601, or an age such as `-2d`. */
-export interface SeriesQuery {
-  readonly from?: string | number
-  readonly until?: string | number
-  readonly grouping?: string
-  /** an IANA zone: with it days and weeks are those of its calendar */
-  readonly zone?: string
-  readonly aggregate?: string
-  /** with commas between */
-  readonly aggregates?: string
-  readonly limit?: string | number
-  /** `ascending` (the default) or `descending` */
-  readonly order?: string
-}
-
-export interface SeriesAnswer {
-  /** resolved: epoch ms, lists, what was asked */
-  readonly query: Readonly<Record<string, unknown>>
-  /** `[time, value]`, or `[time, value of each aggregate ...]` */
-  readonly series: readonly (readonly unknown[])[]
-  /** more remains than one answer has; then there is a `next` */
-  readonly truncated?: true
-}
-
-/** `next`: the query of what remains, when it did not fit. */
-export type SeriesPage = SeriesAnswer & { readonly next?: SeriesQuery }
-
 export interface SeriesApi {
   /** At most 2,000 points. */
   get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
@@ -225,13 +201,7 @@ export interface SeriesApi {
   /** One query or an array of them; the answer has the same form, and `next` is the body of what remains. */
   query(body: unknown): Promise<SeriesAnswer | readonly SeriesAnswer[]>
   /** Times are epoch ms, ISO 8601, or an age such as `2d`. */
-  remove(what: {
-    readonly resource: string
-    readonly metrics?: readonly string[]
-    readonly from?: string | number
-    readonly until?: string | number
-    readonly only?: 'samples' | 'messages'
-  }): Promise<void>
+  remove(what: SeriesRemoval): Promise<void>
 }
 
 /** What the broker asks of the engine. */

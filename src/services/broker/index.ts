@@ -2,5 +2,5 @@
 export { brokerErrorBody } from './error-body.ts'
 export { INTRODUCTION, type Origin, type OtherHosts, type OtherListener } from './mqtt/other-hosts.ts'
 export { LOG, nothing, PARTITION, projectEntry } from './posting/log-entry.ts'
-export { brokerRoutes } from './routes.ts'
+export { brokerRoutes } from './api.ts'
 export { createBrokerService } from './service.ts'

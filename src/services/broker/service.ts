@@ -20,14 +20,12 @@ import { readCommand, readPost } from './posting/read-post.ts'
 import { NO_BOUNDS } from './posting/time-bounds.ts'
 import type { LagLimits } from './posting/series-projector.ts'
 import type { BrokerPartition } from './partitions/broker-partition.ts'
-import type { MakeSeries } from './series-of-tenant.ts'
 import { TenantBroker } from './tenant-broker.ts'
 
 export interface BrokerDependencies {
   readonly storage: Storage
   /** epoch ms */
   readonly now: () => number
-  readonly makeSeries: MakeSeries
   /** Neighbours are asked for when they are needed: they may be made later, or not at all. */
   readonly engine?: () => Forwarding | undefined
   readonly resources?: () => Discovery | undefined
@@ -137,7 +135,7 @@ class Service implements BrokerService {
   #tenant(name: string): TenantBroker {
     const known = this.#tenants.get(name)
     if (known !== undefined) return known
-    const { storage, now, elapsed, makeSeries, engine, resources, commands, partition } = this.#dependencies
+    const { storage, now, elapsed, engine, resources, commands, partition } = this.#dependencies
     const { report, odd, limits, lag, toldUpTo, bounds = NO_BOUNDS } = this.#dependencies
     const none = (): undefined => undefined
     const made = new TenantBroker({
@@ -145,7 +143,6 @@ class Service implements BrokerService {
       store: storage.tenant(name),
       now,
       elapsed: elapsed ?? machineTimers.elapsed,
-      makeSeries,
       partition,
       engine: engine ?? none,
       resources: resources ?? none,

@@ -22,8 +22,8 @@ import { Posting } from './posting/posting.ts'
 import { Projection } from './posting/projection.ts'
 import { type LagLimits, SeriesProjector } from './posting/series-projector.ts'
 import { RecentMessages } from './recent-messages.ts'
-import type { MakeSeries } from './series-of-tenant.ts'
-import { Streams } from './streams.ts'
+import { createSeries } from './series/create-series.ts'
+import { Streams } from './streams/streams.ts'
 
 /** ms that an entry stays after it was applied */
 const LAG_MS = 120_000
@@ -68,7 +68,6 @@ export interface TenantBrokerDependencies {
   readonly engine: () => Forwarding | undefined
   readonly resources: () => Discovery | undefined
   readonly commands: () => CommandOutbox | undefined
-  readonly makeSeries: MakeSeries
   /** which of several partitions of the tenant it is; absent: the tenant has one */
   readonly partition?: BrokerPartition | undefined
   readonly limits: IngestLimits
@@ -103,7 +102,7 @@ export class TenantBroker {
 
   constructor(dependencies: TenantBrokerDependencies) {
     this.#dependencies = dependencies
-    const { tenant, store, now, elapsed, engine, commands, limits, lag, report, makeSeries, partition } = dependencies
+    const { tenant, store, now, elapsed, engine, commands, limits, lag, report, partition } = dependencies
     const log = store.log(LOG)
     this.#log = log
     this.streams = new Streams(dependencies.toldUpTo, log, partition?.number)
@@ -128,7 +127,7 @@ export class TenantBroker {
       arrived: (posts) => this.#arrived(posts),
       told: (post, before) => this.#told(post, before),
     })
-    const { series, queryMessages } = makeSeries({ store, now })
+    const { series, queryMessages } = createSeries({ store, now })
     const recent = this.#recent
     const inStep = this.#inStep
     this.#posting = new Posting({

@@ -76,7 +76,7 @@ async function handOver(part: string, work: Promise<unknown>): Promise<void> {
     if (!(error instanceof AppError) || error.status >= 500) {
       throw new AppError('FORWARDING', `what was converted is not stored: ${messageOf(error)}`, { cause: error })
     }
-    const issues = error.issues.map((issue) => ({ ...issue, path: `${part}${issue.path}` }))
+    const issues = error.issues.map(({ fix: _fix, ...issue }) => ({ ...issue, path: `${part}${issue.path}` }))
     throw new AppError('CONVERSION', `what was converted is refused: ${error.message}`, { issues, cause: error })
   }
 }

@@ -35,7 +35,7 @@ export function refusalText(error: AppError): string {
 }
 
 export function wireIssue(issue: Issue): WireIssue {
-  const { type, message, severity, path, details, suggestion } = issue
+  const { type, message, severity, path, details, suggestion, fix } = issue
   return {
     type: type === 'PLUG' ? 'PLUGIN' : type,
     message,
@@ -43,6 +43,7 @@ export function wireIssue(issue: Issue): WireIssue {
     ...(path !== '' && { path }),
     ...(details !== undefined && { details }),
     ...(suggestion !== undefined && { suggestion }),
+    ...(fix !== undefined && { fix }),
   }
 }
 

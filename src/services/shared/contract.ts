@@ -1,5 +1,5 @@
 /** What the contracts of services share: fields of bodies, their check, and effects. */
-export { checked } from './api/check.ts'
+export { checked, type Checked } from './api/check.ts'
 export {
   closed,
   type Decoded,
@@ -17,3 +17,5 @@ export {
   REVISION,
 } from './api/fields.ts'
 export type { EffectOfTask } from './effect-order.ts'
+export { UNSTORABLE } from './series/read-name.ts'
+export { MAX_TIME } from './series/times.ts'

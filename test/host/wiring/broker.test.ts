@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { dataPort, latestValue } from '../../../src/host/wiring/broker.ts'
 import type { Cause, DataPort } from '../../../src/core/ports.ts'
 import type { BrokerService, Forwarding } from '../../../src/services/broker/contract.ts'
-import { createSeries } from '../../../src/services/broker/series/create-series.ts'
 import { createBrokerService } from '../../../src/services/broker/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -34,7 +33,6 @@ beforeEach(async () => {
   broker = createBrokerService({
     storage,
     now: () => NOW,
-    makeSeries: createSeries,
     engine: () => engine,
     every: () => () => undefined,
   })
@@ -117,7 +115,7 @@ describe('what plugs ask of the broker', () => {
     await expect(data.post('r', { t: 1 }, BOTH, at(1))).rejects.toMatchObject(late)
     await expect(data.post('r', { t: 3 }, { store: false, forward: true }, at(3))).rejects.toMatchObject(late)
     await broker.stop()
-    broker = createBrokerService({ storage, now: () => NOW, makeSeries: createSeries, every: () => () => undefined })
+    broker = createBrokerService({ storage, now: () => NOW, every: () => () => undefined })
     await broker.start()
     await expect(data.command('r', { name: 'close' }, at(3))).rejects.toMatchObject(late)
     expect(await data.messages('r', 5)).toEqual([{ t: 2, timestamp: NOW }])

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { WebSocket } from 'ws'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { SWEEP_MS } from '../../../src/services/broker/service.ts'
-import { TICK_MS } from '../../../src/services/broker/routes/streams/open-streams.ts'
+import { TICK_MS } from '../../../src/services/broker/streams/open-streams.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
 import { openAnswer } from './support/open-answer.ts'
 

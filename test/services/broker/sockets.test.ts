@@ -5,9 +5,9 @@ import type { FastifyRequest } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { WebSocket as Client, type WebSocket as Server } from 'ws'
 import type { BrokerService, Posted } from '../../../src/services/broker/contract.ts'
-import { TICK_MS } from '../../../src/services/broker/routes/streams/open-streams.ts'
-import { Sockets } from '../../../src/services/broker/routes/streams/sockets.ts'
-import { streamingOf } from '../../../src/services/broker/routes/streams/streaming.ts'
+import { OpenStreams, TICK_MS } from '../../../src/services/broker/streams/open-streams.ts'
+import { Sockets } from '../../../src/services/broker/streams/sockets.ts'
+import { Frames } from '../../../src/services/broker/streams/frames.ts'
 import { until } from '../../support/until.ts'
 import { brokerBench, NOON, type BrokerBench } from './support/bench-of-broker.ts'
 
@@ -133,7 +133,7 @@ describe('a socket that publishes', () => {
   })
 
   it.each([
-    ['store=perhaps', '/store <- "perhaps" is neither true nor false'],
+    ['store=perhaps', '/store <- Boolean value expected'],
     ['stroe=false', '/stroe <- is no parameter of this request (write one of store, forward, ttl)'],
     ['store=false&store=true', '/store <- is there 2 times (give it once)'],
   ])('is closed when its query cannot be used: %s', async (query, problem) => {
@@ -158,7 +158,10 @@ describe('a socket that publishes', () => {
     const events = () => new Promise<Posted>((resolve) => posts.push(() => resolve({ message: 'taken', content: {} })))
     const service = { as: () => ({ posting: { events } }) } as unknown as BrokerService
     const request = { params: { id: 'a' }, query: {}, tenant: 'acme' } as Partial<FastifyRequest> as FastifyRequest
-    new Sockets(service, streamingOf('life', 1000)).publish('events')(socket as unknown as Server, request)
+    new Sockets(service, { frames: new Frames('life'), open: new OpenStreams() }).publish('events')(
+      socket as unknown as Server,
+      request,
+    )
     const frames = socket.readAll('{"n":1}', 1000)
     expect(frames).toBe(256)
     expect(posts).toHaveLength(256)

@@ -1,7 +1,7 @@
 /** Streams over HTTP: server-sent events and lines. */
 import { connect } from 'node:net'
 import { describe, expect, it } from 'vitest'
-import { TICK_MS } from '../../../src/services/broker/routes/streams/open-streams.ts'
+import { TICK_MS } from '../../../src/services/broker/streams/open-streams.ts'
 import { brokerBench, NOON } from './support/bench-of-broker.ts'
 import { openAnswer } from './support/open-answer.ts'
 

@@ -26,6 +26,12 @@ export function readBn(document: Readonly<Record<string, unknown>>, report: Repo
   const taken = new Set(issues)
   report.addAll(issues)
   if (graph === undefined) return undefined
-  const toOriginal = (issue: Issue): Issue => (taken.has(issue) ? issue : { ...issue, path: origins.of(issue.path) })
+  const toOriginal = (issue: Issue): Issue => {
+    const path = origins.of(issue.path)
+    if (taken.has(issue) || path === issue.path) return issue
+    // a table is written otherwise
+    const { fix: _fix, ...kept } = issue
+    return { ...kept, path }
+  }
   return { document: { ...others, ...graph }, toOriginal }
 }

@@ -92,7 +92,7 @@ function checkFallbackStates(entry: PlugEntry, report: Report): void {
         'STATE',
         path,
         `${naming(entry)}: ${field} ${shown(state)} is not a state of ${entry.plug?.name}`,
-        report.suggest(state, states, 'states'),
+        report.instead(state, states, 'states'),
       )
     }
   }

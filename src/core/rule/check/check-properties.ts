@@ -59,7 +59,7 @@ export function checkNode(entry: PlugEntry, plug: Plug, open: boolean, report: R
       'UNKNOWN_PROPERTY',
       at(path, key),
       `${naming(entry)}: ${plug.name} has no property ${shown(key)}`,
-      report.suggest(key, Object.keys(plug.input), `properties of ${plug.name}`),
+      report.rename(key, Object.keys(plug.input), `properties of ${plug.name}`, given),
     )
   }
   ownCheck(entry, plug, constants, path, report)
@@ -119,7 +119,7 @@ function checkConstant(
         'PROPERTY',
         path,
         `${what} is ${shownUnless(field, value)}, not one of ${values.join(', ')}`,
-        report.suggest(text, values, 'values'),
+        report.instead(text, values, 'values'),
       )
       return undefined
     }

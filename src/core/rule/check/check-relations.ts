@@ -32,7 +32,7 @@ function checkParents(entry: RelationEntry, index: RuleIndex, report: Report): r
         'LABEL',
         place,
         `relation ${shown(label)} has an unknown parent ${shown(parentLabel)}`,
-        report.suggest(parentLabel, others, 'sensors and relations'),
+        report.instead(parentLabel, others, 'sensors and relations'),
       )
       return undefined
     }
@@ -127,7 +127,7 @@ function checkRow(
     const hint =
       states.length === 0
         ? `${shown(parent.label)} has no states; it cannot be a parent`
-        : report.suggest(state, states, `states of ${shown(parent.label)}`)
+        : report.instead(state, states, `states of ${shown(parent.label)}`)
     report.error(
       'STATE',
       at(where, i),

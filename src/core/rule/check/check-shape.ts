@@ -79,7 +79,7 @@ function checkObject(shape: Shape, value: unknown, path: string, subject: string
         'FIELD',
         at(path, key),
         `${owner} has a field ${shown(key)} that nothing reads`,
-        report.suggest(key, Object.keys(known), 'fields'),
+        report.rename(key, Object.keys(known), 'fields', value),
       )
       fitting[key] = item
       continue
@@ -167,7 +167,7 @@ function checkEnum(
   report: Report,
 ): unknown {
   if (options.some((option) => option === value)) return value
-  const hint = typeof value === 'string' ? report.suggest(value, options.map(String), 'values') : undefined
+  const hint = typeof value === 'string' ? report.instead(value, options.map(String), 'values') : undefined
   report.error('TYPE', path, `${subject} must be one of ${options.join(', ')}, not ${kindOf(value)}`, hint)
   return undefined
 }

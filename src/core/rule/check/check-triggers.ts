@@ -59,7 +59,7 @@ function checkSource(trigger: Partial<Trigger>, path: string, index: RuleIndex, 
       'LABEL',
       place,
       `${naming(trigger)}: there is no node ${shown(sourceLabel)}`,
-      report.suggest(sourceLabel, others, 'sensors and relations'),
+      report.instead(sourceLabel, others, 'sensors and relations'),
     )
   } else if (source.kind === 'actuator') {
     report.error(
@@ -84,7 +84,7 @@ function checkDestination(trigger: Partial<Trigger>, path: string, index: RuleIn
       'LABEL',
       place,
       `${naming(trigger)}: there is no node ${shown(destinationLabel)}`,
-      report.suggest(destinationLabel, others, 'sensors and actuators'),
+      report.instead(destinationLabel, others, 'sensors and actuators'),
     )
   } else if (destination.kind === 'relation') {
     const hint = `a relation follows its parents by itself; add ${shown(trigger.sourceLabel ?? '')} to its parentLabels, or name a sensor or an actuator`
@@ -169,7 +169,7 @@ function checkState(
   const hint =
     states.length === 0
       ? `${owner} has no states; leave the condition out to fire after every execution`
-      : report.suggest(state, states, `states of ${owner}`)
+      : report.instead(state, states, `states of ${owner}`)
   report.error('STATE', path, `${naming(trigger)}: ${owner} has no state ${shown(state)}`, hint)
 }
 

@@ -1,5 +1,5 @@
 /** Gathers every problem of one document, so that all are told at once. */
-import { type Issue, nearest } from '#kernel'
+import { type Fix, type Issue, nearest, renaming, replacing } from '#kernel'
 import { shown } from '../../plug/problem.ts'
 import type { IssueType } from './issue-types.ts'
 
@@ -19,6 +19,14 @@ export interface CheckOptions {
   /** default false; true: decisions that an evaluation per answer made otherwise are named, too */
   readonly evaluation?: boolean
 }
+
+/** What to write in a place instead. */
+export interface Hint {
+  readonly text: string | undefined
+  readonly fix: Fix | undefined
+}
+
+type Suggestion = string | Hint | undefined
 
 /** Collects every problem of one document. */
 export class Report {
@@ -43,7 +51,13 @@ export class Report {
     return this.#errors > 0
   }
 
-  error(type: IssueType, path: string, message: string, suggestion?: string, details?: Record<string, unknown>): void {
+  error(
+    type: IssueType,
+    path: string,
+    message: string,
+    suggestion?: Suggestion,
+    details?: Record<string, unknown>,
+  ): void {
     this.#errors++
     this.#add('ERROR', type, path, message, suggestion, details)
   }
@@ -52,14 +66,14 @@ export class Report {
     type: IssueType,
     path: string,
     message: string,
-    suggestion?: string,
+    suggestion?: Suggestion,
     details?: Record<string, unknown>,
   ): void {
     this.#add('WARNING', type, path, message, suggestion, details)
   }
 
   /** A warning, or an error when the check is strict. */
-  lenient(type: IssueType, path: string, message: string, suggestion?: string): void {
+  lenient(type: IssueType, path: string, message: string, suggestion?: Suggestion): void {
     if (this.#strict) this.error(type, path, message, suggestion)
     else this.warning(type, path, message, suggestion)
   }
@@ -79,10 +93,26 @@ export class Report {
 
   /** What to write instead of `text`: the closest candidate, or else the first few there are. */
   suggest(text: string, candidates: Iterable<string>, plural: string): string | undefined {
+    return this.#look(text, candidates, plural).text
+  }
+
+  /** The same for a place that has just `text`. */
+  instead(text: string, candidates: Iterable<string>, plural: string): Hint {
+    const { text: hint, close } = this.#look(text, candidates, plural)
+    return { text: hint, fix: close === undefined ? undefined : replacing(close) }
+  }
+
+  /** The same for the name of a field in `owner`. */
+  rename(name: string, candidates: Iterable<string>, plural: string, owner: object): Hint {
+    const { text, close } = this.#look(name, candidates, plural)
+    return { text, fix: close === undefined || Object.hasOwn(owner, close) ? undefined : renaming(close) }
+  }
+
+  #look(text: string, candidates: Iterable<string>, plural: string): { text: string | undefined; close?: string } {
     const searching = ++this.#searches <= MAX_SEARCHES
     const first = take(candidates, searching ? MAX_CANDIDATES : LISTED + 1)
     const close = searching ? closest(text, first) : undefined
-    return close === undefined ? listing(first, plural) : `did you mean ${shown(close)}?`
+    return close === undefined ? { text: listing(first, plural) } : { text: `did you mean ${shown(close)}?`, close }
   }
 
   #add(
@@ -90,11 +120,13 @@ export class Report {
     type: IssueType,
     path: string,
     message: string,
-    suggestion: string | undefined,
+    suggestion: Suggestion,
     details: Record<string, unknown> | undefined,
   ): void {
     const issue: Issue = { path, message, severity, type }
-    if (suggestion !== undefined) issue.suggestion = suggestion
+    const { text, fix } = typeof suggestion === 'object' ? suggestion : { text: suggestion, fix: undefined }
+    if (text !== undefined) issue.suggestion = text
+    if (fix !== undefined) issue.fix = [fix(path)]
     if (details !== undefined) issue.details = details
     this.#push(issue)
   }

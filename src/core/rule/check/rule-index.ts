@@ -161,6 +161,6 @@ function reportLost(
     report.error('PLUG', at(path, 'name'), message, hint, details)
   } else {
     const names = new Set(ofKind.map((plug) => plug.name))
-    report.error('PLUG', at(path, 'name'), message, report.suggest(name, names, `${kind} plugs`), details)
+    report.error('PLUG', at(path, 'name'), message, report.instead(name, names, `${kind} plugs`), details)
   }
 }

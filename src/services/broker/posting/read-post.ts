@@ -12,16 +12,16 @@ import {
   MAX_ID_BYTES,
   notAnInstant,
 } from '#kernel'
+import { MAX_TIME, UNSTORABLE } from '#services/shared/contract'
 import type { BrokerMessage, PostOptions, TimeBounds } from '../contract.ts'
 import type { Arrival, Post } from './arrival.ts'
 import { Bulk } from './bulk.ts'
 import { isSample } from './log-entry.ts'
+import { MAX_MESSAGES } from './message-schema.ts'
 import { OddityCount } from './oddities.ts'
 import { boundsProblem, CLAIMED_TIMESTAMP, isWithin, NO_BOUNDS } from './time-bounds.ts'
 import { timeToLive, TIME_TO_LIVE_FORM } from './read-time-to-live.ts'
 
-/** messages of one post */
-export const MAX_MESSAGES = 10_000
 /** values of one post, over all of its messages */
 export const MAX_VALUES = 50_000
 /** bytes of a text that is a metric */
@@ -32,11 +32,7 @@ const MAX_MESSAGE = 400_000
 const MAX_LIST = 900_000
 /** lists and objects inside one another */
 const MAX_LEVELS = 90
-/** epoch ms, either way */
-const LAST_TIME = 8_640_000_000_000_000
 const MAX_ISSUES = 100
-/** NUL, or half of a surrogate pair: no medium keeps it */
-const UNSTORABLE = /[\0\p{Surrogate}]/u
 const UNSTORED = ['has a NUL or half of a surrogate pair', 'send text that is valid Unicode'] as const
 
 /** `VALIDATION` with all problems, `TOO_LARGE`. `resource`: of the path; without it each message names its own. */
@@ -289,7 +285,7 @@ class PostReader {
     if (given === undefined || given === null) return { time: this.#now }
     const time = typeof given === 'string' ? isoInstant(given) : given
     const path = `${place}/timestamp`
-    if (typeof time !== 'number' || !(Math.abs(time) <= LAST_TIME)) {
+    if (typeof time !== 'number' || !(Math.abs(time) <= MAX_TIME)) {
       this.wrong(path, `${shown(given)} ${notAnInstant(given)}`, 'send epoch milliseconds or ISO 8601')
       return { time: this.#now }
     }

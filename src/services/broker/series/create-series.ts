@@ -1,14 +1,23 @@
 /** Time series of one tenant. */
-import { AppError, Issues, ownValue } from '#kernel'
-import { MAX_TIME, readName, SampleReader } from '#services/shared'
-import type { Sample, Series, StoredMessage } from '#storage'
-import type { SeriesAnswer, SeriesApi, SeriesPage, SeriesQuery } from '../contract.ts'
-import type { SeriesDependencies, TenantSeries } from '../series-of-tenant.ts'
+import { AppError, ownValue } from '#kernel'
+import { MAX_TIME, SampleReader } from '#services/shared'
+import type { Sample, Series, Store, StoredMessage } from '#storage'
+import type { MessageApi, SeriesApi } from '../contract.ts'
 import { groupRows, type Rows } from './group-rows.ts'
 import { queryMessages } from './query-messages.ts'
 import { differenceRows, sampleRows } from './sample-rows.ts'
-import { readTimeOrAge } from './time-range.ts'
-import { readBodyRequest, readRequest, type SeriesRequest, type UncheckedRequest } from './series-request.ts'
+import { requestOf, type SeriesRequest } from './series-request.ts'
+import {
+  RawQuery,
+  type SeriesAnswer,
+  SeriesOfResource,
+  type SeriesPage,
+  type SeriesQuery,
+  SeriesQueryBody,
+  SeriesQueryList,
+  SeriesRemoval,
+  timeAt,
+} from './series-schema.ts'
 import { isSample } from '../posting/log-entry.ts'
 import { messageOf } from '../recent-messages.ts'
 
@@ -53,25 +62,38 @@ const MAX_QUERIES = 100
 /** times and values in the answer to one request: as JSON it must not hold the loop */
 const MAX_VALUES = 500_000
 
-/** Over the storage of one tenant. `samplesRead`: how many one request may go through. */
-export function createSeries({
-  store,
-  now,
-  samplesRead,
-}: SeriesDependencies & { readonly samplesRead?: number }): TenantSeries {
+export interface SeriesDependencies {
+  readonly store: Store
+  /** epoch ms */
+  readonly now: () => number
+  /** samples that one request may go through */
+  readonly samplesRead?: number
+}
+
+/** What the time series side of the broker gives for one tenant. */
+export interface TenantSeries {
+  readonly series: SeriesApi
+  readonly queryMessages: MessageApi['query']
+}
+
+/** Over the storage of one tenant. */
+export function createSeries({ store, now, samplesRead }: SeriesDependencies): TenantSeries {
   const { series } = store
   const newReader = (): SampleReader => new SampleReader(series, { most: samplesRead })
   return {
     series: {
-      async get(resource, metric, query = {}) {
-        return pageOf(newReader(), read(resource, metric, query, now(), MAX_POINTS))
+      async get(resource, metric, { aggregates, ...query } = {}) {
+        const list = aggregates === undefined ? {} : { aggregates: aggregates.split(',').map((name) => name.trim()) }
+        const asked = SeriesQueryBody.read({ ...query, ...list, resources: [resource], metric })
+        return pageOf(newReader(), requestOf(asked, { now: now(), most: MAX_POINTS }))
       },
-      raw: (resource, metric, query = {}) => raw(newReader(), resource, metric, query, now()),
+      async raw(resource, metric, query = {}) {
+        const asked = RawQuery.read({ ...query, resources: [resource], metric })
+        return pageOf(newReader(), requestOf(asked, { now: now(), most: MAX_RAW, usual: MAX_POINTS }))
+      },
       latest: (resource, metric, query = {}) => latest(series, resource, metric, query, now()),
       async list(resource) {
-        const issues = new Issues('QUERY')
-        readName(resource, '/resource', 'resource', issues)
-        issues.throwIfAny('the request')
+        SeriesOfResource.read({ resource })
         const newest = await newestSamples(series, resource, await series.latest(resource), now())
         return newest.map(({ metric, time, value }) => ({ metric, time, value }))
       },
@@ -81,23 +103,6 @@ export function createSeries({
     },
     queryMessages: (body) => queryMessages(series, body, now()),
   }
-}
-
-function read(resource: string, metric: string, query: SeriesQuery, now: number, most: number): SeriesRequest {
-  const { aggregates } = query
-  const members = { ...query, resources: [resource], metric, aggregates: aggregates && aggregates.split(',').map(trim) }
-  return checked({ place: '', members, now, most, usual: MAX_POINTS, issues: new Issues('QUERY') })
-}
-
-function trim(text: string): string {
-  return text.trim()
-}
-
-function checked(asked: UncheckedRequest): SeriesRequest {
-  const request = readRequest(asked)
-  asked.issues.throwIfAny('the query')
-  if (request !== undefined) return request
-  throw new AppError('INTERNAL', 'a query without a problem could not be read')
 }
 
 /** `next` is a body of `POST /series/query`. */
@@ -134,23 +139,6 @@ function rowsOf(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   return groupRows(reader, request)
 }
 
-async function raw(
-  reader: SampleReader,
-  resource: string,
-  metric: string,
-  query: SeriesQuery,
-  now: number,
-): ReturnType<SeriesApi['raw']> {
-  const { aggregate, aggregates, grouping, zone, ...range } = query
-  const issues = new Issues('QUERY')
-  for (const [name, value] of Object.entries({ aggregate, aggregates, grouping, zone })) {
-    if (value === undefined || (name === 'grouping' && value === 'auto')) continue
-    issues.wrong(`/${name}`, 'raw series are not aggregated', `ask for /series/${metric} without /raw`)
-  }
-  const members = { ...range, resources: [resource], metric }
-  return pageOf(reader, checked({ place: '', members, now, most: MAX_RAW, usual: MAX_POINTS, issues }))
-}
-
 async function latest(
   series: Series,
   resource: string,
@@ -158,10 +146,9 @@ async function latest(
   query: Pick<SeriesQuery, 'until' | 'limit'>,
   now: number,
 ): Promise<SeriesAnswer> {
-  const { until, limit = 1 } = query
-  const members = { limit, until, resources: [resource], metric }
-  const issues = new Issues('QUERY')
-  const request = checked({ place: '', members, now, most: MAX_POINTS, issues })
+  const { until } = query
+  const asked = RawQuery.read({ limit: 1, ...query, resources: [resource], metric })
+  const request = requestOf(asked, { now, most: MAX_POINTS })
   // a device's clock may be ahead: its newest sample is there all the same
   const bound = until === undefined ? undefined : request.range.until
   const span = { resources: [resource], metric, from: undefined, until: bound ?? MAX_TIME }
@@ -179,20 +166,17 @@ async function answerBody(
   body: unknown,
   now: number,
 ): Promise<SeriesPart | readonly SeriesPart[]> {
-  const issues = new Issues('QUERY')
-  const several: readonly unknown[] | undefined = Array.isArray(body) ? body : undefined
-  if (several !== undefined && several.length > MAX_QUERIES) {
-    throw new AppError('TOO_LARGE', `${several.length} queries are more than ${MAX_QUERIES}; send several requests`)
+  const isList = Array.isArray(body)
+  if (isList && body.length > MAX_QUERIES) {
+    throw new AppError('TOO_LARGE', `${body.length} queries are more than ${MAX_QUERIES}; send several requests`)
   }
-  const asked = { now, issues, most: MAX_POINTS }
-  const requests = (several ?? [body]).map((one, i) => {
-    return readBodyRequest(one, { ...asked, place: several === undefined ? '' : `/${i}` })
+  const queries = isList ? SeriesQueryList.read(body) : [SeriesQueryBody.read(body)]
+  const requests = queries.map((one, i) => {
+    return requestOf(one, { now, most: MAX_POINTS, ...(isList && { place: `/${i}` }) })
   })
-  issues.throwIfAny('the query')
   const answers: SeriesPart[] = []
   let values = 0
   for (const request of requests) {
-    if (request === undefined) continue
     const answered = await answer(reader, request)
     values += answered.series.length * (answered.series[0]?.length ?? 0)
     if (values > MAX_VALUES) {
@@ -201,22 +185,14 @@ async function answerBody(
     answers.push(answered)
   }
   const [only] = answers
-  return several !== undefined || only === undefined ? answers : only
+  return isList || only === undefined ? answers : only
 }
 
-function readRemoval(what: Parameters<SeriesApi['remove']>[0], now: number): Parameters<Series['remove']>[0] {
-  const { resource, metrics, only } = what
-  const issues = new Issues('QUERY')
-  readName(resource, '/resource', 'resource', issues)
-  for (const [i, metric] of (metrics ?? []).entries()) readName(metric, `/metrics/${i}`, 'metric', issues)
-  const from = readTimeOrAge(what.from, '/from', now, issues)
-  const until = readTimeOrAge(what.until, '/until', now, issues)
-  issues.throwIfAny('the removal')
+function readRemoval(what: SeriesRemoval, now: number): Parameters<Series['remove']>[0] {
+  const { from, until, ...rest } = SeriesRemoval.read(what)
   return {
-    resource,
-    ...(metrics && { metrics }),
-    ...(from !== undefined && { from }),
-    ...(until !== undefined && { until }),
-    ...(only && { only }),
+    ...rest,
+    ...(from !== undefined && { from: timeAt(from, now) }),
+    ...(until !== undefined && { until: timeAt(until, now) }),
   }
 }

@@ -6,8 +6,7 @@
 import { type GroupValues, type SampleReader, valuesOfGroups } from '#services/shared'
 import type { SampleValue } from '#storage'
 import { cutIntoGroups } from './groups.ts'
-import type { SeriesRequest } from './series-request.ts'
-import type { ResolvedRange } from './time-range.ts'
+import type { ResolvedRange, SeriesRequest } from './series-request.ts'
 
 /** The label of a group, then the value of each aggregate. */
 export type Row = readonly [time: number, ...values: (SampleValue | null)[]]

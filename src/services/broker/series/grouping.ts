@@ -25,6 +25,12 @@ const ISO = /^P(?:(\d{1,16})D)?(?:T(?=\d)(?:(\d{1,16})H)?(?:(\d{1,16})M)?(?:(\d{
 /** ms: longer than any range that a Date can hold */
 const LONGEST = 8_640_000_000_000_000
 
+/** Of what `lengthMs` reads, as a pattern. */
+export const LENGTH =
+  `(?:${[...NAMED.keys()].join('|')}|` +
+  String.raw`\d{1,16}[wdhms]|[Pp](?=.)(?:\d{1,16}[Dd])?` +
+  String.raw`(?:[Tt](?=\d)(?:\d{1,16}[Hh])?(?:\d{1,16}[Mm])?(?:\d{1,16}(?:[.,]\d{1,9})?[Ss])?)?)`
+
 /** What is right, for errors; after `write`. */
 export const LENGTH_FORMS = `${[...NAMED.keys()].join(', ')}, a number with w, d, h, m or s such as 42m, or PnDTnHnMn.nS such as PT1H`
 

@@ -5,7 +5,7 @@
  */
 import { beginOfPeriod, type GroupRun, lastAtOrBefore, periodOf, type PeriodUnit } from '#services/shared'
 import { DAY, lengthText, widthOf, type Grouping } from './grouping.ts'
-import type { ResolvedRange } from './time-range.ts'
+import type { ResolvedRange } from './series-request.ts'
 
 export interface Groups {
   /** when each of those that are shown begins, in the order of time */

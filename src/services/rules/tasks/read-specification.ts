@@ -7,7 +7,7 @@ import {
   TaskSettingsSchema,
   validateTaskRequest,
 } from '#core/spi'
-import { isPlainObject, type Issue, makeIssue, validationError } from '#kernel'
+import { isPlainObject, type Issue, makeIssue, movedTo, validationError } from '#kernel'
 import type { TaskForm } from './task-record.ts'
 
 export type ReadSpecification =
@@ -48,10 +48,9 @@ function readNetwork(
   const { name, ...graph } = network
   const task = settings['name'] === undefined && name !== undefined ? { ...settings, name } : settings
   const { rule, issues } = validateRule({ ...graph, task }, plugs, options)
-  const own = issues.map((issue) => ({
-    ...issue,
-    path: issue.path.startsWith('/task') ? issue.path.slice('/task'.length) : `/network${issue.path}`,
-  }))
+  const own = issues.map((issue) =>
+    movedTo(issue, issue.path.startsWith('/task') ? issue.path.slice('/task'.length) : `/network${issue.path}`),
+  )
   const all = [...own, ...nameIssues(task, '/name')]
   refuseErrors('the task', all)
   return { form: 'network', rule: rule ?? {}, warnings: all }

@@ -4,7 +4,7 @@
  */
 import { overriddenAt } from '#core/spi'
 import type { Rule, TaskSettings, Template } from '#core'
-import { at, type Issue, ownValue, stepsOf } from '#kernel'
+import { at, type Issue, movedTo, ownValue, stepsOf } from '#kernel'
 
 /** A request, and what it was for. */
 export interface SentRequest {
@@ -23,7 +23,7 @@ export interface SentRequest {
 export function inRequest(issue: Issue, request: SentRequest, isStoredWrong = false): Issue {
   if (isStoredWrong) return ofStored(issue, issue.path, request)
   const path = pathInRequest(issue.path, request)
-  if (path !== undefined) return { ...issue, path: `${request.place}${path}` }
+  if (path !== undefined) return movedTo(issue, `${request.place}${path}`)
   // what is wrong with the settings of the task came from the defaults
   const defaults = 'task' in request.stored ? '/task' : '/taskDefaults'
   const stored = issue.path.replace(/^\/task(?=\/)|^(?=\/variables\/)/, defaults)
@@ -56,11 +56,12 @@ function isLeftTo(defaults: unknown, sent: unknown, field: string): boolean {
 }
 
 function ofStored(issue: Issue, path: string, { owner, ownerPath }: SentRequest): Issue {
-  if (owner === undefined) return { ...issue, path: `${ownerPath}${path}` }
-  const { message, details, suggestion } = issue
+  if (owner === undefined) return movedTo(issue, `${ownerPath}${path}`)
+  const { fix: _fix, ...kept } = issue
+  const { message, details, suggestion } = kept
   const canOverride = /^\/(?:sensors|actuators)\//.test(path)
   return {
-    ...issue,
+    ...kept,
     path: ownerPath,
     message: `${owner} has at ${path}: ${message}`,
     details: { ...details, path },

@@ -6,16 +6,32 @@ import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
 import { Settings } from 'typebox/system'
 import { Errors } from 'typebox/value'
-import { at, isPlainObject, type Issue, makeIssue, nearest, ownValue, refuse, shown, stepsOf } from '#kernel'
-import { type Decoded, type Problem, problemsBy } from './fields.ts'
+import {
+  at,
+  isPlainObject,
+  type Issue,
+  makeIssue,
+  nearest,
+  ownValue,
+  refuse,
+  removing,
+  renaming,
+  shown,
+  stepsOf,
+} from '#kernel'
+import { type Decoded, nearestOf, type Problem, problemsBy } from './fields.ts'
 
 /** errors of a schema that are looked at: several may stand for one problem */
 const MAX_ERRORS = 1_000
+
+/** characters of an unknown name that are shown */
+const MAX_NAME = 100
 
 /** problems of one value that are named */
 const MAX_ISSUES = 100
 
 type SchemaError = ReturnType<typeof Errors>[number]
+type Described = { readonly description?: string } | undefined
 
 /** A schema with its check. */
 export interface Checked<S extends TSchema = TSchema> {
@@ -29,10 +45,12 @@ export interface CheckOptions {
   readonly subject: string
   /** type of its issues */
   readonly type?: string
+  /** the same of fields that it does not have */
+  readonly typeOfUnknown?: string
 }
 
 /** Compiles at the first value, so that a start costs nothing. */
-export function checked<const S extends TSchema>(schema: S, { subject, type = 'BODY' }: CheckOptions): Checked<S> {
+export function checked<const S extends TSchema>(schema: S, options: CheckOptions): Checked<S> {
   let validator: Validator | undefined
   const decode = decoderOf(schema)
   const known = new WeakSet()
@@ -41,7 +59,7 @@ export function checked<const S extends TSchema>(schema: S, { subject, type = 'B
     read: (value) => {
       if (typeof value === 'object' && value !== null && known.has(value)) return value as Decoded<S>
       validator ??= Compile(schema)
-      if (!validator.Check(value)) throw refuse(subject, issuesOf(schema, value, type))
+      if (!validator.Check(value)) throw refuse(options.subject, issuesOf(schema, value, options))
       const decoded = decode === undefined ? value : decode(value)
       // the caller's own object may change until it is read again
       if (typeof decoded === 'object' && decoded !== null && decoded !== value) known.add(decoded)
@@ -85,11 +103,15 @@ function decoderOf(schema: TSchema): Decode | undefined {
   }
 }
 
-function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue[] {
+function issuesOf(
+  schema: TSchema,
+  value: unknown,
+  { type = 'BODY', typeOfUnknown = type }: CheckOptions,
+): readonly Issue[] {
   const found = new Map<string, { readonly rank: number; readonly problem: Problem }>()
   for (const error of allErrors(schema, value)) {
-    const rank = RANKS[error.keyword] ?? 0
-    for (const problem of problemsOf(schema, value, error)) {
+    const rank = rankOf(error, partOf(value, error.instancePath))
+    for (const problem of problemsOf(schema, value, error, typeOfUnknown)) {
       const path = `${error.instancePath}${problem.at ?? ''}`
       if (rank < (found.get(path)?.rank ?? Number.POSITIVE_INFINITY)) found.set(path, { rank, problem })
     }
@@ -102,7 +124,9 @@ function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
-    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion))
+    .map(([path, { problem }]) =>
+      makeIssue(problem.type ?? type, path, problem.message, problem.suggestion, problem.fix),
+    )
 }
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
@@ -117,7 +141,13 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
 /** Of several errors at a place the one of the least rank says most: a form of a union that does not fit says little. */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
-function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly Problem[] {
+/** Words that stand beside a form of objects or lists say as little of one. */
+function rankOf({ keyword }: SchemaError, value: unknown): number {
+  const isOther = keyword === 'enum' && typeof value === 'object' && value !== null
+  return isOther ? 1 : (RANKS[keyword] ?? 0)
+}
+
+function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnknown: string): readonly Problem[] {
   const { instancePath, schemaPath } = error
   // the object around an unknown field names it
   if (error.keyword === 'boolean') return []
@@ -126,18 +156,19 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly
   if (error.keyword === 'required')
     return error.params.requiredProperties.map((name) => ({ at: at('', name), message: 'is required' }))
   if (error.keyword === 'additionalProperties') {
-    const names = writable(schemas[0])
+    const taken = new Set(Object.keys(part as object))
+    const known = writable(schemas[0])
     return error.params.additionalProperties.map((name) => ({
-      at: at('', name.slice(0, 100)),
-      ...unknownName(name, names),
+      type: typeOfUnknown,
+      ...unknownName(name, known, taken),
     }))
   }
   // rules of objects are asked for all of them at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
-  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part)]
+  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part, schemas)]
 }
 
-function plainProblem(error: SchemaError, value: unknown): Problem {
+function plainProblem(error: SchemaError, value: unknown, schemas: readonly Described[]): Problem {
   switch (error.keyword) {
     case 'type':
       return typeProblem(String(error.params.type))
@@ -147,6 +178,7 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
       return {
         message: `${shown(value)} is unknown`,
         suggestion: `write one of ${error.params.allowedValues.join(', ')}`,
+        fix: nearestOf(value, error.params.allowedValues),
       }
     case 'maxLength':
       return { message: `has ${String(value).length} characters`, suggestion: `at most ${error.params.limit}` }
@@ -164,8 +196,11 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
       const [bound, { limit }] = [error.keyword === 'minimum' ? 'least' : 'most', error.params]
       return { message: `${shown(value)} is out of range`, suggestion: `write at ${bound} ${limit}` }
     }
-    default:
-      return { message: error.message }
+    default: {
+      const description = schemas.find((schema) => schema?.description !== undefined)?.description
+      if (description === undefined) return { message: error.message }
+      return { message: 'does not fit', suggestion: `write ${description}` }
+    }
   }
 }
 
@@ -174,12 +209,22 @@ function typeProblem(type: string): Problem {
   return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
 }
 
-/** An unknown name, with the known one that it is most like. */
-function unknownName(name: string, known: readonly string[]): Problem {
+/** An unknown name, with the known one that it is most like. `taken`: names that have a value, or will have one. */
+function unknownName(name: string, known: readonly string[], taken: Set<string>): Problem {
   const like = nearest(name, known)
+  const isFree = like !== undefined && !taken.has(like)
+  if (isFree) taken.add(like)
   return {
+    at: at('', name.slice(0, MAX_NAME)),
     message: 'is unknown',
-    suggestion: like === undefined ? `known are ${known.join(', ')}` : `did you mean ${like}?`,
+    suggestion:
+      like !== undefined
+        ? `did you mean ${like}?`
+        : known.length === 0
+          ? 'leave it out'
+          : `known are ${known.join(', ')}`,
+    // of a longer one the place is not whole
+    fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }
 }
 

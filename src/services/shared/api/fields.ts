@@ -3,6 +3,7 @@ import { type StaticDecode, type TCodec, type TObject, type TProperties, type TS
 import {
   at,
   durationMs,
+  type Fix,
   FORBIDDEN_KEYS,
   isInstant,
   isoInstant,
@@ -10,7 +11,9 @@ import {
   isTooLongForId,
   type Json,
   MAX_ID_BYTES,
+  nearest,
   notAnInstant,
+  replacing,
   shown,
 } from '#kernel'
 
@@ -23,6 +26,10 @@ export interface Problem {
   readonly at?: string
   readonly message: string
   readonly suggestion?: string
+  /** type of its issue; default: that of the check */
+  readonly type?: string
+  /** the only correction */
+  readonly fix?: Fix | undefined
 }
 
 type FindProblems = (value: unknown) => readonly Problem[]
@@ -86,12 +93,19 @@ export function word<const W extends string>(name: string, words: readonly W[]):
     Type.String({ pattern: `^(?:${anyCase.join('|')})$`, description: `${list}, in any letter case` }),
     (value) => {
       if (typeof value === 'string' && known.has(value.toUpperCase())) return []
-      return [{ message: `Could not parse ${name}, valid values are: ${list}` }]
+      return [{ message: `Could not parse ${name}, valid values are: ${list}`, fix: nearestOf(value, words) }]
     },
     () => true,
   )
   // the pattern lets nothing else through
   return Type.Decode(schema, (value) => value.toUpperCase() as W)
+}
+
+/** Writes the one of the words that a text is most like. */
+export function nearestOf(value: unknown, words: readonly unknown[]): Fix | undefined {
+  const texts = words.filter((word) => typeof word === 'string')
+  const like = typeof value === 'string' ? nearest(value, texts) : undefined
+  return like === undefined ? undefined : replacing(like)
 }
 
 /** Epoch ms, of epoch ms or ISO 8601. */
@@ -186,18 +200,20 @@ function msOf(value: string): number {
   }
 }
 
-/** The same, which cannot be written to; any JSON, a list that is frozen already, and what has any names are as they are. */
+/** The same, which cannot be written to; any JSON, bytes, a list that is frozen already, and what has any names are as they are. */
 type Frozen<T> = [Json] extends [T]
   ? T
-  : T extends readonly (infer Item)[]
-    ? T extends Item[]
-      ? readonly Frozen<Item>[]
-      : T
-    : T extends object
-      ? string extends keyof T
-        ? T
-        : { readonly [Name in keyof T]: Frozen<T[Name]> }
-      : T
+  : T extends Uint8Array
+    ? T
+    : T extends readonly (infer Item)[]
+      ? T extends Item[]
+        ? readonly Frozen<Item>[]
+        : T
+      : T extends object
+        ? string extends keyof T
+          ? T
+          : { readonly [Name in keyof T]: Frozen<T[Name]> }
+        : T
 
 /** What a value of the schema is inside. */
 export type Decoded<S extends TSchema> = Frozen<StaticDecode<S>>

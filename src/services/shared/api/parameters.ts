@@ -2,14 +2,25 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { takesList } from '../http/check-query.ts'
 import { checked } from './check.ts'
-import type { Decoded } from './fields.ts'
+import { type Decoded, type Problem, refined } from './fields.ts'
 
 export type Parameters<P extends TProperties> = Decoded<TObject<P>>
 
-/** Makes a reader, which throws `VALIDATION` with all problems. Parameters without a schema are left out. */
-export function parameterReader<P extends TProperties>(parameters: P): (query: unknown) => Parameters<P> {
-  const { read } = checked(Type.Object(parameters), { subject: 'the query', type: 'QUERY' })
+/**
+ * Makes a reader, which throws `VALIDATION` with all problems. Parameters without a schema are left out. `together`: what
+ * is wrong with several parameters.
+ */
+export function parameterReader<P extends TProperties>(
+  parameters: P,
+  together?: (query: unknown) => readonly Problem[],
+): (query: unknown) => Parameters<P> {
+  const hasNeeded = together !== undefined || Object.values(parameters).some((schema) => !Type.IsOptional(schema))
+  const all = Type.Object(parameters)
+  const schema = together === undefined ? all : refined(all, together)
+  const { read } = checked(schema, { subject: 'the query', type: 'QUERY' })
   return (query) => {
+    // most requests have none
+    if (!hasNeeded && isEmpty(query)) return NONE as Parameters<P>
     const values: Record<string, unknown> = {}
     for (const [name, schema] of Object.entries(parameters)) {
       const value = valueOf(schema, (query as Readonly<Record<string, unknown>> | undefined)?.[name])
@@ -19,13 +30,25 @@ export function parameterReader<P extends TProperties>(parameters: P): (query: u
   }
 }
 
-/** An empty value is none but for texts; of several, where one is taken, the last one. */
+const NONE = Object.freeze({})
+
+function isEmpty(query: unknown): boolean {
+  for (const _name in query as object) return false
+  return true
+}
+
+/** An empty value is none but where any text is taken; of several, where one is taken, the last one. */
 function valueOf(schema: TSchema, sent: unknown): unknown {
   if (Array.isArray(sent)) return takesList(schema) ? sent : valueOf(schema, sent.at(-1))
   if (typeof sent !== 'string') return sent
   // `?dryRun` alone means yes
   if (Type.IsBoolean(schema)) return sent === '' || (sent === 'false' ? false : sent === 'true' || sent)
-  if (sent === '' && !Type.IsString(schema) && !takesList(schema)) return undefined
+  if (sent === '' && !isAnyText(schema) && !takesList(schema)) return undefined
   if (Type.IsInteger(schema) || Type.IsNumber(schema)) return /^-?\d{1,16}(?:\.\d+)?$/.test(sent) ? Number(sent) : sent
   return Type.IsArray(schema) ? [sent] : sent
+}
+
+function isAnyText(schema: TSchema): boolean {
+  const { pattern, minLength = 0 } = schema as { readonly pattern?: string; readonly minLength?: number }
+  return Type.IsString(schema) && pattern === undefined && minLength === 0
 }

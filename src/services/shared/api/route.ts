@@ -2,7 +2,7 @@
  * A route as a value: what it takes, who may ask it and what answers. Its types, the check of what it takes, and its
  * operation on the API page follow from it.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import type { TProperties, TSchema } from 'typebox'
 import type { Caller } from '#kernel'
 import { type Description, describing } from '../http/route-parts.ts'
@@ -19,7 +19,7 @@ declare module 'fastify' {
   }
 }
 
-type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParamNames<`/${Rest}`>
   : Path extends `${string}:${infer Name}`
@@ -34,6 +34,7 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly api: Api
   /** parts of the path, decoded */
   readonly params: Params
+  /** read and checked by the handler that takes it; a service that reads its parameters itself gets those of `request` */
   readonly query: Query
   readonly body: Body
   readonly request: FastifyRequest
@@ -42,12 +43,14 @@ export interface RouteContext<Api, Params, Query, Body> {
 
 type Shared = Omit<Description, 'params' | 'query' | 'body'>
 
+/** What a route asks of the server by itself: readers of other bodies, their limit, sockets. */
+type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
+
 /** What routes have that the API page does not show. */
 interface Unshown {
   /** other paths of it */
   readonly aliases?: readonly string[]
-  /** bytes of a body; default: what the host takes */
-  readonly bodyLimit?: number
+  readonly server?: ServerOptions
 }
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared, Unshown {
@@ -74,7 +77,7 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, aliases, scope, query, body, handler, bodyLimit, ...described } = definition
+    const { method, path, aliases, scope, query, body, server, handler, ...described } = definition
     const params = [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = '*']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
     return {
@@ -82,13 +85,15 @@ export function routesOf<Api>() {
       path,
       scope,
       ...(aliases && { aliases }),
-      ...(bodyLimit !== undefined && { bodyLimit }),
+      ...(server && { server }),
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
       answer: (api, request, reply) =>
         handler({
           api,
           params: request.params as Readonly<Record<ParamNames<Path>, string>>,
-          query: (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>,
+          get query() {
+            return (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>
+          },
           body: (body === undefined ? undefined : body.read(request.body)) as Decoded<B>,
           request,
           reply,
@@ -118,16 +123,16 @@ export async function addRoutes<Api>(
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
     addParsers?.(own)
-    for (const { method, path, aliases = [], scope, description, bodyLimit, answer } of routes) {
+    for (const { method, path, aliases = [], scope, description, server = {}, answer } of routes) {
       const { config, schema, ...options } = described(description)
       for (const url of [path, ...aliases])
         own.route({
           ...options,
-          ...(bodyLimit !== undefined && { bodyLimit }),
+          ...server,
           method,
           url,
           schema: { ...schema, ...(url !== path && { hide: true }) },
-          config: { ...config, scope },
+          config: { ...config, ...server.config, scope },
           handler: async (request, reply): Promise<unknown> => {
             // what the host's authentication found out
             const { tenant, user } = request

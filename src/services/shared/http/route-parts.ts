@@ -1,5 +1,5 @@
 /** What the routes of all services share: what a request says, and how a route is described. */
-import type { FastifyContextConfig, FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
 import type { Caller } from '#kernel'
 import { checkQuery } from './check-query.ts'
@@ -66,8 +66,6 @@ export interface Description {
   readonly isConditional?: boolean
   /** what its operation on the API page has besides */
   readonly operation?: { readonly operationId?: string; readonly deprecated?: boolean }
-  /** what the host does for it besides, such as `takesPayload` */
-  readonly config?: Omit<FastifyContextConfig, 'scope' | 'isConditional'>
 }
 
 /**
@@ -77,11 +75,11 @@ export interface Description {
 export function describing(tag: string, errors: TSchema) {
   return (description: Description): RouteShorthandOptions => {
     const { summary, body, query, otherQuery, params = [], consumes, produces } = description
-    const { isConditional = false, operation, config } = description
+    const { isConditional = false, operation } = description
     const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
-      config: { ...config, ...(isConditional && { isConditional }) },
+      config: { ...(isConditional && { isConditional }) },
       preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
       schema: {
         summary,

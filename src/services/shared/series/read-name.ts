@@ -2,7 +2,7 @@
 import { type Issues, isTooLongForId, MAX_ID_BYTES, shown } from '#kernel'
 
 /** NUL, or half of a surrogate pair: no medium keeps it */
-const UNSTORABLE = /[\0\p{Surrogate}]/u
+export const UNSTORABLE = /[\0\p{Surrogate}]/u
 
 /** The name of a metric or resource. */
 export function readName(value: unknown, path: string, what: string, issues: Issues): string | undefined {

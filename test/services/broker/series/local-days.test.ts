@@ -70,7 +70,7 @@ describe('local days', () => {
   it('are cut into pages at midnight, in both orders', async () => {
     const [[zone, from, until] = ['', 0, 0]] = PERIODS
     const { series } = await shelf(eachHalfHour(from, until))
-    for (const order of ['ascending', 'descending']) {
+    for (const order of ['ascending', 'descending'] as const) {
       const asked = { from: from + HOUR, until, grouping: 'day', zone, aggregates: 'count,last', order }
       const whole = await series.get('r', 'm', asked)
       const first = await series.get('r', 'm', { ...asked, limit: 2 })
@@ -112,7 +112,7 @@ describe('local days', () => {
   it.each([
     [{ grouping: 'hour', zone: 'Europe/Brussels' }, /\/zone <- stands without days or weeks/],
     [{ zone: 'Europe/Brussels' }, /\/zone <- stands without days or weeks/],
-    [{ grouping: 'day', zone: 'Belgium' }, /\/zone <- "Belgium" is no time zone/],
+    [{ grouping: 'day', zone: 'Belgium' }, /\/zone <- "Belgium" is not a time zone/],
   ])('are refused for %j', async (query, text) => {
     const { series } = await shelf()
     await expect(series.get('r', 'm', { ...query, aggregate: 'count' })).rejects.toThrow(text)

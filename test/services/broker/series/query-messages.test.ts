@@ -58,11 +58,11 @@ describe('messages of several resources', () => {
   })
 
   it.each([
-    ['no resources', { limit: 1 }, /\/resources <- is missing/],
+    ['no resources', { limit: 1 }, /\/resources <- is required/],
     ['a limit of nothing', { resources: ['a'], limit: 0 }, /\/limit/],
     ['a member that nobody reads', { resources: ['a'], metric: 'm' }, /\/metric/],
-    ['a list', [], /is no query/],
-    ['all at once', { resources: 'a', limit: 'x', from: {} }, /\/from .*\/resources .*\/limit/],
+    ['a list', [], /Object value expected/],
+    ['all at once', { resources: 'a', limit: 'x', from: {} }, /\/resources .*\/limit .*\/from/],
   ])('are refused for %s', async (_, body, text) => {
     const { queryMessages } = await shelf()
     await expect(queryMessages(body)).rejects.toThrow(text)

@@ -143,7 +143,7 @@ describe('what is refused', () => {
     [
       'everything at once',
       { metric: '', resources: [''], aggregates: ['x'], grouping: 'y', from: 'z', order: 'w' },
-      ['/metric', '/resources/0', '/from', '/aggregates/0', '/grouping', '/order'],
+      ['/metric', '/resources/0', '/aggregates/0', '/grouping', '/from', '/order'],
     ],
   ])('%s', async (_, body, paths) => {
     const { series } = await shelf()
@@ -179,8 +179,8 @@ describe('what is refused', () => {
   it('aggregates of a URL, each at its place', async () => {
     const { series } = await shelf()
     await expect(series.get('r', 'm', { aggregates: 'mean,,max' })).rejects.toThrow(
-      '/aggregates/1 <- "" is no aggregate',
+      '/aggregates/1 <- "" is not an aggregate',
     )
-    await expect(series.get('r', 'm', { aggregate: 'avg', limit: 'x' })).rejects.toThrow(/\/aggregate .*\/limit /)
+    await expect(series.get('r', 'm', { aggregate: 'avg', limit: 0 })).rejects.toThrow(/\/aggregate .*\/limit /)
   })
 })

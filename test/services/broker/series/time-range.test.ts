@@ -1,17 +1,15 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
-import { Issues } from '../../../../src/kernel/issues.ts'
-import { readTimeOrAge, resolveRange } from '../../../../src/services/broker/series/time-range.ts'
+import { requestOf } from '../../../../src/services/broker/series/series-request.ts'
+import { SeriesQueryBody } from '../../../../src/services/broker/series/series-schema.ts'
 import { DAY, HOUR, NOW } from './support/series-in-memory.ts'
 
 const FROM = NOW - 3 * DAY
 const UNTIL = NOW - DAY
 
 function resolve(parts: object): unknown {
-  const issues = new Issues('QUERY')
-  const range = resolveRange(parts, NOW, issues)
-  issues.throwIfAny('it')
-  return range
+  const query = SeriesQueryBody.read({ metric: 'm', resources: ['r'], ...parts })
+  return requestOf(query, { now: NOW, most: 1 }).range
 }
 
 describe('the range of a query', () => {
@@ -27,6 +25,7 @@ describe('the range of a query', () => {
     ['digits as text', { from: String(FROM), until: String(UNTIL) }, FROM, UNTIL],
     ['ISO 8601', { from: '2024-02-27T12:00:00Z', until: '2024-02-29T13:00:00+01:00' }, FROM, UNTIL],
     ['ages', { from: '-3d', until: '-P1D' }, FROM, UNTIL],
+    ['ages without a sign', { from: '3d', until: 'PT24H' }, FROM, UNTIL],
     ['an age and a window', { from: '-3d', window: '2h' }, FROM, FROM + 2 * HOUR],
     ['one instant', { from: FROM, until: FROM }, FROM, FROM],
     ['before 1970', { from: -5, until: 5 }, -5, 5],
@@ -50,25 +49,11 @@ describe('the range of a query', () => {
     ['beyond dates', { until: 8.64e15 + 1 }, /\/until <- \d+ is no time/],
     ['an age that is none', { from: '--2d' }, /\/from <- "--2d" is no time/],
     ['a list', { from: [1] }, /\/from <- \[1\] is no time/],
-    ['a window of nothing', { window: '0h' }, /\/window <- "0h" is no length of time/],
+    ['a window of nothing', { window: '0h' }, /\/window <- "0h" is not a length of time/],
     ['a window that goes back', { window: '-PT1H' }, /\/window/],
     ['two problems', { from: 'x', window: 'y' }, /\/from .*\/window /],
   ])('is refused for %s', (_, parts, text) => {
     expect(() => resolve(parts)).toThrow(AppError)
     expect(() => resolve(parts)).toThrow(text)
-  })
-})
-
-describe('a time or an age', () => {
-  it.each([
-    ['2d', NOW - 2 * DAY],
-    ['PT1H', NOW - HOUR],
-    ['-2d', NOW - 2 * DAY],
-    ['-PT1H', NOW - HOUR],
-    [String(FROM), FROM],
-    ['2024-02-27T12:00:00Z', FROM],
-    [undefined, undefined],
-  ])('%s', (text, time) => {
-    expect(readTimeOrAge(text, '/from', NOW, new Issues('QUERY'))).toBe(time)
   })
 })

@@ -3,8 +3,7 @@ import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { BrokerApi, BrokerService, ForwardedPost, Forwarding } from '../../../../src/services/broker/contract.ts'
 import { brokerErrorBody } from '../../../../src/services/broker/error-body.ts'
-import { brokerRoutes } from '../../../../src/services/broker/routes.ts'
-import { createSeries } from '../../../../src/services/broker/series/create-series.ts'
+import { brokerRoutes } from '../../../../src/services/broker/api.ts'
 import { createBrokerService, type BrokerDependencies } from '../../../../src/services/broker/service.ts'
 import type { Storage, Write } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -99,7 +98,6 @@ export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBen
   const service = createBrokerService({
     storage,
     now: () => clock.now,
-    makeSeries: createSeries,
     engine: () => engine,
     report: (what) => reports.push(what),
     every: timers.every,

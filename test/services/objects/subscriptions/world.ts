@@ -2,7 +2,6 @@
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { JobTimers } from '../../../../src/jobs/contract.ts'
 import { createBrokerService } from '../../../../src/services/broker/service.ts'
-import { createSeries } from '../../../../src/services/broker/series/create-series.ts'
 import { BlobContents } from '../../../../src/services/objects/contents/blob-contents.ts'
 import type { ObjectChange, ObjectForwarding, ObjectsService } from '../../../../src/services/objects/contract.ts'
 import { exportHandler } from '../../../../src/services/objects/etl/export-jobs.ts'
@@ -104,7 +103,7 @@ export class SubscriptionsHost {
       logger,
       origin: () => 'http://host.test',
     })
-    const broker = createBrokerService({ storage, now, makeSeries: createSeries, every: () => () => undefined })
+    const broker = createBrokerService({ storage, now, every: () => () => undefined })
     const timers: JobTimers = {
       later: world.later,
       breathe: () => new Promise((resolve) => setImmediate(resolve)),

@@ -3,8 +3,7 @@ import { fastify, type FastifyInstance } from 'fastify'
 import { errorHandler } from '../../../../../src/host/errors.ts'
 import { readJsonBodies } from '../../../../../src/host/json-body.ts'
 import { brokerErrorBody } from '../../../../../src/services/broker/error-body.ts'
-import { brokerRoutes } from '../../../../../src/services/broker/routes.ts'
-import { createSeries } from '../../../../../src/services/broker/series/create-series.ts'
+import { brokerRoutes } from '../../../../../src/services/broker/api.ts'
 import { createBrokerService } from '../../../../../src/services/broker/service.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
 import { NOW } from './series-in-memory.ts'
@@ -26,7 +25,6 @@ export async function seriesApp(): Promise<SeriesApp> {
   const service = createBrokerService({
     storage,
     now: () => NOW,
-    makeSeries: createSeries,
     every: () => () => undefined,
   })
   await service.start()

@@ -1,6 +1,5 @@
 /** Series over storage in memory, at a fixed time, with what a test puts into it. */
-import { createSeries } from '../../../../../src/services/broker/series/create-series.ts'
-import type { TenantSeries } from '../../../../../src/services/broker/series-of-tenant.ts'
+import { createSeries, type TenantSeries } from '../../../../../src/services/broker/series/create-series.ts'
 import type { Sample, SampleValue, StoredMessage } from '../../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
 

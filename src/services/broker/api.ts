@@ -1,0 +1,367 @@
+/**
+ * The broker over HTTP, server-sent events and WebSockets, as values: what each route takes and answers. Bodies are read
+ * by the service, so that a problem has the same words by whatever way it comes.
+ */
+import websocket from '@fastify/websocket'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { type TSchema, Type } from 'typebox'
+import { AppError } from '#kernel'
+import { machineTimers } from '#platform'
+import {
+  addRoutes,
+  type Checked,
+  EVENTS_MEDIA_TYPE,
+  HAL_MEDIA_TYPE,
+  NDJSON_MEDIA_TYPE,
+  routesOf,
+} from '#services/shared'
+import type { BrokerApi, BrokerService, Channel, Posted, PostOptions } from './contract.ts'
+import { PublishedMessage } from './posting/answer.ts'
+import {
+  CommandSchema,
+  ErrorSchema,
+  MessageSchema,
+  PostedSchema,
+  PostSchema,
+  RoutedPostSchema,
+} from './posting/message-schema.ts'
+import {
+  FROM_UNTIL,
+  HalSchema,
+  LIMIT,
+  MESSAGES,
+  MessageQuery,
+  PAGE,
+  QueriedSchema,
+  SERIES,
+  type SeriesPage,
+  SeriesQueryBody,
+  SeriesQueryList,
+  SeriesSchema,
+  UNTIL,
+} from './series/series-schema.ts'
+import { Frames } from './streams/frames.ts'
+import { OpenStreams, TICK_MS } from './streams/open-streams.ts'
+import { acceptedForm, notAcceptable, sendStream, type Streaming } from './streams/send-stream.ts'
+import { POSTING, RESUMING, type SocketHandler, Sockets } from './streams/sockets.ts'
+
+export interface BrokerRoutes {
+  readonly service: BrokerService
+  /** tells this process from others, in ids of server-sent events: letters and digits */
+  readonly life: string
+  /** tells this store from others, likewise; undefined: it does not last, and readers that come back to another process begin anew */
+  readonly store?: string | undefined
+  /** bytes of a frame of a WebSocket */
+  readonly frameBytes: number
+  /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
+  readonly every?: (ms: number, work: () => void) => () => void
+}
+
+/** ms that a client has to answer the closing of its socket */
+const FAREWELL_MS = 1_000
+
+/** Adds every route of the broker, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes): Promise<void> {
+  const { service, life, store, frameBytes, every = machineTimers.every } = options
+  const streaming = { frames: new Frames(life, store), open: new OpenStreams() }
+  await app.register(async (own) => {
+    const stop = every(TICK_MS, () => streaming.open.tick())
+    own.addHook('onClose', async () => stop())
+    await own.register(websocket, {
+      options: { maxPayload: frameBytes },
+      // ws closes the socket itself: a frame that is too large, or no frame at all
+      errorHandler: (error, socket, request) => {
+        request.log.debug({ err: error }, 'a socket failed')
+        socket.terminate()
+      },
+      preClose(done) {
+        const { clients } = this.websocketServer
+        for (const client of clients) client.close(1001, 'the host is closing')
+        const cancel = machineTimers.later(FAREWELL_MS, () => {
+          for (const client of clients) client.terminate()
+        })
+        this.websocketServer.close(cancel)
+        done()
+      },
+    })
+    const routes = [...ROUTES, ...streamRoutes(streaming, new Sockets(service, streaming))]
+    await addRoutes(own, service, { tag: 'broker', errors: ErrorSchema, routes })
+  })
+}
+
+const route = routesOf<BrokerApi>()
+const Text = Type.String()
+
+/** The service reads it. */
+function unread<S extends TSchema>(schema: S): Checked<S> {
+  return { schema, read: (value) => value as ReturnType<Checked<S>['read']> }
+}
+
+const posts = {
+  method: 'POST',
+  scope: 'device',
+  query: POSTING,
+  answers: { 200: PostedSchema },
+  server: { config: { takesMessages: true } },
+} as const
+const removed = { 200: Type.Object({ message: Text }) }
+const read = { method: 'GET', scope: 'read' } as const
+
+function toResource<const Path extends '/resources/:id' | '/resources/:id/events'>(path: Path, summary: string) {
+  return route({
+    ...posts,
+    path,
+    summary,
+    body: unread(PostSchema),
+    handler: async ({ api, query, request, reply }) => {
+      const { id } = request.params as { readonly id: string }
+      return sent(reply, await api.posting.events(id, request.body, { ...query, ...keyOf(request), ...request.led }))
+    },
+  })
+}
+
+const ROUTES = [
+  toResource('/resources/:id/events', 'Post a message of a resource, or an array'),
+  toResource('/resources/:id', 'The same, at its old place'),
+  route({
+    ...posts,
+    path: '/messages',
+    summary: 'Post a message, or an array, each with its `resource`',
+    body: unread(RoutedPostSchema),
+    handler: async ({ api, query, request, reply }) =>
+      sent(reply, await api.posting.events(undefined, request.body, { ...query, ...keyOf(request), ...request.led })),
+  }),
+  route({
+    method: 'POST',
+    path: '/resources/:id/commands',
+    scope: 'operate',
+    summary: 'Send a command to a resource',
+    body: unread(CommandSchema),
+    answers: { 200: PostedSchema },
+    handler: ({ api, params, request }) =>
+      api.posting.command(params.id, request.body, { ...keyOf(request), ...request.led }),
+  }),
+  route({
+    ...read,
+    path: '/resources/:id/current',
+    summary: 'The newest stored message',
+    answers: { 200: MessageSchema },
+    handler: ({ api, params }) => api.messages.current(params.id),
+  }),
+  route({
+    ...read,
+    path: '/resources/:id/messages',
+    summary: 'The last messages, newest first; at most 100',
+    query: LIMIT,
+    answers: { 200: Type.Array(MessageSchema) },
+    handler: ({ api, params, query }) => api.messages.last(params.id, 'events', query.limit),
+  }),
+  route({
+    method: 'POST',
+    path: '/messages/query',
+    scope: 'read',
+    summary: 'Stored messages of several resources, newest first',
+    body: unread(MessageQuery.schema),
+    answers: {
+      200: Type.Object({
+        query: Type.Unknown(),
+        results: Type.Array(Type.Object({ resource: Text, messages: Type.Array(MessageSchema) })),
+      }),
+    },
+    handler: ({ api, request }) => api.messages.query(request.body),
+  }),
+  route({
+    ...read,
+    path: '/resources/:id/series',
+    summary:
+      'With `metadata`: the series of a resource, each with its newest sample. Without: its messages (deprecated)',
+    query: { metadata: Type.Optional(Text), ...MESSAGES },
+    answers: { 200: Type.Array(Type.Unknown()) },
+    handler: async ({ api, params: { id }, query: { metadata, ...range } }) => {
+      if (metadata === undefined) {
+        const { results } = await api.messages.query({ resources: [id], ...range })
+        return results[0]?.messages ?? []
+      }
+      const series = await api.series.list(id)
+      return series.map(({ metric, time, value }) => ({ name: metric, latest: { timestamp: time, value } }))
+    },
+  }),
+  route({
+    ...read,
+    path: '/resources/:id/series/:metric',
+    summary: 'A series, in groups or as it is; at most 2,000 points, and then a link to the next',
+    query: SERIES,
+    answers: { 200: SeriesSchema },
+    handler: async ({ api, params: { id, metric }, query: { aggregates = [], ...query }, request, reply }) => {
+      const names = aggregates.join(',')
+      return sendPage(
+        request,
+        reply,
+        await api.series.get(id, metric, { ...query, ...(names !== '' && { aggregates: names }) }),
+      )
+    },
+  }),
+  route({
+    ...read,
+    path: '/resources/:id/series/:metric/raw',
+    summary: 'A series as it is, in pages of 2,000 or `limit`',
+    query: PAGE,
+    produces: ['application/json', HAL_MEDIA_TYPE],
+    answers: { 200: HalSchema },
+    handler: async ({ api, params: { id, metric }, query, request, reply }) => {
+      const page = await api.series.raw(id, metric, query)
+      void reply.header('vary', 'accept')
+      return sendPage(request, reply, page, request.headers.accept?.includes(HAL_MEDIA_TYPE))
+    },
+  }),
+  route({
+    ...read,
+    path: '/resources/:id/series/:metric/latest',
+    summary: 'The newest value of a series: `{ <metric>: [value], timestamp }`',
+    query: UNTIL,
+    answers: { 200: Type.Object({ timestamp: Type.Number() }, { additionalProperties: true }) },
+    handler: async ({ api, params: { id, metric }, query }) => {
+      const [newest] = (await api.series.latest(id, metric, query)).series
+      if (newest === undefined) throw new AppError('NOT_FOUND', `${id} has no series ${metric}`)
+      const [timestamp, value] = newest
+      return Object.fromEntries([
+        [metric, [value]],
+        ['timestamp', timestamp],
+      ])
+    },
+  }),
+  route({
+    ...read,
+    path: '/resources/:id/series/:metric/last',
+    summary: 'The newest samples of a series, newest first; one unless `limit` says more',
+    query: { ...UNTIL, ...LIMIT },
+    answers: { 200: SeriesSchema },
+    handler: ({ api, params, query }) => api.series.latest(params.id, params.metric, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/series/query',
+    scope: 'read',
+    summary: 'A series over several resources, or several such',
+    body: unread(Type.Union([SeriesQueryBody.schema, SeriesQueryList.schema])),
+    answers: { 200: Type.Union([QueriedSchema, Type.Array(QueriedSchema)]) },
+    handler: ({ api, request }) => api.series.query(request.body),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/resources/:id/messages',
+    scope: 'operate',
+    summary: 'Forget the stored messages of a resource; its series stay',
+    answers: removed,
+    handler: async ({ api, params: { id } }) => {
+      await api.series.remove({ resource: id, only: 'messages' })
+      return { message: `Deleted messages for ${id}` }
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/resources/:id',
+    scope: 'operate',
+    summary: 'Forget messages and series of a resource, all or those of a range; with `metrics` only these series',
+    query: { ...FROM_UNTIL, onlytimeseries: Type.Optional(Type.Boolean()), metrics: Type.Optional(Text) },
+    answers: removed,
+    handler: async ({ api, params: { id }, query: { onlytimeseries = false, metrics: names = '', ...range } }) => {
+      const metrics = names === '' ? undefined : names.split(',').map((name) => name.trim())
+      // a message holds more than the metrics that are named
+      const only = onlytimeseries || metrics !== undefined ? ({ only: 'samples' } as const) : {}
+      await api.series.remove({ resource: id, ...range, ...(metrics && { metrics }), ...only })
+      const within = Object.entries(range).map(([name, time]) => ` ${name} ${time}`)
+      const what = whatWent(onlytimeseries, metrics, within.length > 0)
+      return { message: `Deleted ${what} for ${id}${within.join('')}` }
+    },
+  }),
+]
+
+const produces = ['application/json', EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE]
+// a stream that nobody reads would not end
+const stream = { ...read, query: RESUMING }
+
+function streamRoutes(streaming: Streaming, sockets: Sockets) {
+  const channel = (name: Channel, wsHandler: SocketHandler) =>
+    route({
+      ...stream,
+      path: `/resources/:id/${name}`,
+      summary: `The last ${name}; with Accept a stream of those to come; as a WebSocket see ${name}/subscribe and ${name}/publish`,
+      produces,
+      answers: { 200: Type.Array(MessageSchema) },
+      server: { exposeHeadRoute: false, wsHandler },
+      handler: ({ api, params: { id }, query, request, reply }) => {
+        const form = acceptedForm(request.headers.accept)
+        if (form === undefined) return notAcceptable(request, reply)
+        if (form === 'json') return api.messages.last(id, name)
+        const subscribe = (options: Parameters<BrokerApi['streams']['firehose']>[0]) =>
+          api.streams.subscribe(id, name, options)
+        return sendStream({ query, request, reply, form, streaming, subscribe })
+      },
+    })
+  const socket = (path: `/${string}`, summary: string, wsHandler: SocketHandler, query: object = {}) =>
+    route({
+      ...read,
+      path,
+      summary: `WebSocket: ${summary}`,
+      query: query as typeof RESUMING,
+      answers: { 101: Type.Null({ description: 'the connection is a WebSocket from here on' }) },
+      server: { exposeHeadRoute: false, wsHandler },
+      handler: ({ reply }) =>
+        reply.code(426).header('upgrade', 'websocket').send({ error: 'This path is a WebSocket: ask for an upgrade' }),
+    })
+  return [
+    channel('events', sockets.publish('events')),
+    channel('commands', sockets.subscribe('commands')),
+    route({
+      ...stream,
+      path: '/messages',
+      summary:
+        'All messages as they come, a line of JSON each; a reader that is too slow loses some and is told how many',
+      produces: produces.slice(1),
+      server: { exposeHeadRoute: false },
+      handler: ({ api, query, request, reply }) => {
+        const accepted = acceptedForm(request.headers.accept)
+        if (accepted === undefined) return notAcceptable(request, reply)
+        const form = accepted === 'event' ? accepted : 'line'
+        const subscribe: BrokerApi['streams']['firehose'] = (options) => api.streams.firehose(options)
+        return sendStream({ query, request, reply, form, streaming, subscribe })
+      },
+    }),
+    socket('/resources/:id/events/subscribe', 'messages as they come', sockets.subscribe('events'), RESUMING),
+    socket('/resources/:id/events/publish', 'post messages', sockets.publish('events')),
+    socket('/resources/:id/commands/subscribe', 'commands as they come', sockets.subscribe('commands'), RESUMING),
+    socket('/resources/:id/commands/publish', 'send commands', sockets.publish('commands')),
+    socket('/resources/:id/socket', 'messages of one resource as they come', sockets.subscribe('events'), RESUMING),
+    socket('/socket', 'post messages of many resources, each with its `resource`', sockets.publish('events')),
+  ]
+}
+
+function keyOf({ headers }: FastifyRequest): Pick<PostOptions, 'idempotencyKey'> {
+  const given = headers['idempotency-key']
+  const idempotencyKey = Array.isArray(given) ? given[0] : given
+  return idempotencyKey === undefined ? {} : { idempotencyKey }
+}
+
+/** Its content may have been JSON before. */
+function sent(reply: FastifyReply, posted: Posted): FastifyReply | Posted {
+  return posted instanceof PublishedMessage ? reply.type('application/json; charset=utf-8').send(posted.json) : posted
+}
+
+function whatWent(isSeriesOnly: boolean, metrics: readonly string[] | undefined, isRange: boolean): string {
+  if (metrics !== undefined) return `${isRange ? 'samples' : 'series'} of ${metrics.join(', ')}`
+  if (isRange) return isSeriesOnly ? 'samples of all metrics' : 'messages and samples of all metrics'
+  return isSeriesOnly ? 'series and all metrics' : 'messages, series and all metrics'
+}
+
+/** What did not fit is told in the body and as a link (RFC 8288). */
+function sendPage(request: FastifyRequest, reply: FastifyReply, page: SeriesPage, isHal = false): FastifyReply {
+  const { next, ...answer } = page
+  const [path = ''] = request.url.split('?', 1)
+  const texts = Object.entries(next ?? {}).map(([name, value]): [string, string] => [name, String(value)])
+  const href = `${path}?${new URLSearchParams(texts).toString()}`
+  if (next !== undefined) void reply.header('link', `<${href}>; rel="next"`)
+  if (!isHal) return reply.send(next === undefined ? answer : { ...answer, next: href })
+  const _links = next === undefined ? {} : { next: { href, name: 'Next series' } }
+  return reply.type(`${HAL_MEDIA_TYPE}; charset=utf-8`).send(JSON.stringify({ _links, ...answer }))
+}

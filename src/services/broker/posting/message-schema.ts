@@ -1,0 +1,34 @@
+/** What posts look like, with their limits, and what they are answered with. `read-post.ts` reads them by hand, for speed. */
+import { Type } from 'typebox'
+import { MAX_ID_BYTES } from '#kernel'
+import { MAX_TIME } from '#services/shared/contract'
+
+/** messages of one post */
+export const MAX_MESSAGES = 10_000
+
+const resource = Type.String({ minLength: 1, maxLength: MAX_ID_BYTES })
+const timestamp = Type.Union(
+  [
+    Type.Number({ minimum: -MAX_TIME, maximum: MAX_TIME }),
+    Type.String({ pattern: String.raw`^\s*\d{4}-\d{2}-\d{2}` }),
+    Type.Null(),
+  ],
+  { description: 'epoch ms, or ISO 8601; without it that of the arrival' },
+)
+const OPEN = { additionalProperties: true, description: 'other members are metrics' }
+
+/** As it is given back too. */
+export const MessageSchema = Type.Object({ timestamp: Type.Optional(timestamp) }, OPEN)
+const RoutedSchema = Type.Object({ resource, timestamp: Type.Optional(timestamp) }, OPEN)
+const LIST = { minItems: 1, maxItems: MAX_MESSAGES }
+export const PostSchema = Type.Union([MessageSchema, Type.Array(MessageSchema, LIST)])
+export const RoutedPostSchema = Type.Union([RoutedSchema, Type.Array(RoutedSchema, LIST)])
+export const CommandSchema = Type.Object({ name: Type.String({ minLength: 1 }) }, { additionalProperties: true })
+
+export const PostedSchema = Type.Object({ message: Type.String(), content: Type.Unknown() })
+
+/** `details` are lines such as `/resource <- must be a text`. */
+export const ErrorSchema = Type.Object({
+  error: Type.String(),
+  details: Type.Optional(Type.Array(Type.String())),
+})

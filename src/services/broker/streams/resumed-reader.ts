@@ -1,0 +1,114 @@
+/**
+ * A stream for a reader that comes back to another host than before, or after a restart: first what the log has since
+ * the message that it saw last, then what is told as it comes.
+ *
+ * RESUME-1 each stored message after the one that was seen last comes once, in the order of the log; when the log has
+ *   not all of them any more, `missed` says so
+ */
+import type { FeedReader, LogPlace, Passed } from '#kernel'
+import type { Log } from '#storage'
+import type { BrokerMessage, Channel, StreamedMessage } from '../contract.ts'
+import { messagesOfEntry, PARTITION } from '../posting/log-entry.ts'
+
+export interface ResumedFrom {
+  readonly log: Log
+  /** of the message that was seen last */
+  readonly since: LogPlace
+  readonly channel: Channel
+  /** undefined: all */
+  readonly resource: string | undefined
+}
+
+/** entries that are read from the log for one reader; who was away for longer begins anew */
+const MAX_BACKLOG = 50_000
+/** entries that are read at once */
+const PAGE = 500
+
+export class ResumedReader implements FeedReader<BrokerMessage> {
+  readonly ready: Promise<void>
+  readonly #live: FeedReader<BrokerMessage>
+  readonly #from: ResumedFrom
+  readonly #backlog: AsyncGenerator<StreamedMessage, undefined>
+  #isOver = false
+  #missed = false
+  /** the last entry that is read from the log, and not heard as it comes */
+  #upTo = 0
+
+  /** `live`: joined before, so that nothing comes in between. */
+  constructor(live: FeedReader<BrokerMessage>, from: ResumedFrom) {
+    this.#live = live
+    this.#from = from
+    this.ready = this.#begin()
+    // the first read meets it
+    this.ready.catch(() => undefined)
+    this.#backlog = this.#read()
+  }
+
+  get missed(): boolean {
+    return this.#missed
+  }
+
+  get passed(): Passed | undefined {
+    return this.#isOver || this.#missed ? this.#live.passed : undefined
+  }
+
+  takeDropped(): number {
+    return this.#live.takeDropped()
+  }
+
+  async next(): Promise<IteratorResult<StreamedMessage, undefined>> {
+    if (!this.#isOver) {
+      const old = await this.#backlog.next()
+      if (old.done !== true) return old
+      this.#isOver = true
+    }
+    for (;;) {
+      const told = await this.#live.next()
+      // the log had it already
+      if (told.done !== true && (told.value.place?.position ?? Number.POSITIVE_INFINITY) <= this.#upTo) continue
+      return told
+    }
+  }
+
+  async return(): Promise<IteratorResult<StreamedMessage, undefined>> {
+    this.#isOver = true
+    await this.#live.return?.()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
+
+  async #begin(): Promise<void> {
+    const { log, since } = this.#from
+    const { first, last } = await log.bounds(PARTITION)
+    // right before the next entry is as good as right behind the last one
+    const newest = since.count === 0 ? last + 1 : last
+    this.#missed = since.position < first || since.position > newest || last - since.position > MAX_BACKLOG
+    this.#upTo = this.#missed ? 0 : last
+  }
+
+  async *#read(): AsyncGenerator<StreamedMessage, undefined> {
+    await this.ready
+    const { log, since, channel, resource } = this.#from
+    /** messages that were seen */
+    let seen = since.count
+    for (let after = since.position - 1; after < this.#upTo;) {
+      const entries = await log.read(PARTITION, after, Math.min(PAGE, this.#upTo - after))
+      // trimmed meanwhile
+      if (entries.length === 0) return
+      for (const { position, body } of entries) {
+        after = position
+        for (const [index, one] of messagesOfEntry(body).entries()) {
+          if (seen > 0) seen -= 1
+          else if (one.channel === channel && (resource === undefined || one.resource === resource)) {
+            const value = { resource: one.resource, ...one.message() }
+            yield { number: 0, topic: one.resource, value, place: { ...since, position, count: index + 1 } }
+          }
+        }
+      }
+    }
+    return undefined
+  }
+}

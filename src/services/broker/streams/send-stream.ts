@@ -1,0 +1,70 @@
+/** Answers that go on: server-sent events, or JSON line by line. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '#services/shared'
+import type { StreamApi, Subscription } from '../contract.ts'
+import type { Frames } from './frames.ts'
+import type { OpenStreams } from './open-streams.ts'
+import type { Resuming } from './sockets.ts'
+import { StreamBody } from './stream-body.ts'
+
+/** What all streams of one host share. */
+export interface Streaming {
+  readonly frames: Frames
+  readonly open: OpenStreams
+}
+
+/** What form of an answer a request asks for. */
+type Accepted = 'event' | 'line' | 'json'
+
+const FORMS: ReadonlyMap<string, Accepted> = new Map([
+  [EVENTS_MEDIA_TYPE, 'event'],
+  [NDJSON_MEDIA_TYPE, 'line'],
+  ['application/json', 'json'],
+  ['application/*', 'json'],
+  ['*/*', 'json'],
+])
+
+/** The first type that can be given; `undefined` when none can. Without the header: JSON. */
+export function acceptedForm(accept: string | undefined): Accepted | undefined {
+  if (accept === undefined || accept.trim() === '') return 'json'
+  for (const part of accept.toLowerCase().split(',')) {
+    const form = FORMS.get((part.split(';', 1)[0] ?? '').trim())
+    if (form !== undefined) return form
+  }
+  return undefined
+}
+
+export function notAcceptable({ headers: { accept } }: FastifyRequest, reply: FastifyReply): FastifyReply {
+  const types = [...FORMS.keys()].filter((type) => !type.includes('*')).join(', ')
+  const error = `Not acceptable. You requested [${accept?.slice(0, 200)}] but we only support [${types}]`
+  return reply.code(406).send({ error })
+}
+
+interface Stream {
+  readonly query: Resuming
+  readonly request: FastifyRequest
+  readonly reply: FastifyReply
+  readonly form: 'event' | 'line'
+  readonly streaming: Streaming
+  subscribe(options: Subscription): ReturnType<StreamApi['subscribe']>
+}
+
+export async function sendStream({ query, request, reply, form, streaming, subscribe }: Stream): Promise<FastifyReply> {
+  const { frames, open } = streaming
+  // a browser cannot set the header on its first request
+  const id = request.headers['last-event-id']?.toString() ?? query.lastEventId
+  const { seen, isForeign } = frames.cameBack(id)
+  const gone = new AbortController()
+  const reader = subscribe({ signal: gone.signal, ...seen })
+  reply.raw.once('close', () => gone.abort())
+  await reader.ready
+  const begun = (): void => reply.raw.flushHeaders()
+  const marked = query.withIds === true && form === 'line' ? 'markedLine' : form
+  const body = new StreamBody({ reader, form: marked, frames, open, isForeign, begun })
+  reply.raw.once('close', () => body.destroy())
+  return reply
+    .type(form === 'event' ? `${EVENTS_MEDIA_TYPE}; charset=utf-8` : NDJSON_MEDIA_TYPE)
+    .header('cache-control', 'no-cache')
+    .header('x-accel-buffering', 'no')
+    .send(body)
+}

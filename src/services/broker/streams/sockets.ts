@@ -1,0 +1,213 @@
+/**
+ * WebSockets of the broker.
+ *
+ * SOCKET-1 a frame that cannot be taken is answered with `{ error, details }`, and the socket stays open
+ * SOCKET-2 frames of one socket are taken in their order
+ * SOCKET-3 a reader that is slow loses the oldest of what waits for it; one that takes nothing for a minute is closed
+ *   with 1013 and a reason
+ * SOCKET-4 a socket that posts faster than posts become durable is not read on until they are
+ */
+import type { FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { RawData, WebSocket } from 'ws'
+import { AppError, refuse } from '#kernel'
+import { type Parameters, parameterReader, parseMessages, queryFaults } from '#services/shared'
+import type { BrokerApi, BrokerService, Channel, PostOptions } from '../contract.ts'
+import { brokerErrorBody, type BrokerErrorBody } from '../error-body.ts'
+import type { OpenStream } from './open-streams.ts'
+import type { Streaming } from './send-stream.ts'
+
+const Flag = Type.Optional(Type.Boolean())
+/** What readers who come back say, and those who want to be able to. */
+export const RESUMING = { lastEventId: Type.Optional(Type.String({ minLength: 1 })), withIds: Flag }
+export type Resuming = Parameters<typeof RESUMING>
+/** What the query of a post may have. */
+export const POSTING = { store: Flag, forward: Flag, ttl: Type.Optional(Type.String({ minLength: 1 })) }
+const readResuming = parameterReader(RESUMING)
+const readPosting = parameterReader(POSTING)
+
+export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void
+
+/** posts of one socket that may wait to be durable */
+const MAX_IN_FLIGHT = 256
+/** bytes that may wait in a socket before its reader counts as slow */
+const MAX_BUFFERED = 262_144
+const POLICY = 1008
+const TRY_LATER = 1013
+
+export class Sockets {
+  readonly #service: BrokerService
+  readonly #streaming: Streaming
+
+  constructor(service: BrokerService, streaming: Streaming) {
+    this.#service = service
+    this.#streaming = streaming
+  }
+
+  /** Server to client: what comes in is refused. */
+  subscribe(channel: Channel): SocketHandler {
+    return (socket, request) => {
+      const { id = '' } = request.params as Readonly<Record<string, string>>
+      const gone = new AbortController()
+      socket.once('close', () => gone.abort())
+      socket.on('message', () => answer(socket, { error: 'This socket only tells; open .../publish to send messages' }))
+      const asked = this.#read(socket, request, readResuming)
+      if (asked === undefined) return
+      const isMarked = asked.withIds === true
+      const { frames, open: streams } = this.#streaming
+      const { seen, isForeign } = frames.cameBack(asked.lastEventId)
+      const reader = this.#api(request).streams.subscribe(id, channel, { signal: gone.signal, ...seen })
+      const open = new SubscriberSocket(socket, () => (isMarked ? frames.markedBeat(reader.passed) : '{}'))
+      streams.add(open)
+      socket.once('close', () => streams.delete(open))
+      void this.#pump(open, socket, { reader, isForeign, isMarked })
+    }
+  }
+
+  /** Client to server; each frame is the body of a post. */
+  publish(channel: Channel): SocketHandler {
+    return (socket, request) => {
+      const { id } = request.params as Readonly<Record<string, string | undefined>>
+      const { posting } = this.#api(request)
+      const options = this.#options(socket, request)
+      if (options === undefined) return
+      if (channel === 'events') this.#take(socket, request, (body) => posting.events(id, body, options))
+      else this.#take(socket, request, (body) => posting.command(id ?? '', body))
+    }
+  }
+
+  #api({ tenant, user }: FastifyRequest): BrokerApi {
+    return this.#service.as({ tenant, user })
+  }
+
+  #options(socket: WebSocket, request: FastifyRequest): PostOptions | undefined {
+    return this.#read(socket, request, (query) => {
+      const { unknown, repeated } = queryFaults(query, { named: POSTING })
+      const faults = [...unknown, ...repeated]
+      if (faults.length > 0) throw refuse('the query', faults)
+      return readPosting(query)
+    })
+  }
+
+  /** What the query says; undefined: the socket was told what is wrong, and closed. */
+  #read<T>(socket: WebSocket, request: FastifyRequest, read: (query: unknown) => T): T | undefined {
+    const { apiKey: _key, apiSecret: _secret, ...query } = request.query as Readonly<Record<string, unknown>>
+    try {
+      return read(query)
+    } catch (error) {
+      answer(socket, bodyOf(error, request))
+      socket.close(POLICY, 'the query cannot be used')
+      return undefined
+    }
+  }
+
+  #take(socket: WebSocket, request: FastifyRequest, post: (body: unknown) => Promise<unknown>): void {
+    let inFlight = 0
+    const one = async (data: RawData, isBinary: boolean): Promise<void> => {
+      try {
+        if (isBinary) throw new AppError('VALIDATION', 'Frames are text: send the message as JSON in a text frame')
+        await post(parseMessages(textOf(data)))
+      } catch (error) {
+        answer(socket, bodyOf(error, request))
+      }
+      if (--inFlight < MAX_IN_FLIGHT / 2 && socket.isPaused) socket.resume()
+    }
+    socket.on('message', (data, isBinary) => {
+      if (++inFlight >= MAX_IN_FLIGHT) socket.pause()
+      void one(data, isBinary)
+    })
+  }
+
+  async #pump(open: SubscriberSocket, socket: WebSocket, { reader, isForeign, isMarked }: Told) {
+    const { frames, open: streams } = this.#streaming
+    try {
+      await reader.ready
+      if (isMarked && (reader.missed || isForeign)) await open.send(Buffer.from('{"gap":true}'))
+      for await (const message of reader) {
+        await new Promise<void>((resolve) => streams.soon(resolve))
+        if (socket.readyState !== socket.OPEN) break
+        await open.send(frames.of(message, isMarked ? 'marked' : 'text'))
+      }
+    } catch {
+      // what the log has could not be read: whoever comes back with the same id goes on there
+      return socket.close(TRY_LATER, 'what came since then cannot be read at the moment')
+    }
+    // the feed ends when the host closes
+    socket.close(1001, 'the host is closing')
+  }
+}
+
+/** What a socket tells. */
+interface Told {
+  readonly reader: ReturnType<BrokerApi['streams']['subscribe']>
+  /** it comes back with an id of which nobody knows what came since then */
+  readonly isForeign: boolean
+  /** with ids */
+  readonly isMarked: boolean
+}
+
+class SubscriberSocket implements OpenStream {
+  readonly #socket: WebSocket
+  readonly #signOfLife: () => string
+  #isActive = false
+  #isStuck = false
+
+  constructor(socket: WebSocket, signOfLife: () => string) {
+    this.#socket = socket
+    this.#signOfLife = signOfLife
+  }
+
+  get isStuck(): boolean {
+    return this.#isStuck
+  }
+
+  takeActive(): boolean {
+    const active = this.#isActive
+    this.#isActive = false
+    return active
+  }
+
+  beat(): void {
+    if (this.#socket.readyState === this.#socket.OPEN) this.#socket.send(this.#signOfLife())
+  }
+
+  giveUp(): void {
+    this.#socket.close(TRY_LATER, 'too slow: nothing was read for a minute')
+    this.#socket.terminate()
+  }
+
+  /** Resolves when the next one may be sent: at once, or when a slow reader has read. */
+  send(text: Buffer): Promise<void> | undefined {
+    this.#isActive = true
+    if (this.#socket.bufferedAmount < MAX_BUFFERED) {
+      this.#socket.send(text, { binary: false })
+      return undefined
+    }
+    this.#isStuck = true
+    return new Promise((resolve) => {
+      this.#socket.send(text, { binary: false }, () => {
+        this.#isStuck = false
+        resolve()
+      })
+    })
+  }
+}
+
+function answer(socket: WebSocket, body: BrokerErrorBody): void {
+  // who does not read what was wrong is not told for ever
+  if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BUFFERED) socket.send(JSON.stringify(body))
+}
+
+function bodyOf(error: unknown, request: FastifyRequest): BrokerErrorBody {
+  if (!(error instanceof AppError) || error.status === 500) {
+    request.log.error({ err: error }, 'a frame failed')
+    return { error: `Something went wrong inside; the log has it under id ${request.id}` }
+  }
+  if (error.code === 'NOT_JSON') return { error: 'Json parse error', details: [`/ <- ${error.message}`] }
+  return brokerErrorBody({ error: error.message, issues: error.issues })
+}
+
+function textOf(data: RawData): string {
+  if (Array.isArray(data)) return Buffer.concat(data).toString('utf8')
+  return Buffer.isBuffer(data) ? data.toString('utf8') : Buffer.from(data).toString('utf8')
+}

@@ -1,0 +1,91 @@
+/** The body of an answer that goes on: server-sent events, or JSON line by line. */
+import { Readable } from 'node:stream'
+import type { StreamApi } from '../contract.ts'
+import type { Frames } from './frames.ts'
+import type { OpenStream, OpenStreams } from './open-streams.ts'
+
+export type Form = 'event' | 'line' | 'markedLine'
+
+export interface BodyDependencies {
+  readonly reader: ReturnType<StreamApi['subscribe']>
+  readonly form: Form
+  readonly frames: Frames
+  readonly open: OpenStreams
+  /** the reader comes back, but with the number of another life */
+  readonly isForeign: boolean
+  /** the head of the answer is complete */
+  begun(): void
+}
+
+/** Reads on only while its own reader does; what the feed drops meanwhile is told. */
+export class StreamBody extends Readable implements OpenStream {
+  readonly #dependencies: BodyDependencies
+  #hasBegun = false
+  #isReading = false
+  #isActive = false
+  #isFull = false
+
+  constructor(dependencies: BodyDependencies) {
+    super({ highWaterMark: 65_536 })
+    this.#dependencies = dependencies
+    dependencies.open.add(this)
+    const { reader, form, isForeign } = dependencies
+    // the head goes out at once, so that a reader knows that it is connected
+    if (form === 'event') this.push(': here\n\n')
+    if (form === 'line' || !(reader.missed || isForeign)) return
+    this.push(form === 'event' ? 'event: gap\ndata: {}\n\n' : '{"gap":true}\n')
+  }
+
+  get isStuck(): boolean {
+    return this.#isFull
+  }
+
+  takeActive(): boolean {
+    const active = this.#isActive
+    this.#isActive = false
+    return active
+  }
+
+  beat(): void {
+    const { reader, form, frames } = this.#dependencies
+    if (this.destroyed) return
+    if (form === 'event') this.push(frames.beat(reader.passed))
+    else this.push(form === 'line' ? '{}\n' : `${frames.markedBeat(reader.passed)}\n`)
+  }
+
+  giveUp(): void {
+    this.destroy()
+  }
+
+  override _read(): void {
+    this.#isFull = false
+    if (!this.#hasBegun) {
+      this.#hasBegun = true
+      // a reader of lines sees nothing before the first one otherwise
+      this.#dependencies.begun()
+    }
+    if (this.#isReading) return
+    this.#isReading = true
+    void this.#next()
+  }
+
+  override _destroy(error: Error | null, done: (error?: Error | null) => void): void {
+    this.#dependencies.open.delete(this)
+    void this.#dependencies.reader.return?.()
+    done(error)
+  }
+
+  async #next(): Promise<void> {
+    const { reader, frames, form, open } = this.#dependencies
+    const next = await reader.next()
+    if (next.done === true) return void this.push(null)
+    open.soon(() => {
+      this.#isReading = false
+      if (this.destroyed) return
+      this.#isActive = true
+      const dropped = reader.takeDropped()
+      if (dropped > 0) this.push(form === 'event' ? `event: dropped\ndata: ${dropped}\n\n` : `{"dropped":${dropped}}\n`)
+      this.#isFull = !this.push(frames.of(next.value, form))
+    })
+  }
+}

@@ -1,0 +1,106 @@
+import { Type } from 'typebox'
+import { describe, expect, it } from 'vitest'
+import type { Issue, PatchOperation } from '../../../../src/kernel/errors.ts'
+import { movedTo, refusedBy, removing, renaming } from '../../../../src/kernel/issues.ts'
+import { stepsOf } from '../../../../src/kernel/pointer.ts'
+import { validateRule } from '../../../../src/core/rule/validate.ts'
+import { checked } from '../../../../src/services/shared/api/check.ts'
+import { closed, readOnly, word } from '../../../../src/services/shared/api/fields.ts'
+import { goodRule, plugs } from '../../../core/rule/sample.ts'
+
+const thing = checked(
+  closed({
+    type: Type.String(),
+    'a/b': Type.Optional(Type.Integer()),
+    order: Type.Optional(Type.Enum(['ascending', 'descending'])),
+    severity: Type.Optional(word('severity', ['CRITICAL', 'MINOR'])),
+    parts: Type.Optional(Type.Array(closed({ name: Type.String() }))),
+    ...readOnly(['id']),
+  }),
+  { subject: 'the thing' },
+)
+const ofBody = (document: unknown) => refusedBy(() => thing.read(document))
+const ofRule = (document: unknown) => validateRule(document, plugs).issues
+
+/** JSON Patch, as far as fixes go. */
+function patched(document: unknown, operations: readonly PatchOperation[]): unknown {
+  const copy: unknown = structuredClone(document)
+  const placeOf = (pointer: string) => {
+    const steps = stepsOf(pointer)
+    const name = steps.pop() ?? ''
+    const holder = steps.reduce((part, step) => part[step] as Record<string, unknown>, copy as Record<string, unknown>)
+    return { holder, name }
+  }
+  for (const operation of operations) {
+    const { holder, name } = placeOf(operation.op === 'move' ? operation.from : operation.path)
+    const value = holder[name]
+    if (operation.op === 'replace') holder[name] = operation.value
+    else delete holder[name]
+    if (operation.op === 'move') placeOf(operation.path).holder[placeOf(operation.path).name] = value
+  }
+  return copy
+}
+
+/** The good rule, with each text of it in which `from` stands as `to`. */
+const misspelt = (from: string, to: string): unknown => JSON.parse(JSON.stringify(goodRule()).replace(from, to))
+
+describe('a fix', () => {
+  it.each<[string, (document: unknown) => readonly Issue[], unknown]>([
+    ['of a misspelt field', ofBody, { tpye: 'a' }],
+    ['of a field whose name has a slash', ofBody, { type: 'a', 'a/c': 1 }],
+    ['of a field that nothing is like', ofBody, { type: 'a', colour: 1 }],
+    ['of a field whose right name is there', ofBody, { type: 'a', tpye: 'b' }],
+    ['of two fields that mean the same one', ofBody, { tpye: 'a', typ: 'b' }],
+    ['of a word', ofBody, { type: 'a', order: 'asending' }],
+    ['of a word in any case', ofBody, { type: 'a', severity: 'Critcal' }],
+    ['within a list', ofBody, { type: 'a', parts: [{ name: 'b' }, { nam: 'c' }] }],
+    ['of several at once', ofBody, { tpye: 'a', order: 'decending', parts: [{ nmae: 'b', x: 1 }] }],
+    ['of a field of a rule', ofRule, misspelt('"sourceLabel"', '"sorceLabel"')],
+    ['of a property of a plug', ofRule, misspelt('"dataName"', '"dataNme"')],
+    ['of the name of a node', ofRule, misspelt('"parentLabels":["heat"', '"parentLabels":["heta"')],
+    ['of a state', ofRule, misspelt('["Above","Heads"]', '["Abvoe","Haeds"]')],
+    ['of a word of a rule', ofRule, misspelt('"AND"', '"ANDD"')],
+    ['of the name of a plug', ofRule, misspelt('"name":"stream"', '"name":"straem"')],
+  ])('%s makes the document acceptable', (_what, issuesOf, document) => {
+    const issues = issuesOf(document)
+    expect(issues).not.toEqual([])
+    expect(
+      issuesOf(
+        patched(
+          document,
+          issues.flatMap(({ fix = [] }) => fix),
+        ),
+      ),
+    ).toEqual([])
+  })
+
+  it('is JSON Patch', () => {
+    const fixes = ofBody({ tpye: 'a', colour: 1, order: 'asending' }).flatMap(({ fix = [] }) => fix)
+    expect(fixes).toEqual([
+      { op: 'move', from: '/tpye', path: '/type' },
+      { op: 'remove', path: '/colour' },
+      { op: 'replace', path: '/order', value: 'ascending' },
+    ])
+  })
+
+  it.each([
+    ['a value that nothing is like', { type: 'a', order: 'sideways' }],
+    ['a name whose place is too long to name', { type: 'a', ['x'.repeat(101)]: 1 }],
+    ['a wrong type', { type: 1 }],
+  ])('is not there for %s', (_what, document) => {
+    expect(ofBody(document).flatMap(({ fix = [] }) => fix)).toEqual([])
+  })
+
+  it('goes with its issue to another place', () => {
+    const issue: Issue = { type: 'FIELD', severity: 'ERROR', path: '/a', message: 'is unknown' }
+    const moved = movedTo({ ...issue, fix: [renaming('b/c')('/a'), removing('/a')] }, '/graph/x/a')
+    expect([moved.path, moved.fix]).toEqual([
+      '/graph/x/a',
+      [
+        { op: 'move', from: '/graph/x/a', path: '/graph/x/b~1c' },
+        { op: 'remove', path: '/graph/x/a' },
+      ],
+    ])
+    expect(movedTo(issue, '/b')).toEqual({ ...issue, path: '/b' })
+  })
+})
