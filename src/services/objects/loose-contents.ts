@@ -3,7 +3,7 @@
  * the claim, and whatever else happens, the document of the claim leads to it. So does that of a content which was
  * replaced or removed. The sweeper takes such contents away, in this life of the host or in a later one.
  */
-import { AppError, AskedWork, type Logger, messageOf, type StartTimer } from '#kernel'
+import { AppError, RepeatableWork, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Condition, StoreTime, Write } from '#storage'
 import type { ContentStore } from './contract.ts'
 import type { ObjectTable } from './object-table.ts'
@@ -33,7 +33,7 @@ export interface LooseDependencies {
 export class LooseContents {
   readonly #dependencies: LooseDependencies
   /** by tenant */
-  readonly #sweeps = new Map<string, AskedWork>()
+  readonly #sweeps = new Map<string, RepeatableWork>()
   #isStopped = false
 
   constructor(dependencies: LooseDependencies) {
@@ -85,12 +85,12 @@ export class LooseContents {
     await Promise.all([...this.#sweeps.values()].map((sweep) => sweep.stop()))
   }
 
-  #sweepOf(table: ObjectTable): AskedWork {
+  #sweepOf(table: ObjectTable): RepeatableWork {
     const { tenant } = table
     const known = this.#sweeps.get(tenant)
     if (known !== undefined) return known
     const { later, logger } = this.#dependencies
-    const sweep: AskedWork = new AskedWork({
+    const sweep: RepeatableWork = new RepeatableWork({
       work: () => this.#sweep(table, () => sweep.isStopped),
       later,
       retryMs: RETRY_MS,

@@ -3,7 +3,7 @@
  * change is one commit with the position up to which changes were handed on, so that each is handed on once, whenever the
  * host dies.
  */
-import { AskedWork, type Logger, messageOf, retryOnConflict, type StartTimer } from '#kernel'
+import { RepeatableWork, type Logger, messageOf, retryOnConflict, type StartTimer } from '#kernel'
 import type { CollectionSpec, Store, Stored, Write } from '#storage'
 import { isHidden, type ObjectChange, type ObjectChanges, type ObjectForwarding } from '../contract.ts'
 import type { Outbox } from './outbox.ts'
@@ -38,12 +38,12 @@ export interface ChangeReaderOptions {
 
 export class ChangeReader {
   readonly #options: ChangeReaderOptions
-  readonly #work: AskedWork
+  readonly #work: RepeatableWork
 
   constructor(options: ChangeReaderOptions) {
     this.#options = options
     const { tenant, later, logger } = options
-    this.#work = new AskedWork({
+    this.#work = new RepeatableWork({
       work: () => this.#read(),
       later,
       retryMs: AGAIN_MS,

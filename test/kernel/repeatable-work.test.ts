@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { AskedWork } from '../../src/kernel/asked-work.ts'
+import { RepeatableWork } from '../../src/kernel/repeatable-work.ts'
 import { deferred } from '../support/deferred.ts'
 
 function worked() {
@@ -7,7 +7,7 @@ function worked() {
   const failures: unknown[] = []
   const timers: (() => void)[] = []
   let count = 0
-  const work = new AskedWork({
+  const work = new RepeatableWork({
     work: async () => gates[count++]?.promise,
     later: (_ms, again) => {
       timers.push(again)

@@ -1,7 +1,7 @@
 /** Work in the background: done again when it was asked for meanwhile, and later when it failed. */
 import type { StartTimer } from './start-timer.ts'
 
-export interface AskedWorkOptions {
+export interface RepeatableWorkOptions {
   readonly work: () => Promise<void>
   readonly later: StartTimer
   /** ms until what failed is done again */
@@ -10,14 +10,14 @@ export interface AskedWorkOptions {
   readonly failed: (error: unknown) => void
 }
 
-export class AskedWork {
-  readonly #options: AskedWorkOptions
+export class RepeatableWork {
+  readonly #options: RepeatableWorkOptions
   #isAsked = false
   #isStopped = false
   #running: Promise<void> | undefined
   #cancelRetry: (() => void) | undefined
 
-  constructor(options: AskedWorkOptions) {
+  constructor(options: RepeatableWorkOptions) {
     this.#options = options
   }
 
