@@ -7,7 +7,7 @@ import { changeTags, patchDocumentation, patchMetadata, protect, tagsOf } from '
 import { createVersion } from './changes/create-version.ts'
 import { removeVersions } from './changes/remove-versions.ts'
 import type { AssetInfo, AssetRole, FunctionsApi, FunctionType, SingleFunction, TagsApi } from './contract.ts'
-import { type FunctionRecord, ownerOf } from './function-record.ts'
+import { type FunctionRecord, refuseProtected } from './function-record.ts'
 import type { TagsQuery } from './function-schema.ts'
 import type { FunctionStore } from './function-store.ts'
 import { jobsApi } from './jobs/jobs-api.ts'
@@ -72,13 +72,6 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
     jobs: jobsApi(jobs, type),
     allTags: tagsApi(store),
   }
-}
-
-/** Its owner alone sees what a protected version is made of. */
-export function refuseProtected(record: FunctionRecord, who: Caller): void {
-  const { manifest, name, version } = record
-  if (manifest.protected === true && ownerOf(record) !== who.user)
-    throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)
 }
 
 function infoOf(record: FunctionRecord, { path, size }: FunctionRecord['assets'][number]): AssetInfo {

@@ -16,16 +16,15 @@ import type {
   FunctionType,
   FunctionVersionId,
 } from './contract.ts'
-import { functionApi, refuseProtected } from './function-api.ts'
+import { functionApi } from './function-api.ts'
 import { FunctionCaller } from './function-caller.ts'
-import { type FunctionId, type FunctionRecord, isRunning, recordId } from './function-record.ts'
+import { type FunctionId, type FunctionRecord, isRunning, recordId, refuseProtected } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
 import type { ModelsService } from '#services/models/contract'
 import type { VaultService } from '#services/vault/contract'
 import type { InstallTools } from './install.ts'
 import { ModelRunner } from './model-runner.ts'
-import { compareVersions } from './registry/versions.ts'
 import { ProcessRunner } from './version-runner.ts'
 
 export interface FunctionsOptions {
@@ -121,7 +120,7 @@ class Functions implements FunctionsService {
       },
     })
     const changed = (tenant: string): Promise<void> => this.#read(tenant)
-    const processes = new ProcessRunner(this.#builder, this.#caller)
+    const processes = new ProcessRunner(this.#caller)
     const models = new ModelRunner({ models: options.models ?? (() => undefined), storeOf })
     this.#models = models
     const handlers = lifecycleHandlers({
@@ -270,15 +269,19 @@ class Functions implements FunctionsService {
   #read(tenant: string): Promise<void> {
     return this.#reading.run(tenant, async () => {
       try {
-        const stored = [...(await this.#storeOf(tenant).indexed()).all()]
-        const all = stored.filter(isUsable)
+        const indexed = await this.#storeOf(tenant).indexed()
+        const all = [...indexed.all()].filter(isUsable)
         const records = new Map(all.map((record) => [recordId(record), record]))
         const former = this.#deployed.get(tenant)
         const isSame =
           former?.records.size === records.size &&
           [...records].every(([id, record]) => isSamePlug(former.records.get(id), record))
         const plugs = isSame ? former.plugs : all.filter(({ name }) => !this.#options.isTaken(name)).flatMap(plugOf)
-        const webscripts = webscriptsOf(tenant, stored)
+        const webscripts = new Map(
+          indexed
+            .groups('webscripts')
+            .map(({ name, versions }) => [name, versions.map((one) => webscriptOf(tenant, one))]),
+        )
         for (const [name, [first]] of webscripts) if (first) this.#webscripts.set(first.id, { tenant, name })
         this.#deployed.set(tenant, { plugs, records, webscripts })
         await this.#tellWebscripts(tenant, webscripts)
@@ -299,21 +302,6 @@ function isSamePlug(former: FunctionRecord | undefined, { revision, manifest }: 
 function isUsable(record: FunctionRecord): boolean {
   // who calls a draft of a webscript names its version
   return (!record.draft || record.type === 'webscripts') && isRunning(record)
-}
-
-function webscriptsOf(
-  tenant: string,
-  stored: readonly FunctionRecord[],
-): ReadonlyMap<string, readonly DeployedWebscript[]> {
-  const found = new Map<string, DeployedWebscript[]>()
-  for (const record of stored) {
-    if (record.type !== 'webscripts') continue
-    const versions = found.get(record.name) ?? []
-    found.set(record.name, versions)
-    versions.push(webscriptOf(tenant, record))
-  }
-  for (const versions of found.values()) versions.sort((a, b) => compareVersions(b.version, a.version))
-  return found
 }
 
 function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript {
