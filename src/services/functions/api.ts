@@ -1,7 +1,7 @@
 /** The functions of one type over HTTP, as values: what each route takes and answers, and who may ask it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type Caller, isPlainObject, makeIssue, refuse } from '#kernel'
-import { addRoutes, bodyBytes, FORM_TYPE, routesOf } from '#services/shared'
+import { addRoutes, bodyBytes, FORM_TYPE, issueLine, type Refusal, routesOf } from '#services/shared'
 import { ASSET_ROLES, type Change, type FunctionsApi, type FunctionsService, type SingleFunction } from './contract.ts'
 import {
   Bytes,
@@ -449,6 +449,11 @@ function tagRoutes(type: FunctionType) {
       }),
     ]
   })
+}
+
+/** How the registry reports errors: `{ error, code, statusCode, data? }`, with every problem as a text. */
+export function functionsErrorBody({ statusCode, error, code, issues }: Refusal): object {
+  return { error, code, statusCode, ...(issues.length > 0 && { data: issues.map(issueLine) }) }
 }
 
 interface RegistryRouting {

@@ -20,7 +20,6 @@ export interface FunctionUpdate {
     | 'verify'
     | 'publish'
     | 'deprecate'
-    | 'undeprecate'
     | 'undeploy'
     | 'protect'
     | 'unprotect'

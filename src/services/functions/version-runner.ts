@@ -19,6 +19,8 @@ export interface VersionRunner {
   rest(tenant: string, record: FunctionRecord): Promise<void>
   /** Its record is gone, or says that it is not deployed. */
   ended(tenant: string, id: FunctionId): Promise<void>
+  /** What its metadata says is something else now. */
+  described(tenant: string, record: FunctionRecord): Promise<void>
   /** The last lines that it wrote. */
   lines(tenant: string, record: FunctionRecord): readonly string[]
 }
@@ -60,6 +62,10 @@ export class ProcessRunner implements VersionRunner {
   }
 
   ended(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  described(): Promise<void> {
     return Promise.resolve()
   }
 
