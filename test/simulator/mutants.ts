@@ -136,7 +136,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commands of the last life are not carried out',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'for (const resource of waiting.keys()) this.ready(tenant, resource)',
+    find: 'for (const resource of waiting.keys()) this.committed(tenant, resource)',
     replace: 'void waiting',
   },
   {
@@ -205,14 +205,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'payloads are converted by what a converter was',
     file: 'src/services/converter/converters.ts',
-    find: 'this.#used.clear()',
-    replace: '',
+    find: 'this.#kept.clear()\n    return isNew',
+    replace: 'return isNew',
   },
   {
     name: 'a stored query is made where there is one',
     file: 'src/services/queries/stored/stored-queries.ts',
-    find: "await collection.put(name, record, 'absent') }",
-    replace: 'await collection.put(name, record) }',
+    find: "collection.put(entity.name, record, 'absent')",
+    replace: 'collection.put(entity.name, record)',
   },
   {
     name: 'tasks that were at work are not called again after a crash',
@@ -253,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an operation on a type that met an outage waits for the next start',
     file: 'src/services/resources/type-work.ts',
-    find: 'this.#retries.set(key, later(RETRY_MS, again))',
+    find: 'this.#retries.set(typeId, later(RETRY_MS, again))',
     replace: 'void again',
   },
   {
@@ -335,8 +335,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commands go by the clock of a host that starts',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'this.#dependencies.goOnAfter(id)',
-    replace: 'void id',
+    find: 'for (const id of await newestIds(this.#store(tenant))) this.#goOnAfter(id)',
+    replace: '',
     about: 'commands',
   },
 ]

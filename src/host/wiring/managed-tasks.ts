@@ -1,7 +1,7 @@
 /** Managed tasks of resources over the rules service. Their mark are tags and the user who made them. */
 import { AppError, type Caller, isPlainObject } from '#kernel'
 import type { ManagedTasks, UnstartableTask, WantedTask } from '#services/resources/contract'
-import type { RulesApi, RulesService, TaskEntity, TaskSpecification } from '#services/rules/contract'
+import type { RulesApi, OperatedRules, TaskEntity, TaskSpecification } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
 const MANAGED = 'managed'
@@ -14,7 +14,7 @@ const PAGE = 1000
 type Managed = Awaited<ReturnType<ManagedTasks['of']>>[number]
 
 /** `rules` is asked at each call: `CLOSED` while there are none. */
-export function managedTasks(rules: () => RulesService | undefined): ManagedTasks {
+export function managedTasks(rules: () => OperatedRules | undefined): ManagedTasks {
   const api = (tenant: string): RulesApi => {
     const service = rules()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; tasks are made once it does')
@@ -65,15 +65,10 @@ async function defaultsOf({ templates }: RulesApi, name: string): Promise<Readon
   }
 }
 
-const TYPES: readonly unknown[] = ['onetime', 'scheduled', 'reactive', 'periodic']
-
 async function unstartable(
   { type, frequency, pollingInterval, cron, rrule, timeZone }: Readonly<Record<string, unknown>>,
   { tools }: RulesApi,
 ): Promise<UnstartableTask | undefined> {
-  if (type !== undefined && !TYPES.includes(type)) {
-    return { setting: 'type', message: `${JSON.stringify(type)} is no type of tasks`, suggestion: TYPES.join(', ') }
-  }
   if (type === 'periodic' && frequency === undefined && pollingInterval === undefined) {
     return { setting: 'frequency', message: 'is missing: a periodic task needs one', suggestion: 'milliseconds' }
   }

@@ -68,7 +68,10 @@ const test = {
 const retry = { schema: Retry.schema, read: (body: unknown) => Retry.read(body === undefined ? {} : body) }
 
 const route = routesOf<ConverterApi>()
-const taken = { server: { config: { takesPayload: true } }, consumes: ['application/json', 'multipart/form-data'] } as const
+const taken = {
+  server: { config: { takesPayload: true } },
+  consumes: ['application/json', 'multipart/form-data'],
+} as const
 
 const ROUTES = [
   route({
@@ -174,10 +177,12 @@ const ROUTES = [
 ]
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
-export async function converterRoutes(app: FastifyInstance, { service }: { service: ConverterService }): Promise<void> {
-  await app.register(async (own) => {
-    own.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, readForm)
-    await addRoutes(own, service, { tag: 'converter', errors: ErrorSchema, routes: ROUTES })
+export function converterRoutes(app: FastifyInstance, { service }: { service: ConverterService }): Promise<void> {
+  return addRoutes(app, service, {
+    tag: 'converter',
+    errors: ErrorSchema,
+    routes: ROUTES,
+    addParsers: (own) => own.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, readForm),
   })
 }
 

@@ -8,12 +8,11 @@ import type {
   ObjectChanges,
   ObjectsApi,
   ObjectsGauges,
-  ObjectsService,
+  OperatedObjects,
 } from './contract.ts'
 import { LooseContents } from './loose-contents.ts'
 import { openTable, PARTITION, type ObjectTable } from './object-table.ts'
 import { ObjectWriter } from './object-writer.ts'
-import { PartUploads } from './part-uploads.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 import { TenantObjects } from './tenant-objects.ts'
 
@@ -31,14 +30,14 @@ export interface ObjectsOptions {
   readonly origin: () => string
 }
 
-export function createObjectsService(options: ObjectsOptions): ObjectsService {
+export function createObjectsService(options: ObjectsOptions): OperatedObjects {
   return new Objects(options)
 }
 
 /** Tables have no state: what is forgotten is opened again. */
 const MAX_TABLES = 1_000
 
-class Objects implements ObjectsService {
+class Objects implements OperatedObjects {
   readonly #options: ObjectsOptions
   readonly #tables = new LruCache<string, ObjectTable>(MAX_TABLES)
   /** tenants that have something */
@@ -124,7 +123,6 @@ class Objects implements ObjectsService {
   async stop(): Promise<void> {
     await this.#loose.stop()
     await this.#sweeping
-    await this.#options.contents.close()
   }
 
   async settled(): Promise<void> {
@@ -138,10 +136,13 @@ class Objects implements ObjectsService {
 
   #api(tenant: string, isInside: boolean): ObjectsApi {
     const { contents, keys, now, origin, newId } = this.#options
-    const own = { table: this.#table(tenant), writer: this.#writer, contents, now }
     return new TenantObjects({
-      ...own,
-      parts: new PartUploads({ ...own, loose: this.#loose, newId }),
+      table: this.#table(tenant),
+      writer: this.#writer,
+      loose: this.#loose,
+      contents,
+      now,
+      newId,
       buckets: bucketsOf(tenant, contents.shown, isInside),
       keys,
       origin,

@@ -13,10 +13,17 @@
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, ExpectedVersion, FeedReader, Issue, Json, Page, ReaderOptions } from '#kernel'
+import type { AttributeOrigin, Cascade } from './resource-schema.ts'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface ResourcesService {
   as(caller: Caller): ResourcesApi
+  /** Metadata events of a tenant, in order, from now on. */
+  changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedResources extends ResourcesService {
   /** Goes on with bulk operations and with the managed tasks. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
@@ -28,8 +35,6 @@ export interface ResourcesService {
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   /** What a patch of any resource would refuse, whatever else it has. At once, from the body alone. */
   checkPatch(body: unknown): readonly Issue[]
-  /** Metadata events of a tenant, in order, from now on. */
-  changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
   /**
    * Resources that sent something: makes those that do not exist, and remembers when each was heard last. Undefined at
    * once when all are known. Rejects only when the store does.
@@ -103,7 +108,7 @@ export interface ResourceApi {
   /** Also makes it when it is not there. */
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
   patch(id: string, body: unknown, options?: PatchOptions): Promise<Versioned<ResourceEntity>>
-  remove(id: string, options?: WriteOptions & { readonly cascade?: readonly string[] }): Promise<void>
+  remove(id: string, options?: WriteOptions & { readonly cascade?: readonly Cascade[] }): Promise<void>
   get(id: string, options?: ShowOptions): Promise<Versioned<ResourceEntity>>
   /** `query`: the parameters of the listing as they came (reference of `GET /api/resources`) */
   list(query: ListQuery): Promise<Page<ResourceEntity>>
@@ -117,16 +122,6 @@ export interface ResourceApi {
 
 /** Parameters by name; those that repeat are arrays. */
 export type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
-
-export interface AttributeOrigin {
-  readonly attribute: string
-  readonly value: Json
-  readonly from: 'resource' | 'type'
-  /** id of the resource or the type */
-  readonly id: string
-  /** what the type says, where the resource says otherwise */
-  readonly hidden?: Json
-}
 
 export interface ChangeRecord {
   /** ISO 8601 */

@@ -1,5 +1,5 @@
 /** What the contracts of services share: fields of bodies, their check, and effects. */
-export { checked } from './api/check.ts'
+export { checked, type Checked } from './api/check.ts'
 export {
   closed,
   type Decoded,
@@ -19,3 +19,4 @@ export {
 export type { EffectOfTask } from './effect-order.ts'
 export { UNSTORABLE } from './series/read-name.ts'
 export { MAX_TIME } from './series/times.ts'
+export { CONNECTION_HEADERS } from './http/connection-headers.ts'

@@ -1,7 +1,8 @@
 /** One execution of a query, from what was asked to its result. */
-import { AppError, isPlainObject, type Json, type JsonObject, makeIssue, ownValue, refuse, type Yielder } from '#kernel'
+import { AppError, isPlainObject, type JsonObject, makeIssue, ownValue, refuse, type Yielder } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers } from '#platform'
+import { NDJSON_MEDIA_TYPE } from '#services/shared'
 import type {
   ExecuteOptions,
   Explanation,
@@ -17,14 +18,13 @@ import { type ColumnPlan, ownerOf, type QueryPlan } from '../query/plan.ts'
 import { ONE_RESOURCE, readQuery } from '../query/read-query.ts'
 import { arrowParts } from '../render/arrow.ts'
 import { csvParts } from '../render/csv-parts.ts'
-import { headersOf } from '../render/headers.ts'
+import { headersOf } from '../render/levels.ts'
 import { jsonParts } from '../render/json-parts.ts'
 import { layOut } from '../render/layout.ts'
 import { windowSpecOf } from '../time-line/time-line.ts'
 import { collect, Execution, type Note } from './execution.ts'
-import type { RowBatch, RowTable } from './row-batch.ts'
+import { type RowBatch, rowSlices } from './row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
-import { rowSlices } from '../render/row-slices.ts'
 
 export interface RunDependencies {
   readonly tenant: string
@@ -87,10 +87,7 @@ export async function resultOf(run: Run, isExplained: boolean): Promise<QueryRes
   const since = machineTimers.elapsed()
   const windowSpec = windowSpecOf(plan.line)
   const { zone } = plan.line
-  const set = await layOut(
-    { columns, table: paddedTo(table, columns.length), options: plan.render, windowSpec, zone },
-    yielder,
-  )
+  const set = await layOut({ columns, table, options: plan.render, windowSpec, zone }, yielder)
   const render = machineTimers.elapsed() - since
   return {
     messages: messages(),
@@ -100,57 +97,53 @@ export async function resultOf(run: Run, isExplained: boolean): Promise<QueryRes
   }
 }
 
-/** A result without any row has its columns all the same. */
-function paddedTo(table: RowTable, columns: number): RowTable {
-  return table.cells.length === columns ? table : { ...table, cells: Array.from({ length: columns }, () => []) }
-}
-
 export async function openRun(
   run: Run,
   { format, csv, explain: isExplained = false }: OpenOptions,
 ): Promise<OpenedResult> {
   const { plan, columns, yielder, batches, messages } = run
   const headers = headersOf(columns)
+  const form = format ?? (plan.render.csv ? 'csv' : 'json')
+  const type = TYPES[form]
+  if (form === 'json') return { type, parts: jsonParts(await resultOf(run, isExplained), yielder), messages: [] }
+  const parts: AsyncIterable<string | Uint8Array> =
+    form === 'csv'
+      ? csvParts(headers, batches, yielder, csv === 'safe')
+      : form === 'ndjson'
+        ? lineParts(headers, batches, yielder)
+        : arrowParts(headers, batches)
   // what there is to say is known with the first rows
-  const streamed = async <T extends string | Uint8Array>(parts: AsyncGenerator<T>) => ({
-    parts: await primed(parts),
-    messages: messages(),
-  })
-  switch (format ?? (plan.render.csv ? 'csv' : 'json')) {
-    case 'csv':
-      return {
-        type: 'text/csv; charset=utf-8',
-        ...(await streamed(csvParts(headers, batches, yielder, csv === 'safe'))),
-      }
-    case 'ndjson':
-      return { type: 'application/x-ndjson', ...(await streamed(lineParts(headers, batches, yielder))) }
-    case 'arrow':
-      return { type: ARROW_MEDIA_TYPE, ...(await streamed(arrowParts(headers, batches))) }
-    case 'json':
-      return {
-        type: 'application/json; charset=utf-8',
-        parts: jsonParts(await resultOf(run, isExplained), yielder),
-        messages: [],
-      }
-  }
+  const { all } = await begun(parts)
+  return { type, parts: all, messages: messages() }
 }
 
 export const ARROW_MEDIA_TYPE = 'application/vnd.apache.arrow.stream'
+const TYPES = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  ndjson: NDJSON_MEDIA_TYPE,
+  arrow: ARROW_MEDIA_TYPE,
+} as const
 
-/** The first parts are made at once, so that a refusal comes before the answer begins. */
-async function primed<T>(parts: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
-  const first = [await parts.next(), await parts.next()]
-  return (async function* () {
+/** The first two parts are made at once, so that a refusal comes before the answer begins. */
+export async function begun<T>(
+  parts: AsyncIterable<T>,
+): Promise<{ readonly first: readonly T[]; readonly all: AsyncGenerator<T> }> {
+  const iterator = parts[Symbol.asyncIterator]()
+  const first: T[] = []
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    first.push(next.value)
+    if (first.length === 2) break
+  }
+  const all = async function* () {
     try {
-      for (const part of first) {
-        if (part.done === true) return
-        yield part.value
-      }
-      yield* parts
+      yield* first
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
     } finally {
-      await parts.return(undefined)
+      await iterator.return?.()
     }
-  })()
+  }
+  return { first, all: all() }
 }
 
 /** What fails in the store is not what the query is refused for. */
@@ -189,22 +182,16 @@ function explanationOf({ plan, columns, execution }: Run, time: Explanation['tim
     buckets: count * columns.length,
     emptyBuckets: sum(execution.empty),
     time,
-    series: columns.map((column, i): JsonObject => {
-      const { label, metric, aggregation, interpolation, resources, name } = column
-      const parts: Readonly<Record<string, Json | undefined>> = {
-        name,
-        ...label,
-        metric,
-        aggregation: aggregation?.name,
-        interpolation: interpolation?.method,
-        ...('group' in label && { resources: resources.length }),
-        points: execution.points[i] ?? 0,
-        ...(count > 0 && { emptyBuckets: execution.empty[i] ?? 0 }),
-      }
-      return Object.fromEntries(
-        Object.entries(parts).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-      )
-    }),
+    series: columns.map(({ label, metric, aggregation, interpolation, resources, name }, i): JsonObject => ({
+      ...(name !== undefined && { name }),
+      ...label,
+      metric,
+      ...(aggregation && { aggregation: aggregation.name }),
+      ...(interpolation && { interpolation: interpolation.method }),
+      ...('group' in label && { resources: resources.length }),
+      points: execution.points[i] ?? 0,
+      ...(count > 0 && { emptyBuckets: execution.empty[i] ?? 0 }),
+    })),
   }
 }
 

@@ -31,6 +31,7 @@ const MAX_NAME = 100
 const MAX_ISSUES = 100
 
 type SchemaError = ReturnType<typeof Errors>[number]
+type Described = { readonly description?: string } | undefined
 
 /** A schema with its check. */
 export interface Checked<S extends TSchema = TSchema> {
@@ -44,10 +45,12 @@ export interface CheckOptions {
   readonly subject: string
   /** type of its issues */
   readonly type?: string
+  /** the same of fields that it does not have */
+  readonly typeOfUnknown?: string
 }
 
 /** Compiles at the first value, so that a start costs nothing. */
-export function checked<const S extends TSchema>(schema: S, { subject, type = 'BODY' }: CheckOptions): Checked<S> {
+export function checked<const S extends TSchema>(schema: S, options: CheckOptions): Checked<S> {
   let validator: Validator | undefined
   const decode = decoderOf(schema)
   const known = new WeakSet()
@@ -56,7 +59,7 @@ export function checked<const S extends TSchema>(schema: S, { subject, type = 'B
     read: (value) => {
       if (typeof value === 'object' && value !== null && known.has(value)) return value as Decoded<S>
       validator ??= Compile(schema)
-      if (!validator.Check(value)) throw refuse(subject, issuesOf(schema, value, type))
+      if (!validator.Check(value)) throw refuse(options.subject, issuesOf(schema, value, options))
       const decoded = decode === undefined ? value : decode(value)
       // the caller's own object may change until it is read again
       if (typeof decoded === 'object' && decoded !== null && decoded !== value) known.add(decoded)
@@ -100,11 +103,15 @@ function decoderOf(schema: TSchema): Decode | undefined {
   }
 }
 
-function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue[] {
+function issuesOf(
+  schema: TSchema,
+  value: unknown,
+  { type = 'BODY', typeOfUnknown = type }: CheckOptions,
+): readonly Issue[] {
   const found = new Map<string, { readonly rank: number; readonly problem: Problem }>()
   for (const error of allErrors(schema, value)) {
-    const rank = RANKS[error.keyword] ?? 0
-    for (const problem of problemsOf(schema, value, error)) {
+    const rank = rankOf(error, partOf(value, error.instancePath))
+    for (const problem of problemsOf(schema, value, error, typeOfUnknown)) {
       const path = `${error.instancePath}${problem.at ?? ''}`
       if (rank < (found.get(path)?.rank ?? Number.POSITIVE_INFINITY)) found.set(path, { rank, problem })
     }
@@ -117,7 +124,9 @@ function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
-    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion, problem.fix))
+    .map(([path, { problem }]) =>
+      makeIssue(problem.type ?? type, path, problem.message, problem.suggestion, problem.fix),
+    )
 }
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
@@ -132,7 +141,13 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
 /** Of several errors at a place the one of the least rank says most: a form of a union that does not fit says little. */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
-function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly Problem[] {
+/** Words that stand beside a form of objects or lists say as little of one. */
+function rankOf({ keyword }: SchemaError, value: unknown): number {
+  const isOther = keyword === 'enum' && typeof value === 'object' && value !== null
+  return isOther ? 1 : (RANKS[keyword] ?? 0)
+}
+
+function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnknown: string): readonly Problem[] {
   const { instancePath, schemaPath } = error
   // the object around an unknown field names it
   if (error.keyword === 'boolean') return []
@@ -143,14 +158,17 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly
   if (error.keyword === 'additionalProperties') {
     const taken = new Set(Object.keys(part as object))
     const known = writable(schemas[0])
-    return error.params.additionalProperties.map((name) => unknownName(name, known, taken))
+    return error.params.additionalProperties.map((name) => ({
+      type: typeOfUnknown,
+      ...unknownName(name, known, taken),
+    }))
   }
   // rules of objects are asked for all of them at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
-  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part)]
+  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part, schemas)]
 }
 
-function plainProblem(error: SchemaError, value: unknown): Problem {
+function plainProblem(error: SchemaError, value: unknown, schemas: readonly Described[]): Problem {
   switch (error.keyword) {
     case 'type':
       return typeProblem(String(error.params.type))
@@ -178,8 +196,11 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
       const [bound, { limit }] = [error.keyword === 'minimum' ? 'least' : 'most', error.params]
       return { message: `${shown(value)} is out of range`, suggestion: `write at ${bound} ${limit}` }
     }
-    default:
-      return { message: error.message }
+    default: {
+      const description = schemas.find((schema) => schema?.description !== undefined)?.description
+      if (description === undefined) return { message: error.message }
+      return { message: 'does not fit', suggestion: `write ${description}` }
+    }
   }
 }
 
@@ -196,7 +217,12 @@ function unknownName(name: string, known: readonly string[], taken: Set<string>)
   return {
     at: at('', name.slice(0, MAX_NAME)),
     message: 'is unknown',
-    suggestion: like === undefined ? `known are ${known.join(', ')}` : `did you mean ${like}?`,
+    suggestion:
+      like !== undefined
+        ? `did you mean ${like}?`
+        : known.length === 0
+          ? 'leave it out'
+          : `known are ${known.join(', ')}`,
     // of a longer one the place is not whole
     fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }
@@ -225,7 +251,7 @@ function partOf(value: unknown, path: string): unknown {
 }
 
 /** The package stops at a few unless it is set otherwise, for all callers at once. */
-export function allErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
+function allErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   const { maxErrors } = Settings.Get()
   Settings.Set({ maxErrors: MAX_ERRORS })
   try {

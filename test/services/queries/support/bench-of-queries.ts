@@ -2,12 +2,11 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type {
   QueriesApi,
-  QueriesService,
+  OperatedQueries,
   Readiness,
   ResourceSelector,
 } from '../../../../src/services/queries/contract.ts'
-import { queriesErrorBody } from '../../../../src/services/queries/error-body.ts'
-import { queriesRoutes } from '../../../../src/services/queries/routes.ts'
+import { queriesErrorBody, queriesRoutes } from '../../../../src/services/queries/api.ts'
 import { createQueriesService } from '../../../../src/services/queries/service.ts'
 import type { SampleValue, Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -18,7 +17,7 @@ import { ask, trustingApp } from '../../support/trusting-app.ts'
 export const NOW = Date.UTC(2021, 4, 6, 12, 34, 56)
 
 export interface Bench extends AsyncDisposable {
-  readonly service: QueriesService
+  readonly service: OperatedQueries
   readonly storage: Storage
   readonly clock: { now: number }
   /** as the tester of tenant `acme` */

@@ -1,8 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Condition } from '../../../../src/storage/contract.ts'
-import { cutCircle, isWithin } from '../../../../src/services/resources/list/circle.ts'
-import { boxAround, distanceM, metresOf } from '../../../../src/services/resources/list/distance.ts'
+import { boxAround, cutCircle, distanceM, isWithin, metresOf } from '../../../../src/services/resources/list/circle.ts'
 import { parseQuery } from '../../../../src/services/resources/list/query-language.ts'
 import { isLike } from '../../../../src/services/resources/list/query-match.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
@@ -40,15 +39,25 @@ describe('distances', () => {
     ['1', 1],
     ['.5m', 0.5],
     ['1.5 km', 1500],
-    ['2nmi', 3704],
     ['1KM', undefined],
     ['1e3m', undefined],
+    ['1lightyear', undefined],
+    ['1 m m', undefined],
+    ['1,5km', undefined],
     ['', undefined],
     ['m', undefined],
     ['-1m', undefined],
     ['1'.repeat(40), undefined],
   ])('of %s are %s metres', (text, metres) => {
     expect(metresOf(text)).toBe(metres)
+  })
+
+  it('come in units of all lands', () => {
+    const units = ['mm', 'cm', 'm', 'meters', 'km', 'kilometers', 'in', 'inch', 'ft', 'feet', 'yd', 'yards']
+    const metres = [0.001, 0.01, 1, 1, 1000, 1000, 0.0254, 0.0254, 0.3048, 0.3048, 0.9144, 0.9144]
+    expect(units.map((unit) => metresOf(`1${unit}`))).toEqual(metres)
+    const others = ['mi', 'miles', 'nmi', 'NM', 'nauticalmiles'].map((unit) => metresOf(`1${unit}`))
+    expect(others).toEqual([1609.344, 1609.344, 1852, 1852, 1852])
   })
 })
 

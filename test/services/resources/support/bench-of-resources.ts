@@ -1,9 +1,13 @@
 /** The resources service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import type { ResourcesApi, ResourcesService } from '../../../../src/services/resources/contract.ts'
-import { resourcesErrorBody } from '../../../../src/services/resources/error-body.ts'
-import { resourcesRoutes } from '../../../../src/services/resources/routes.ts'
-import { createResourcesService, type ResourcesOptions } from '../../../../src/services/resources/service.ts'
+import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
+import { resourcesErrorBody } from '../../../../src/services/resources/refusals.ts'
+import { resourcesRoutes } from '../../../../src/services/resources/api.ts'
+import {
+  createResourcesService,
+  type HostedResources,
+  type ResourcesOptions,
+} from '../../../../src/services/resources/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import type { Answer } from '../../support/answer.ts'
@@ -13,7 +17,7 @@ import { ask, trustingApp } from '../../support/trusting-app.ts'
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
 export interface Bench {
-  readonly service: ResourcesService
+  readonly service: HostedResources
   readonly storage: Storage
   readonly clock: { now: number }
   /** as the tester of tenant `acme` */
@@ -24,6 +28,7 @@ export interface Bench {
   /** a request as that tester; the body is JSON */
   ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Bench> {
@@ -43,6 +48,10 @@ export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Be
   })
   await service.start()
   const app = await trustingApp(resourcesErrorBody, (scope) => resourcesRoutes(scope, { service }))
+  const close = async (): Promise<void> => {
+    await app.close()
+    await service.stop()
+  }
   return {
     service,
     storage,
@@ -53,9 +62,7 @@ export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Be
       for (const work of sweeps) work()
     },
     ask: (method, url, body, headers) => ask(app, method, url, body, headers),
-    close: async () => {
-      await app.close()
-      await service.stop()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }
