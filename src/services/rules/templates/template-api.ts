@@ -173,7 +173,7 @@ function runRoute<Q extends TProperties>(path: string, summary: string, query: Q
     summary,
     body: unread<TemplateRun>(TemplateRun.schema),
     query,
-    config: { takesBytes: true },
+    server: { config: { takesBytes: true } },
     produces: ['application/x-ndjson'],
     handler: ({ api, params, query, body, reply }) => {
       const { maxTps = 0, targetNode = '', ...others } = query as TemplateRunOptions

@@ -32,7 +32,7 @@ export const TOOL_ROUTES = [
     scope: 'read',
     summary: 'The variables that a graph reads, declared or not',
     body: unread<unknown>(AnyObject),
-    config: { takesBytes: true },
+    server: { config: { takesBytes: true } },
     answers: { 200: Type.Array(FoundVariableSchema, { title: 'FoundVariables' }) },
     handler: ({ api, body }) => api.tools.variables(body),
   }),
@@ -42,7 +42,7 @@ export const TOOL_ROUTES = [
     scope: 'author',
     summary: 'Run a rule over messages in virtual time; nothing is stored',
     body: unread<Simulation | Uint8Array>(Simulation.schema),
-    config: { takesBytes: true },
+    server: { config: { takesBytes: true } },
     answers: { 200: AnyObject },
     handler: async ({ api, body, reply }) => {
       const answer = await api.tools.simulate(body as Simulation | Uint8Array)
@@ -98,7 +98,7 @@ function plugRoutes(family: PlugFamily, kind: string) {
     method: 'POST',
     scope: 'operate',
     body: unread<PlugCall>(PlugCall.schema),
-    config: { takesBytes: true },
+    server: { config: { takesBytes: true } },
     answers: {
       200: PlugOutcomeSchema,
       400: Type.Union([PlugOutcomeSchema, ErrorBodySchema], { title: 'PlugRefusal' }),
