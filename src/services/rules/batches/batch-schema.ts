@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import type { NodeOverride, TaskSettings } from '#core'
 import { NodeOverrideSchema } from '#core/spi'
-import { isPlainObject, movedTo, refusedBy, removing, shown } from '#kernel'
+import { isPlainObject, movedTo, refusedBy, shown } from '#kernel'
 import { type Checked, checked, closed, type Decoded, nullable, type Problem, refined } from '#services/shared/contract'
 import { AnyObject, ISSUE_TYPES, IsoTime, Text, Version } from '../shared-schema.ts'
 import { ReloadPreviewSchema, TASK_FILTERS, type TaskPreview } from '../tasks/task-schema.ts'
@@ -101,9 +101,8 @@ export function parameterProblems(action: BatchAction | undefined, given: object
   if (action === undefined || !BATCH_ACTIONS.includes(action)) return []
   const issues = refusedBy(() => (PARAMETERS[action] ?? NO_PARAMETERS).read(given))
   return issues.map((issue) => {
-    const { path, fix, ...others } = issue
-    const at = `${place}${path}`
-    return { ...others, at, fix: fix && ((to) => movedTo(issue, to).fix?.[0] ?? removing(to)) }
+    const { path, fix: [operation] = [], ...said } = movedTo(issue, `${place}${issue.path}`)
+    return { ...said, at: path, ...(operation && { fix: () => operation }) }
   })
 }
 

@@ -34,6 +34,7 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly api: Api
   /** parts of the path, decoded */
   readonly params: Params
+  /** read and checked by the handler that takes it; a service that reads its parameters itself gets those of `request` */
   readonly query: Query
   readonly body: Body
   readonly request: FastifyRequest
@@ -90,7 +91,9 @@ export function routesOf<Api>() {
         handler({
           api,
           params: request.params as Readonly<Record<ParamNames<Path>, string>>,
-          query: (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>,
+          get query() {
+            return (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>
+          },
           body: (body === undefined ? undefined : body.read(request.body)) as Decoded<B>,
           request,
           reply,
