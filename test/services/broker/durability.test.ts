@@ -16,6 +16,11 @@ async function values(broker: BrokerBench, resource = 'a'): Promise<readonly unk
   return (await series.range({ resources: [resource], metric: 'n' })).map(({ value }) => value)
 }
 
+async function failingBench(lag: { posts?: number } = {}) {
+  const storage = failingStorage(openMemory({ clock: () => NOON }))
+  return Object.assign(await brokerBench({ storage, lag }), { storage })
+}
+
 async function turns(count: number): Promise<void> {
   for (let turn = 0; turn < count; turn++) await new Promise(setImmediate)
 }
@@ -29,24 +34,12 @@ describe('a post', () => {
   it('that is in the log but not in series when the process dies is there after the next start', async () => {
     const disk = new MemoryDisk()
     const dying = openMemory({ disk })
-    const { log } = { log: dying.tenant('acme').log('broker') }
+    const log = dying.tenant('acme').log('broker')
     for (let n = 0; n < 1200; n++) {
       await log.append(0, entriesOf(readPost('a', at(n), n % 2 === 0 ? { ttl: '1d' } : {}, NOON)))
     }
-    await log.append(
-      0,
-      entriesOf(
-        readPost(
-          undefined,
-          [
-            { resource: 'b', ...at(1) },
-            { resource: 'b', ...at(2) },
-          ],
-          {},
-          NOON,
-        ),
-      ),
-    )
+    const twice = [1, 2].map((n) => ({ resource: 'b', ...at(n) }))
+    await log.append(0, entriesOf(readPost(undefined, twice, {}, NOON)))
     await dying.close()
     await using broker = await brokerBench({ storage: openMemory({ disk, clock: () => NOON }) })
     expect(await values(broker)).toEqual(Array.from({ length: 1200 }, (_, n) => n))
@@ -56,8 +49,8 @@ describe('a post', () => {
   })
 
   it('is acknowledged before series have it, and whoever reads waits until they do', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { storage } = broker
     const gate = deferred()
     storage.fates.push(() => gate.promise)
     const { api, service } = broker
@@ -107,8 +100,8 @@ describe('a post', () => {
   })
 
   it('waits for its answer when too much is acknowledged and not readable', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage, lag: { posts: 2 } })
+    await using broker = await failingBench({ posts: 2 })
+    const { storage } = broker
     const gate = deferred()
     storage.fates.push(() => gate.promise)
     const answered: number[] = []
@@ -125,8 +118,8 @@ describe('a post', () => {
   })
 
   it('that series could not take is kept, reads say so, and it is made good when they can', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { storage } = broker
     await broker.api.posting.events('a', at(1))
     await broker.service.readable('acme')
     storage.fates.push(diskFull)
@@ -137,8 +130,8 @@ describe('a post', () => {
   })
 
   it('that series could not take is tried again by a reader, by a sweep, and with the next post', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { storage } = broker
     storage.fates.push(diskFull, diskFull, diskFull)
     const left = async () => {
       await turns(20)
@@ -157,8 +150,8 @@ describe('a post', () => {
   })
 
   it('is refused when series could not be written for long, and taken when they can', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage, lag: { posts: 2 } })
+    await using broker = await failingBench({ posts: 2 })
+    const { storage } = broker
     storage.fates.push(diskFull, diskFull, diskFull)
     await broker.api.posting.events('a', at(1))
     await turns(5)
@@ -172,8 +165,8 @@ describe('a post', () => {
   })
 
   it('behind an entry that series refuse is readable all the same, and the refusal is reported', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { storage } = broker
     // the batch, the page of the log, and then the bad entry by itself
     storage.fates.push(poisoned, poisoned, poisoned)
     await broker.api.posting.events('a', at(1))
@@ -183,8 +176,8 @@ describe('a post', () => {
   })
 
   it('that stands in one entry with one that series refuse is readable, and the refused one is reported', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { storage } = broker
     // the batch, the page of the log, the entry by itself, and the first of its messages
     storage.fates.push(poisoned, poisoned, poisoned, poisoned)
     const resources = ['a', 'b', 'c']

@@ -35,34 +35,17 @@ type WireColumn = readonly [resource: string, metric: string, times: readonly nu
 
 /** The entries of a post, one for most. */
 export function entriesOf(post: Post): readonly Json[] {
-  const { channel: k, bulk, expires } = post
-  const ahead = aheadOf(post)
-  const until = { ...(expires !== undefined && { x: expires }), ...(ahead !== undefined && { a: ahead }) }
+  const { bulk, expires } = post
   if (bulk !== undefined) {
     return bulk.parts.map((columns) => {
       const c = columns.map(({ resource, metric, times, values }): WireColumn => [resource, metric, times, values])
-      return { k: 'bulk', c: JSON.stringify(c), ...until } satisfies BulkEntry
+      return { k: 'bulk', c: JSON.stringify(c), ...(expires !== undefined && { x: expires }) } satisfies BulkEntry
     })
   }
-  const entries: Json[] = []
-  let m: string[] = []
-  let bytes = 0
-  for (const { resource, text } of post.arrivals) {
-    // as much as UTF-8 can take: exactness is not worth a second walk
-    const size = (resource.length + text.length) * 3
-    if (m.length > 0 && bytes + size > MAX_BYTES) {
-      entries.push({ k, m, ...until } satisfies MessageEntry)
-      m = []
-      bytes = 0
-    }
-    m.push(resource, text)
-    bytes += size
-  }
-  if (m.length > 0) entries.push({ k, m, ...until } satisfies MessageEntry)
-  return entries
+  return sharedEntries([post]).entries
 }
 
-/** Single messages of several posts of one channel, and by the place of the post which of the entries has it. */
+/** Messages of posts of one channel, and by the place of the post which of the entries has it. */
 export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[]; places: readonly number[] } {
   const entries: Json[] = []
   const places: number[] = []
@@ -76,6 +59,7 @@ export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[
     const { channel: k, arrivals, expires, arrived } = post
     const ahead = aheadOf(post)
     for (const { resource, text } of arrivals) {
+      // as much as UTF-8 can take: exactness is not worth a second walk
       const size = (resource.length + text.length) * 3
       const isOther = (ahead !== undefined || a !== undefined) && arrived !== came
       if (m.length === 0 || expires !== before || isOther || bytes + size > MAX_BYTES) {
