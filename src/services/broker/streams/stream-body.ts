@@ -2,7 +2,7 @@
 import { Readable } from 'node:stream'
 import type { StreamApi } from '../contract.ts'
 import type { Frames } from './frames.ts'
-import type { OpenStream, OpenStreams } from './open-streams.ts'
+import type { OpenStream, OpenStreams, Pulse } from './open-streams.ts'
 
 export type Form = 'event' | 'line' | 'markedLine'
 
@@ -22,28 +22,17 @@ export class StreamBody extends Readable implements OpenStream {
   readonly #dependencies: BodyDependencies
   #hasBegun = false
   #isReading = false
-  #isActive = false
-  #isFull = false
+  readonly #pulse: Pulse
 
   constructor(dependencies: BodyDependencies) {
     super({ highWaterMark: 65_536 })
     this.#dependencies = dependencies
-    dependencies.open.add(this)
+    this.#pulse = dependencies.open.add(this)
     const { reader, form, isForeign } = dependencies
     // the head goes out at once, so that a reader knows that it is connected
     if (form === 'event') this.push(': here\n\n')
     if (form === 'line' || !(reader.missed || isForeign)) return
     this.push(form === 'event' ? 'event: gap\ndata: {}\n\n' : '{"gap":true}\n')
-  }
-
-  get isStuck(): boolean {
-    return this.#isFull
-  }
-
-  takeActive(): boolean {
-    const active = this.#isActive
-    this.#isActive = false
-    return active
   }
 
   beat(): void {
@@ -58,7 +47,7 @@ export class StreamBody extends Readable implements OpenStream {
   }
 
   override _read(): void {
-    this.#isFull = false
+    this.#pulse.isStuck = false
     if (!this.#hasBegun) {
       this.#hasBegun = true
       // a reader of lines sees nothing before the first one otherwise
@@ -82,10 +71,10 @@ export class StreamBody extends Readable implements OpenStream {
     open.soon(() => {
       this.#isReading = false
       if (this.destroyed) return
-      this.#isActive = true
+      this.#pulse.isActive = true
       const dropped = reader.takeDropped()
       if (dropped > 0) this.push(form === 'event' ? `event: dropped\ndata: ${dropped}\n\n` : `{"dropped":${dropped}}\n`)
-      this.#isFull = !this.push(frames.of(next.value, form))
+      this.#pulse.isStuck = !this.push(frames.of(next.value, form))
     })
   }
 }

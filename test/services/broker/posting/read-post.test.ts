@@ -106,11 +106,41 @@ describe('a post', () => {
     expect(read({ t: 1 }, 'a', { hops: 16 }).hops).toBe(16)
   })
 
-  it('counts the time to live from its arrival, and zero is no limit', () => {
-    expect(read({ t: 1, timestamp: 5 }, 'a', { ttl: '2m' }).expires).toBe(NOON + 120_000)
-    expect(read({ t: 1 }, 'a', { ttl: 0 }).expires).toBeUndefined()
-    expect(problems(() => read({ t: 1 }, 'a', { ttl: 'soon' }))).toEqual(['/ttl <- "soon" is no time to live'])
+  it.each<[string | number, number | undefined]>([
+    ['3600', 3_600_000],
+    [3600, 3_600_000],
+    ['52w', 52 * 7 * 86_400_000],
+    ['2d', 2 * 86_400_000],
+    ['12h', 12 * 3_600_000],
+    ['42m', 42 * 60_000],
+    ['7s', 7_000],
+    ['P1DT2H', 26 * 3_600_000],
+    ['PT0.5S', 500],
+    // no limit
+    ['0', undefined],
+    [0, undefined],
+  ])('with a time to live of %s is gone %d ms after its arrival', (ttl, ms) => {
+    expect(read({ t: 1, timestamp: 5 }, 'a', { ttl }).expires).toBe(ms && NOON + ms)
   })
+
+  it.each([
+    '1d12h',
+    '5M',
+    '5 m',
+    '-5',
+    '-PT5M',
+    'P1Y',
+    'PT',
+    '1.5h',
+    '',
+    'x',
+    '9'.repeat(16),
+    '9'.repeat(15) + 'w',
+    -1,
+    1.5,
+  ])('has no time to live of %s', (ttl) =>
+    expect(problems(() => read({}, 'a', { ttl }))).toEqual([`/ttl <- "${ttl}" is no time to live`]),
+  )
 })
 
 describe('a command', () => {
