@@ -1,6 +1,6 @@
 /** Answers that go on: server-sent events, or JSON line by line. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '#services/shared'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE, untilClosed } from '#services/shared'
 import type { StreamApi, Subscription } from '../contract.ts'
 import type { Frames } from './frames.ts'
 import type { OpenStreams } from './open-streams.ts'
@@ -54,9 +54,7 @@ export async function sendStream({ query, request, reply, form, streaming, subsc
   // a browser cannot set the header on its first request
   const id = request.headers['last-event-id']?.toString() ?? query.lastEventId
   const { seen, isForeign } = frames.cameBack(id)
-  const gone = new AbortController()
-  const reader = subscribe({ signal: gone.signal, ...seen })
-  reply.raw.once('close', () => gone.abort())
+  const reader = subscribe({ signal: untilClosed(reply), ...seen })
   await reader.ready
   const begun = (): void => reply.raw.flushHeaders()
   const marked = query.withIds === true && form === 'line' ? 'markedLine' : form
