@@ -53,12 +53,12 @@ const PATIENCE_MS = 5000
 
 /** Runs a rule or template over messages in virtual time. The same inputs and seed give the same events. */
 export function simulate(rule: Rule | Template, options: SimulateOptions): Promise<Run> {
-  return simulateCore(rule, { patience, ...options })
+  return simulateCore(rule, { ...playedHere(), ...options })
 }
 
 /** Runs a rule once per combination of values, in one pass over the messages, and counts what fires. */
 export function sweep(rule: Rule | Template, options: SweepOptions): Promise<Sweep> {
-  return sweepCore(rule, { patience, ...options })
+  return sweepCore(rule, { ...playedHere(), ...options })
 }
 
 /** Runs two rules side by side over the messages: firings that only one has or that moved, where they part, and why. */
@@ -67,7 +67,12 @@ export function diffRules(
   after: Rule | Template,
   options: PlaybackOptions & DiffOptions,
 ): Promise<Diff> {
-  return diffRulesCore(before, after, { patience, ...options })
+  return diffRulesCore(before, after, { ...playedHere(), ...options })
+}
+
+function playedHere(): Pick<PlaybackOptions, 'patience' | 'generate'> {
+  const generate = generatorHere()
+  return { patience, ...(generate && { generate }) }
 }
 
 function patience(giveUp: () => void): () => void {

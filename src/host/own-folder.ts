@@ -8,13 +8,13 @@ import type { Config } from './config.ts'
 export interface OwnFolder {
   /** absolute path; made when it is needed */
   readonly folder: string
-  /** at the end of the service */
-  readonly drop: () => void
+  /** Stops the service, and removes a folder that does not last, whatever comes of the stop. */
+  readonly stopWith: (stop: () => Promise<void>) => Promise<void>
 }
 
 /** In the data folder; a store that does not last has one that does not either. */
 export function ownFolder({ store, data }: Pick<Config, 'store' | 'data'>, service: string): OwnFolder {
-  if (store.medium !== 'memory') return { folder: join(data, service), drop: () => undefined }
+  if (store.medium !== 'memory') return { folder: join(data, service), stopWith: (stop) => stop() }
   const folder = join(tmpdir(), `reflexarc-${service}-${randomUUID()}`)
-  return { folder, drop: () => rmSync(folder, { recursive: true, force: true }) }
+  return { folder, stopWith: (stop) => stop().finally(() => rmSync(folder, { recursive: true, force: true })) }
 }

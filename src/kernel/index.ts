@@ -29,6 +29,7 @@ export { Heap } from './heap.ts'
 export { MAX_HOPS } from './hops.ts'
 export { isTooLongForId, MAX_ID_BYTES } from './ids.ts'
 export { isInstant, isoInstant, notAnInstant } from './instant.ts'
+export { isAddress } from './ip-address.ts'
 export {
   type Fix,
   Issues,
@@ -42,7 +43,6 @@ export {
   replacing,
   shown,
 } from './issues.ts'
-export { isAddress } from './ip-address.ts'
 export {
   FORBIDDEN_KEYS,
   hasKeysOf,

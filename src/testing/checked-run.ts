@@ -203,14 +203,12 @@ export function firingsOf(events: readonly EngineEvent[], labels: Labels): Check
 }
 
 async function runUnheard(one: RunCase, options: CaseOptions): Promise<UnheardRun> {
+  const { generate, preparer } = options
   const fired: FiredEvent[] = []
   const { tasks } = await play(
     [{ rule: one.rule, onFired: (event) => void fired.push(event) }],
-    playbackOf(one, options, { unanswered: 0 }),
-    {
-      preparer: options.preparer,
-      ...(options.generate && { generate: options.generate }),
-    },
+    { ...playbackOf(one, options, { unanswered: 0 }), ...(generate && { generate }) },
+    { preparer },
   )
   const [task] = tasks as [Task]
   return { fired, saved: task.save() }

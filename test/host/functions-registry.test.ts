@@ -526,6 +526,7 @@ describe('a rebuild', () => {
       ['forceVersion=9.0.0', undefined],
       ['upgrade=minor&forceVersion=1.0.0', undefined],
       ['upgrade=huge', undefined],
+      ['', { depoy: {} }],
       ['', { deploy: { secrets: ['no-name'] } }],
       ['', { deploy: { limits: { memory: '1Gi' } } }],
     ] as const) {

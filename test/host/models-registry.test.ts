@@ -1,7 +1,7 @@
 /** Models by both doors, in a whole host: what the registry deploys answers under its name, and what is uploaded is a version. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
-import { readZip } from '../../src/services/models/read-zip.ts'
+import { readZip } from '../../src/services/models/model-files.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
 import { tarOf } from './function-host.ts'

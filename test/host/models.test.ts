@@ -115,7 +115,7 @@ describe('a call that cannot be answered', () => {
       'a feature that there is not',
       { instances: [{ a: 1, depth: 2 }] },
       400,
-      /\/instances\/0\/depth <- is no feature.*a, b, c, d/,
+      /\/instances\/0\/depth <- is not a feature.*a, b, c, d/,
     ],
     ['probabilities of a booster', { instances: [[0, 0, 0, 0]], probabilities: true }, 400, /for models of sklearn/],
     ['more than are taken', { instances: Array.from({ length: 10_001 }, () => []) }, 400, /at most 10000/],

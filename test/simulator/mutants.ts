@@ -136,7 +136,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commands of the last life are not carried out',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'for (const resource of waiting.keys()) this.ready(tenant, resource)',
+    find: 'for (const resource of waiting.keys()) this.committed(tenant, resource)',
     replace: 'void waiting',
   },
   {
@@ -335,8 +335,8 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commands go by the clock of a host that starts',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'this.#dependencies.goOnAfter(id)',
-    replace: 'void id',
+    find: 'for (const id of await newestIds(this.#store(tenant))) this.#goOnAfter(id)',
+    replace: '',
     about: 'commands',
   },
 ]

@@ -37,7 +37,7 @@ export async function runTest(folder: string, flags: TestFlags, terminal: Termin
     }
     if (read.type === 'models' && deployed.problem === undefined && flags.body !== undefined) {
       const { name } = deployed.version
-      const answer = await client.models.predict(name, { instances: parsed(flags.body) })
+      const answer = await client.models.predict(name, { instances: parsed(flags.body) as readonly unknown[] })
       terminal.out(`${JSON.stringify(answer)}\n`)
       return 0
     }

@@ -9,7 +9,7 @@ export async function runPredict(name: string, instances: string, flags: Connect
   const given = parsed(instances === '-' ? await text(process.stdin) : instances)
   const answer = await connect(flags, process.env).models.predict(
     name,
-    Array.isArray(given) ? { instances: given } : given,
+    Array.isArray(given) ? { instances: given } : (given as object),
   )
   if (flags.json === true || !('predictions' in answer)) terminal.out(`${JSON.stringify(answer)}\n`)
   else for (const one of answer.predictions) terminal.out(`${JSON.stringify(one)}\n`)

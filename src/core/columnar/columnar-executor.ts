@@ -4,6 +4,7 @@ import type {
   Executor,
   ExecutorHost,
   ExecutedTask,
+  Generate,
   MessageListener,
   MessageSource,
   TaskExecutor,
@@ -55,16 +56,18 @@ export class ColumnarExecutor implements Executor, Batches {
   takenIncomplete = 0
   readonly #calls: RowPlugCalls
   readonly #host: ExecutorHost
+  readonly #generate: Generate
   readonly #batches = new Map<string, RuleBatch>()
   /** by settings, that of the rule that was asked for last */
   readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()
   readonly #fields: FieldsTable
   readonly #incomplete = new IncompleteEffects()
 
-  constructor(host: ExecutorHost) {
+  constructor(host: ExecutorHost, generate: Generate) {
     this.#calls = new RowPlugCalls(host)
     this.#host = host
-    this.#fields = new FieldsTable(host.generate)
+    this.#generate = generate
+    this.#fields = new FieldsTable(generate)
   }
 
   /** Into the one row that listens to the message's resource, if there is one. */
@@ -195,7 +198,16 @@ export class ColumnarExecutor implements Executor, Batches {
     const key = batchKey(shape.key, isStamped)
     const known = this.#batches.get(key)
     if (known !== undefined || this.#batches.size >= MAX_BATCHES) return known
-    const batch = new RuleBatch(shape, model, this.#calls, this.clock, this.#host, this.#fields, isStamped)
+    const batch = new RuleBatch(
+      shape,
+      model,
+      this.#calls,
+      this.clock,
+      this.#host,
+      this.#fields,
+      this.#generate,
+      isStamped,
+    )
     this.#batches.set(key, batch)
     return batch
   }

@@ -26,14 +26,14 @@ const FIRST = 8
 
 /** The lists of fields of one engine. */
 export class FieldsTable {
-  readonly #generate: Generate | undefined
+  readonly #generate: Generate
   readonly #all = new Map<string, Fields>()
   /** those that came last */
   readonly #recent: Fields[] = []
   /** Whichever of the first lists a message has: most engines have no more. */
   #ofFirst: (message: Message) => Fields | undefined = () => undefined
 
-  constructor(generate: Generate | undefined) {
+  constructor(generate: Generate) {
     this.#generate = generate
   }
 
@@ -59,16 +59,14 @@ export class FieldsTable {
     if (known !== undefined || this.#all.size >= MAX_LISTS) return known
     const made = fieldsOf(this.#all.size, names, this.#generate)
     this.#all.set(key, made)
-    if (this.#generate !== undefined && this.#all.size <= FIRST) {
-      this.#ofFirst = oneOf([...this.#all.values()], this.#generate)
-    }
+    if (this.#all.size <= FIRST) this.#ofFirst = oneOf([...this.#all.values()], this.#generate)
     return made
   }
 }
 
-function fieldsOf(id: number, names: readonly string[], generate: Generate | undefined): Fields {
+function fieldsOf(id: number, names: readonly string[], generate: Generate): Fields {
   const own = new Set(names)
-  const match = generate === undefined ? interpreted(names) : generated(names, generate)
+  const match = generated(names, generate)
   const covered: (boolean | undefined)[] = []
   const covers = (fields: Fields): boolean => (covered[fields.id] ??= fields.names.every((name) => own.has(name)))
   return { id, names, has: (name) => own.has(name), match, covers }
@@ -108,14 +106,4 @@ function oneOf(lists: readonly Fields[], generate: Generate): (message: Message)
 
 function generated(names: readonly string[], generate: Generate): Fields['match'] {
   return generate(['message'], `${fieldsSource(names.length, names, 'return false')}\nreturn true`) as Fields['match']
-}
-
-function interpreted(names: readonly string[]): Fields['match'] {
-  return (message) => {
-    let fields = 0
-    for (const _ in message) fields++
-    if (fields !== names.length) return false
-    for (const name of names) if (message[name] === undefined) return false
-    return true
-  }
 }

@@ -1,7 +1,6 @@
 /**
  * Messages into rows: functions per shape that read the message once and go through the rows that it concerns. Made as
- * source where code may be generated (generated-rows.ts), as closures where it may not (interpreted-rows.ts); both do
- * the same.
+ * source (generated-rows.ts): where code may not be generated, tasks do without rows.
  */
 import type { Message } from '../task/origin.ts'
 import type { FiringContext, FiringOwner } from './firing-loop.ts'

@@ -28,7 +28,6 @@ import type { Era, Known } from './message-eras.ts'
 import type { Part } from './message-parts.ts'
 import { generatedRows } from './generated-rows.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
-import { interpretedRows } from './interpreted-rows.ts'
 import { PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import type { Progress } from './replay.ts'
@@ -85,7 +84,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #unknown: UnknownStates
   /** undefined: a call that does not answer at once goes on in the state machine */
   readonly #rowCalls: RowCalls | undefined
-  readonly #generate: Generate | undefined
+  readonly #generate: Generate
   readonly #calls: RowPlugCalls
   #context: RowContext | undefined
   /** whether an answer of its sensors ever had raw data */
@@ -104,9 +103,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     clock: Float64Array,
     host: ExecutorHost,
     fields: FieldsTable,
+    generate: Generate,
     isStamped: boolean,
   ) {
-    const { counts, generate, tellsOfCalls } = host
+    const { counts, tellsOfCalls } = host
     this.#counting = { ...SILENT, counts }
     this.#inner = model.graph.triggers.filter(({ destination }) => destination.kind === 'sensor').length
     this.#rows = new RowStore(shape, model, clock, isStamped)
@@ -122,7 +122,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#telling = { ...this.#counting, event: tellRecorded, detail: tellRecorded, why: host.why }
     this.listenersChanged()
     this.#generate = generate
-    this.#takers = new RowTakers(this.#rows, this, fields, interpretedRows(this.#rows, this))
+    this.#takers = new RowTakers(this.#rows, this, fields, generatedRows(this.#rows, this, generate))
     this.#calls = calls
     this.#rowCalls = tellsOfCalls ? undefined : new RowCalls(this.#rows, this, calls, host)
   }
@@ -155,7 +155,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   #add(): number {
     const { room } = this.#rows
     const row = this.#rows.add()
-    if (this.#rows.room > room && this.#generate) this.#takers.renew(generatedRows(this.#rows, this, this.#generate))
+    if (this.#rows.room > room) this.#takers.renew(generatedRows(this.#rows, this, this.#generate))
     return row
   }
 
@@ -235,7 +235,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined {
     const [first = 0] = rows
     if (this.tellsInner) return undefined
-    if (this.#vectorParts === null && this.#generate !== undefined) {
+    if (this.#vectorParts === null) {
       const { model } = this.handleAt(first).task
       const mayFail = this.#unknown.isPossible && !this.#rows.shape.inner
       this.#vectorParts = vectorPartsOf(this.#rows, first, model, this.#generate, mayFail)

@@ -4,5 +4,6 @@ import type { Executor, ExecutorHost } from './executor.ts'
 import { PlainExecutor } from './plain-executor.ts'
 
 export function newExecutor(host: ExecutorHost): Executor {
-  return host.asksForCalls ? new PlainExecutor() : new ColumnarExecutor(host)
+  const { asksForCalls, generate } = host
+  return asksForCalls || generate === undefined ? new PlainExecutor() : new ColumnarExecutor(host, generate)
 }

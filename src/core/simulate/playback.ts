@@ -56,6 +56,8 @@ export interface PlaybackOptions {
    * then, and gives a function that takes that back. Default: wait for ever
    */
   readonly patience?: (giveUp: () => void) => () => void
+  /** as of an engine */
+  readonly generate?: Generate
 }
 
 /** One of the rules that are played side by side. */
@@ -88,8 +90,6 @@ export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
   /** whether all engines are thrown away and go on from what they saved, after that many messages */
   readonly restartAfter?: (messages: number) => Crash | undefined
-  /** as of an engine */
-  readonly generate?: Generate
   /** gives each engine its plugs, which may be made anew so that what they remember dies with it; default: those of the options */
   readonly preparer?: (() => Preparer) | undefined
   /** as of an engine; default true */
@@ -298,7 +298,7 @@ class Playback {
   }
 
   #engine(lane: Lane): CoreEngine {
-    const { plugs, seed, ports, metadata, why, logger, latency } = this.#options
+    const { plugs, seed, ports, metadata, why, logger, latency, generate } = this.#options
     const options: EngineOptions = {
       plugs,
       scheduler: this.#clock,
@@ -312,7 +312,7 @@ class Playback {
       why: why ?? true,
       detail: this.#hooks.detail ?? true,
       ...(logger && { logger }),
-      ...(this.#hooks.generate && { generate: this.#hooks.generate }),
+      ...(generate && { generate }),
       ...(latency && {
         latency: ({ node }) => latencyOf(latency, node.label) ?? latencyOf(latency, node.call.plug.name) ?? 0,
       }),

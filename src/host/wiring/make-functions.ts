@@ -68,7 +68,7 @@ const IDLE_MS = 60_000
 /** Functions over storage, in processes as `--functions` says. */
 export const makeFunctions: MakeService = (parts) => {
   const { storage, gauges, logger, now, config, plugs, serviceRegistry, reached } = parts
-  const { folder, drop } = ownFolder(config, 'functions')
+  const { folder, stopWith } = ownFolder(config, 'functions')
   const ownNames = new Set(builtins.map(({ name }) => name))
   const own = createFunctionsService({
     storage,
@@ -100,13 +100,7 @@ export const makeFunctions: MakeService = (parts) => {
     routes: (app) => functionsRoutes(app, { service, now, revision: ownVersion() }),
     warnings: () => service.warnings(),
     start: (closing) => service.start(closing),
-    stop: async () => {
-      try {
-        await service.stop()
-      } finally {
-        drop()
-      }
-    },
+    stop: () => stopWith(() => service.stop()),
   }
 }
 

@@ -33,7 +33,7 @@ const LIMITS: ProcessLimits = {
 /** Models over storage, run as `--functions` says; servers of models are called as `--allow-url` says. */
 export const makeModels: MakeService = (parts) => {
   const { storage, gauges, logger, now, config, serviceRegistry, reached } = parts
-  const { folder, drop } = ownFolder(config, 'models')
+  const { folder, stopWith } = ownFolder(config, 'models')
   const { later, breathe } = machineTimers
   const python = pythonDriver({
     pool: (log) => openPool(parts, join(folder, 'empty'), log),
@@ -70,13 +70,7 @@ export const makeModels: MakeService = (parts) => {
     errorBody: errorBodyOfLines,
     routes: (app) => modelsRoutes(app, { service }),
     start: () => service.start(),
-    stop: async () => {
-      try {
-        await service.stop()
-      } finally {
-        drop()
-      }
-    },
+    stop: () => stopWith(() => service.stop()),
   }
 }
 

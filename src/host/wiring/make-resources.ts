@@ -2,13 +2,12 @@
 import { actuatorCall } from './actuator-call.ts'
 import { managedTasks } from './managed-tasks.ts'
 import { resourceCascades } from './resource-cascades.ts'
-import { createBackgroundWork, createResourcesService, resourcesErrorBody, resourcesRoutes } from '#services/resources'
+import { createResourcesService, resourcesErrorBody, resourcesRoutes } from '#services/resources'
 import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 
 /** Resources, their types and constraints. */
 export const makeResources: MakeService = ({ storage, gauges, now, serviceRegistry, logger, reached }) => {
-  const work = createBackgroundWork()
   const own = createResourcesService({
     storage,
     now,
@@ -21,11 +20,10 @@ export const makeResources: MakeService = ({ storage, gauges, now, serviceRegist
       broker: () => serviceRegistry.broker,
       rules: () => serviceRegistry.rules,
     }),
-    background: [work.make],
   })
   const service = reached('resources', own)
   serviceRegistry.resources = service
-  serviceRegistry.work = work
+  serviceRegistry.work = own
   gauges.watchQueue('resource-operations', () => service.gauges().openOperations)
   gauges.watchQueue('resource-upkeep', () => service.gauges().upkeepWaiting)
   gauges.watchQueue('resource-event-streams', () => service.gauges().eventStreams)

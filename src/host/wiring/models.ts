@@ -1,6 +1,6 @@
 /** Rules and hosted models: what plugs ask of them. Calls of one turn are one batch where a model is run in batches. */
 import type { ModelPort } from '#core'
-import { AppError, type Json } from '#kernel'
+import { AppError, type Json, type JsonObject } from '#kernel'
 import type { ModelsApi, ModelsService } from '#services/models/contract'
 
 const ENGINE = 'system/engine'
@@ -25,7 +25,7 @@ export function modelPort(tenant: string, models: () => ModelsService | undefine
       const api = apiOf()
       const { supported_endpoints: endpoints } = await api.get(asked.model)
       if (!endpoints.includes('classify')) return labelsOf(await predict(asked))
-      const { result } = await api.classify(asked.model, { examples: [asked.features] })
+      const { result } = await api.classify(asked.model, { examples: [asked.features as JsonObject] })
       return sorted(result[0] ?? [])
     },
   }

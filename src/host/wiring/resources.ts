@@ -1,6 +1,6 @@
 /** Rules and resources: metadata for placeholders, and what plugs ask of resources. */
 import type { PlainObject } from '#core/spi'
-import type { Ports, ResourcePort } from '#core'
+import { jsonFault, type Ports, type ResourcePort } from '#core'
 import { AppError, type Caller, MAX_HOPS, ownValue } from '#kernel'
 import type { ListQuery, ResourceApi, ResourcesService } from '#services/resources/contract'
 
@@ -27,6 +27,8 @@ export function resourcePort(tenant: string, resources: () => ResourcesService |
   return {
     get: async (id) => served().lookup(tenant, id),
     patch: async (id, change, cause) => {
+      const fault = jsonFault(change, 'metadata')
+      if (fault !== undefined) throw new AppError('VALIDATION', `The change of ${id} is not JSON: ${fault}`)
       const { hops } = cause
       if (hops > MAX_HOPS) {
         throw new AppError(
@@ -34,7 +36,7 @@ export function resourcePort(tenant: string, resources: () => ResourcesService |
           `${hops} rules in a row led to this change of ${id}; break the ring of rules, ${MAX_HOPS} is the most`,
         )
       }
-      return (await api().patch(id, change, { cause })).value
+      return (await api().patch(id, structuredClone(change), { cause })).value
     },
     checkPatch: (change) => resources()?.checkPatch(change) ?? [],
     children: async (id) => (await api().children(id, { limit: MAX_FOUND })).values,

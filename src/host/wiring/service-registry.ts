@@ -8,7 +8,7 @@ import type { ObjectsService } from '#services/objects/contract'
 import type { SubscriptionsService, TransfersService } from '#services/objects'
 import type { QueriesService } from '#services/queries/contract'
 import type { ResourcesService } from '#services/resources/contract'
-import type { OperatedBackgroundWork } from '#services/resources'
+import type { HostedResources } from '#services/resources'
 import type { RulesService } from '#services/rules/contract'
 import type { VaultService } from '#services/vault/contract'
 import type { WebscriptsService } from '#services/webscripts/contract'
@@ -34,7 +34,7 @@ export interface ServiceRegistry {
   transfers?: TransfersService
   vault?: VaultService
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
-  work?: OperatedBackgroundWork
+  work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
   /** of one of several partitions of a tenant: what it takes from others and hands to them */
   relay?: Relay
 }

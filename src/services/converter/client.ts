@@ -1,6 +1,7 @@
 /** The converter service over fetch: the same contract, for tests and for other processes. */
 import { type Http, pathOf, typed } from '#services/shared/client'
-import type { Converter, ConverterApi } from './contract.ts'
+import type { ConverterApi } from './contract.ts'
+import type { Converter } from './converter-schema.ts'
 
 /**
  * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.

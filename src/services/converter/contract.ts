@@ -14,7 +14,18 @@
  * it makes of the payload cannot be used), `FORWARDING` (broker or resources did not take it), `NOT_FOUND`, `CONFLICT`
  * (a key used for another payload), `TOO_LARGE`, `RATE_LIMITED` (too much waits, or too many payloads are rejected).
  */
-import type { Caller, Json, JsonObject } from '#kernel'
+import type { Caller } from '#kernel'
+import type {
+  Converted,
+  Converter,
+  Ingested,
+  RejectedList,
+  RejectedQuery,
+  Retried,
+  Tested,
+} from './converter-schema.ts'
+
+export type { Converted } from './converter-schema.ts'
 
 /** The service of one host. */
 export interface ConverterService {
@@ -33,41 +44,6 @@ export interface ConverterGauges {
   readonly rejected: number
 }
 
-/** A converter as it is stored and shown. */
-export interface Converter {
-  readonly name: string
-  readonly type: 'velocity'
-  readonly template: string
-  /** version of Apache Velocity whose ways the template follows; absent: 1.7 */
-  readonly compat?: '1.7' | '2.4'
-  /** a filter of topics; what its wildcards stand for is `$topic[0]`, `$topic[1]` ... */
-  readonly mqtt?: { readonly topic: string }
-  /** keys of what it makes that do not count when a message is compared with one that was taken, besides those of the host */
-  readonly identityIgnores?: readonly string[]
-}
-
-export type ConvertedEntry = JsonObject & { readonly resource: string }
-
-/** What a template makes. */
-export interface Converted {
-  /** each with its metrics, and `timestamp` in epoch ms when it is not now */
-  readonly metrics: readonly ConvertedEntry[]
-  /** each with attributes of the resource */
-  readonly metadata?: readonly ConvertedEntry[]
-}
-
-/** What a test tells besides. */
-export interface Tested extends Converted {
-  readonly stored: {
-    /** samples as series get them */
-    readonly samples: readonly { readonly resource: string; readonly metric: string; readonly value: Json }[]
-    /** attributes by resource */
-    readonly metadata: Readonly<Record<string, JsonObject>>
-  }
-  /** what is stored, and hardly meant: texts that are numbers, references that nothing was found for ... */
-  readonly warnings: readonly string[]
-}
-
 export interface ConvertOptions {
   /** default false: also forwards it */
   readonly forward?: boolean
@@ -76,52 +52,6 @@ export interface ConvertOptions {
 export interface IngestOptions {
   /** the same key within a day, with the same payload: nothing is done twice */
   readonly idempotencyKey?: string
-}
-
-/** `rejected`: the id among the rejected payloads; absent when it was forwarded. */
-export interface Ingested {
-  readonly messages: number
-  readonly rejected?: string
-}
-
-/** A payload that could not be converted. */
-export interface RejectedPayload {
-  readonly id: string
-  /** ISO 8601 */
-  readonly time: string
-  /** the topic of MQTT that it came on */
-  readonly topic?: string
-  readonly error: string
-  readonly code: string
-  /** of the template */
-  readonly line?: number
-  readonly column?: number
-  /** as it came: a text, which need not be JSON */
-  readonly payload: string
-  /** `base64` for bytes that are no UTF-8 */
-  readonly encoding: 'utf8' | 'base64'
-  /** how often it was tried */
-  readonly tries: number
-}
-
-export interface RejectedQuery {
-  /** default 100, at most 1,000 */
-  readonly limit?: number
-  /** those after the one with this id */
-  readonly after?: string
-}
-
-export interface RejectedList {
-  /** of the converter, also those that are not in this list */
-  readonly total: number
-  /** by id */
-  readonly rejected: readonly RejectedPayload[]
-}
-
-export interface Retried {
-  /** ids of those that were forwarded, and are in the list no more */
-  readonly forwarded: readonly string[]
-  readonly failed: readonly { readonly id: string; readonly error: string }[]
 }
 
 export interface ConverterApi {

@@ -10,7 +10,7 @@ import {
   VelocityTemplate,
 } from '#formats/velocity'
 import { MAX_LEVELS, parseRendered } from '#services/shared'
-import type { Converted, ConvertedEntry, Converter } from './contract.ts'
+import type { Converted, ConvertedEntry, Converter } from './converter-schema.ts'
 
 /** `$util` of templates: what JSON needs and Velocity does not have. */
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
@@ -49,9 +49,11 @@ export interface Input {
   readonly topic?: readonly string[]
 }
 
+type Template = Pick<Converter, 'template' | 'compat'>
+
 /** What decides about a conversion. */
 export interface ConversionWork {
-  readonly converter: Pick<Converter, 'template' | 'compat'>
+  readonly converter: Template
   readonly input: Input
 }
 
@@ -60,7 +62,7 @@ export interface ConversionsElsewhere {
   /** as `Conversions.convert`; besides `RATE_LIMITED`, `TIMED_OUT` and `TOO_LARGE` of the thread */
   convert(tenant: string, work: ConversionWork): Promise<Converted>
   /** as `Conversions.prepare` */
-  prepare(tenant: string, converter: ConversionWork['converter']): Promise<void>
+  prepare(tenant: string, converter: Template): Promise<void>
 }
 
 /** Makes templates ready, and keeps those that were used last. */
@@ -77,7 +79,7 @@ export class Conversions {
   }
 
   /** Throws `TEMPLATE` with the place when it cannot be read. */
-  prepare({ template, compat = '1.7' }: Pick<Converter, 'template' | 'compat'>): VelocityTemplate {
+  prepare({ template, compat = '1.7' }: Template): VelocityTemplate {
     const key = keyOf({ template, compat })
     const known = this.#ready.get(key)
     if (known !== undefined) return known
@@ -93,16 +95,12 @@ export class Conversions {
   }
 
   /** The rendered text. Throws `TEMPLATE`, or `CONVERSION` with the place. */
-  render(converter: Pick<Converter, 'template' | 'compat'>, input: Input): string {
+  render(converter: Template, input: Input): string {
     return this.prepare(converter).render(variablesOf(input))
   }
 
   /** The same as `readConverted` of what is rendered; the text is made where its value cannot be had without it. */
-  convert(
-    converter: Pick<Converter, 'template' | 'compat'>,
-    input: Input,
-    limits?: Partial<VelocityLimits>,
-  ): Converted {
+  convert(converter: Template, input: Input, limits?: Partial<VelocityLimits>): Converted {
     const template = this.prepare(converter)
     const variables = variablesOf(input)
     const value = template.renderJson(variables, MAX_LEVELS, parseRendered, limits)
@@ -114,12 +112,12 @@ export class Conversions {
   }
 
   /** Whether it is made ready in no time, or is ready. */
-  isSmall(converter: Pick<Converter, 'template' | 'compat'>): boolean {
+  isSmall(converter: Template): boolean {
     return converter.template.length <= SMALL_TEMPLATE || this.#ready.get(keyOf(converter)) !== undefined
   }
 
   /** The same as `convert`; undefined when it takes more than little, which is to be done elsewhere. */
-  convertSmall(converter: Pick<Converter, 'template' | 'compat'>, input: Input): Converted | undefined {
+  convertSmall(converter: Template, input: Input): Converted | undefined {
     if (!this.isSmall(converter)) return undefined
     const key = keyOf(converter)
     const left = this.#long.get(key) ?? 0
@@ -139,7 +137,7 @@ export class Conversions {
   }
 }
 
-function keyOf({ template, compat = '1.7' }: Pick<Converter, 'template' | 'compat'>): string {
+function keyOf({ template, compat = '1.7' }: Template): string {
   return `${compat} ${template}`
 }
 

@@ -1,7 +1,7 @@
 /** The converters of one tenant as they are stored, and those among them that have a topic. */
 import { AppError, LruCache } from '#kernel'
 import type { Collection, CollectionSpec, Store } from '#storage'
-import type { Converter } from './contract.ts'
+import type { Converter } from './converter-schema.ts'
 import { wildcardsOf } from './topics.ts'
 
 const CONVERTERS: CollectionSpec<Converter> = {

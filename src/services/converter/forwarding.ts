@@ -2,7 +2,7 @@
 import { AppError, type Caller, type JsonObject, messageOf } from '#kernel'
 import type { BrokerService, PostOptions } from '#services/broker/contract'
 import type { ResourcesService } from '#services/resources/contract'
-import type { Converted } from './contract.ts'
+import type { Converted } from './converter-schema.ts'
 import { attributesByResource } from './stored.ts'
 
 export interface Neighbours {

@@ -1,5 +1,4 @@
 /** The converter, as a host puts it together. */
-export { converterErrorBody } from './error-body.ts'
-export { converterRoutes } from './routes.ts'
+export { converterErrorBody, converterRoutes } from './api.ts'
 export { createConverterService } from './service.ts'
 export { previewOf } from './stored.ts'

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { AppError, messageOf } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Store } from '#storage'
-import type { RejectedList, RejectedPayload, RejectedQuery } from './contract.ts'
+import type { RejectedList, RejectedPayload, RejectedQuery } from './converter-schema.ts'
 
 /** payloads of one converter; beyond it nothing is taken that cannot be converted */
 export const MAX_REJECTED = 1_000
@@ -102,17 +102,6 @@ function faultOf(error: unknown): Pick<RejectedRecord, 'error' | 'code' | 'line'
 }
 
 function shown(id: string, record: RejectedRecord): RejectedPayload {
-  const { at, topic, error, code, line, column, payload, encoding, tries } = record
-  return {
-    id,
-    time: new Date(at).toISOString(),
-    ...(topic !== undefined && { topic }),
-    error,
-    code,
-    ...(line !== undefined && { line }),
-    ...(column !== undefined && { column }),
-    payload,
-    encoding,
-    tries,
-  }
+  const { at, converter: _converter, wildcards: _wildcards, key: _key, ...rest } = record
+  return { id, time: new Date(at).toISOString(), ...rest }
 }

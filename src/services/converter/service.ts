@@ -1,21 +1,30 @@
 /** The converter service of one host, over storage, the broker and the resources. */
 import { isUtf8 } from 'node:buffer'
-import { AppError, type Caller, KeyedMutex, messageOf, perTenant } from '#kernel'
+import {
+  AppError,
+  type Caller,
+  isTooLongForId,
+  KeyedMutex,
+  makeIssue,
+  MAX_ID_BYTES,
+  messageOf,
+  perTenant,
+  refuse,
+} from '#kernel'
 import type { Storage } from '#storage'
-import { issueLine, parsePayload, Payload, payloadValue } from '#services/shared'
-import { Conversions, type ConversionsElsewhere, type Input } from './conversion.ts'
+import { isAddressable, issueLine, NOT_ADDRESSABLE, parsePayload, Payload, payloadValue } from '#services/shared'
+import { Conversions, type ConversionsElsewhere, type ConversionWork, type Input } from './conversion.ts'
 import { Converters } from './converters.ts'
-import type {
-  Converted,
-  Converter,
-  ConverterApi,
-  ConverterGauges,
-  ConverterService,
-  Ingested,
-  Retried,
-} from './contract.ts'
+import type { ConverterApi, ConverterGauges, ConverterService } from './contract.ts'
+import {
+  type Converted,
+  type Converter,
+  ConverterConfiguration,
+  type Ingested,
+  type Retried,
+  type Tested,
+} from './converter-schema.ts'
 import { forward, type Neighbours } from './forwarding.ts'
-import { checkName, readConverter } from './read-converter.ts'
 import { RejectedPayloads, type RejectedRecord, type Rejection } from './rejected.ts'
 import { previewOf } from './stored.ts'
 import { wildcardsOf } from './topics.ts'
@@ -66,7 +75,7 @@ class Service implements ConverterService {
     const { converters, rejected } = this.#tenant(caller.tenant)
     return {
       put: async (name, body) => {
-        const converter = readConverter(name, body)
+        const converter = converterOf(name, body)
         await this.#prepare(caller.tenant, converter)
         const created = await this.#turns.run(`${caller.tenant}\n${name}`, () => converters.put(converter))
         return { converter, created }
@@ -181,23 +190,18 @@ class Service implements ConverterService {
   }
 
   /** Here and at once when it is little work, else elsewhere. */
-  #convert(
-    tenant: string,
-    converter: Pick<Converter, 'template' | 'compat'>,
-    input: Input,
-  ): Converted | Promise<Converted> {
+  #convert(tenant: string, { template, compat }: Template, input: Input): Converted | Promise<Converted> {
     const { elsewhere } = this.#dependencies
+    const converter = { template, ...(compat && { compat }) }
     if (elsewhere === undefined) return this.#conversions.convert(converter, input)
-    const { template, compat } = converter
-    const asked = { template, ...(compat && { compat }) }
-    return this.#conversions.convertSmall(converter, input) ?? elsewhere.convert(tenant, { converter: asked, input })
+    return this.#conversions.convertSmall(converter, input) ?? elsewhere.convert(tenant, { converter, input })
   }
 
-  async #prepare(tenant: string, { template, compat }: Converter): Promise<void> {
+  async #prepare(tenant: string, { template, compat }: Template): Promise<void> {
     const { elsewhere } = this.#dependencies
-    const asked = { template, ...(compat && { compat }) }
-    if (elsewhere === undefined || this.#conversions.isSmall(asked)) this.#conversions.prepare(asked)
-    else await elsewhere.prepare(tenant, asked)
+    const converter = { template, ...(compat && { compat }) }
+    if (elsewhere === undefined || this.#conversions.isSmall(converter)) this.#conversions.prepare(converter)
+    else await elsewhere.prepare(tenant, converter)
   }
 
   #forward(
@@ -210,13 +214,8 @@ class Service implements ConverterService {
     return forward(this.#dependencies, caller, converted, posting).then(() => void this.#converted++)
   }
 
-  async #test(
-    tenant: string,
-    config: unknown,
-    payload: unknown,
-    topic: string | undefined,
-  ): ReturnType<ConverterApi['test']> {
-    const converter = readConverter('test', config)
+  async #test(tenant: string, config: unknown, payload: unknown, topic: string | undefined): Promise<Tested> {
+    const converter = ConverterConfiguration.read(config)
     const wildcards = topic === undefined ? undefined : wildcardsOf(converter.mqtt?.topic ?? '', topic)
     if (topic !== undefined && wildcards === undefined) {
       throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not fit the one of the converter`)
@@ -251,6 +250,24 @@ class Service implements ConverterService {
     }
     return { forwarded, failed }
   }
+}
+
+type Template = ConversionWork['converter']
+
+/** Throws `VALIDATION`. Whether the template can be read is found when it is made ready. */
+function converterOf(name: string, body: unknown): Converter {
+  checkName(name)
+  return { ...ConverterConfiguration.read(body), name }
+}
+
+function checkName(name: string): void {
+  if (name === '' || /[\p{Cc}\p{Surrogate}]/u.test(name)) throw wrongName('must be a text without controls')
+  if (isTooLongForId(name)) throw wrongName(`is longer than ${MAX_ID_BYTES} bytes`)
+  if (!isAddressable(name)) throw wrongName(NOT_ADDRESSABLE)
+}
+
+function wrongName(message: string): AppError {
+  return refuse('the converter', [makeIssue('NAME', '/name', message)])
 }
 
 /** A payload on its way, read when it is wanted. `key`: what was forwarded under it is not forwarded again. */

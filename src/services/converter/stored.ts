@@ -1,6 +1,6 @@
 /** What would be stored of a conversion, and what of it is hardly meant so. */
 import { isPlainObject, type Json, type JsonObject } from '#kernel'
-import type { Converted, ConvertedEntry, Tested } from './contract.ts'
+import type { Converted, ConvertedEntry, Tested } from './converter-schema.ts'
 
 const NUMBER = /^\s*[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*$/
 const REFERENCE = /\$!?\{?[A-Za-z_]/

@@ -15,7 +15,7 @@ import { existsSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { valid } from 'semver'
-import { AppError, isPlainObject, messageOf } from '#kernel'
+import { isPlainObject } from '#kernel'
 import { lockOf, PIP_REPORT, pipCommand, type PipOptions } from './pip-packages.ts'
 import { BuildRefusal } from './build-refusal.ts'
 import { type InstallCommand, Installer, type InstallerOptions } from './install.ts'
@@ -268,9 +268,4 @@ async function openToAll(folder: string): Promise<void> {
     // links are those that npm makes for commands, which nobody runs
     else if (entry.isFile()) await chmod(path, 0o644)
   }
-}
-
-/** A refusal for an answer over HTTP. */
-export function asValidation(error: unknown): unknown {
-  return error instanceof BuildRefusal ? new AppError('VALIDATION', messageOf(error)) : error
 }

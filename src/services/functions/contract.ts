@@ -11,24 +11,31 @@
 import type { Job, JobState, Progress } from '#jobs'
 import type { Caller, CancelSignal, Json, RenewableTimer } from '#kernel'
 import type { Write } from '#storage'
+import type {
+  AssetsOptions,
+  Cause,
+  CommentOptions,
+  CreateOptions,
+  FunctionQuery,
+  InclusionQuery,
+  JobType,
+  ProtectOptions,
+  PublishOptions,
+  RebuildOptions,
+  RemoveOptions,
+  TagQueryOptions,
+  TagScope,
+  TagsQuery,
+  VerifyOptions,
+} from './function-schema.ts'
 import type { FunctionType } from './function-type.ts'
+import type { DeclaredProperty, TagInput } from './manifest-schema.ts'
 
+export type { FunctionQuery, JobType } from './function-schema.ts'
 export type { FunctionType } from './function-type.ts'
+export type { DeclaredProperty } from './manifest-schema.ts'
 export type { CallFailure } from '#platform/sandbox'
 export { PIECE_BYTES, type ApiAnswer, type ApiRequest, type WebCallParams, type WebHead } from './runtimes/web-call.ts'
-
-/** A property in the interface of a plug, as its manifest has it. */
-export interface DeclaredProperty {
-  readonly name: string
-  readonly dataType?: 'string' | 'integer' | 'long' | 'float' | 'double' | 'boolean' | 'object' | 'array' | 'any'
-  readonly mandatory?: boolean
-  readonly format?: {
-    readonly type: 'enum' | 'resource' | 'vault' | 'duration' | 'code' | 'url' | 'date' | 'template'
-    readonly values?: readonly string[]
-  }
-  readonly defaultValue?: unknown
-  readonly description?: string
-}
 
 /** A version that rules may use. */
 export interface DeployedPlug {
@@ -42,7 +49,6 @@ export interface DeployedPlug {
   readonly output: readonly DeclaredProperty[]
 }
 
-/** The service of one host. */
 /** A version, and whose it is. */
 export interface FunctionVersionId {
   readonly tenant: string
@@ -51,6 +57,7 @@ export interface FunctionVersionId {
   readonly version: string
 }
 
+/** The service of one host. */
 export interface FunctionsService {
   /** The functions of one type. */
   as(caller: Caller, type: FunctionType): FunctionsApi
@@ -165,14 +172,6 @@ export interface TagsApi {
   dropUnused(): Promise<readonly Tag[]>
 }
 
-export interface TagQueryOptions {
-  /** with `*` and `?`; case does not count */
-  readonly name?: string | undefined
-  readonly color?: string | undefined
-}
-
-/** `all` (default): that every version has; `any`: that one has. */
-export type TagScope = 'any' | 'all'
 export type TagChange =
   | { readonly kind: 'set' | 'add'; readonly tags: readonly TagInput[] }
   /** without names: all of them; a name that is not there is `NOT_FOUND` */
@@ -189,96 +188,8 @@ export interface JobsApi {
 /** Assets by path. */
 export type Upload = ReadonlyMap<string, Uint8Array>
 
-export interface CommentOptions extends TagsQuery {
-  /** becomes the author in its metadata */
-  readonly author?: string
-  readonly comment?: string
-}
-
-export interface ChangeOptions extends CommentOptions {
-  /** default true */
-  readonly deploy?: boolean
-  /** its processes end once it has answered: the next call starts one */
-  readonly scaleToZero?: boolean
-}
-
-export interface CreateOptions extends ChangeOptions {
-  readonly draft?: boolean
-  readonly dryRun?: boolean
-  readonly name?: string
-  /** a range */
-  readonly version?: string
-  /** a name, with a range behind `@` or without */
-  readonly runtime?: string
-  /** `name`, `name@range`, or `!example` for that of the runtime */
-  readonly copy?: string
-  /** members of a manifest that are laid over those of what is copied */
-  readonly manifest?: Readonly<Record<string, unknown>>
-  readonly deprecatePrevious?: DeprecatePolicy
-}
-
-export interface AssetsOptions extends ChangeOptions {
-  /** makes who asks the owner */
-  readonly chown?: boolean
-}
-
-export interface ProtectOptions extends CommentOptions {
-  /** default true */
-  readonly enable?: boolean
-  readonly chown?: boolean
-}
-
-export interface PublishOptions extends CommentOptions {
-  readonly deprecatePrevious?: DeprecatePolicy
-  readonly chown?: boolean
-}
-
-/** `none` for plugs and `patch` for others, unless it is said. */
-export type DeprecatePolicy = 'none' | 'patch' | 'minor' | 'all'
-
-export const UPGRADE_LEVELS = ['same', 'patch', 'minor', 'major'] as const
-
-export interface RebuildOptions extends CommentOptions {
-  /** how far the version of the runtime may move; default `patch` */
-  readonly upgrade?: (typeof UPGRADE_LEVELS)[number]
-  /** a version of the runtime, in place of `upgrade` */
-  readonly forceVersion?: string
-  readonly forceDeploy?: boolean
-  /** also when it failed a moment ago, is being worked on, or needs nothing */
-  readonly ignoreChecks?: boolean
-  readonly skipRebuild?: boolean
-  readonly skipVerify?: boolean
-  readonly scaleToZero?: boolean
-  readonly dryRun?: boolean
-  /** in place of what the manifest says about its deployment */
-  readonly overrides?: unknown
-}
-
-export interface VerifyOptions extends CommentOptions {
-  readonly scaleToZero?: boolean
-}
-
-export interface RemoveOptions {
-  /** takes the record away too */
-  readonly force?: boolean
-  /** true: ends its processes and keeps the record; false: only deprecates */
-  readonly undeploy?: boolean
-  /** ends its processes and makes it a draft that nothing was built of */
-  readonly reset?: boolean
-  readonly comment?: string
-}
-
 /** Why each kind of job is needed, or is not. */
 export type Causes = Readonly<Partial<Record<JobType, Cause>>>
-
-export interface Cause {
-  readonly changed: boolean
-  readonly reason: string
-  /** it failed too short a time ago */
-  readonly backoff?: boolean
-  readonly oldValue?: string
-  readonly newValue?: string
-}
 
 /** What became of a request, and the job that goes on with it. */
 export interface Change {
@@ -338,9 +249,6 @@ export interface Tag {
   readonly color: string
 }
 
-/** As it is written: its name alone, or with a colour for one that is not there yet. */
-export type TagInput = string | { readonly name: string; readonly color?: string }
-
 export const ASSET_ROLES = ['manifest', 'main', 'project'] as const
 export type AssetRole = (typeof ASSET_ROLES)[number]
 
@@ -357,51 +265,6 @@ export interface LogLine {
   readonly text: string
 }
 
-export interface InclusionQuery {
-  readonly includeDraft?: boolean | undefined
-  readonly includeDeprecated?: boolean | undefined
-  readonly includeUndeployed?: boolean | undefined
-}
-
-export type ShowTags = 'inline' | 'embed' | 'none'
-export interface TagsQuery {
-  /** `inline` (default): tags in the manifest; `embed`: their names there, and tags beside; `none`: their names */
-  readonly showTags?: ShowTags | undefined
-}
-
-/** Filters; all that are given must hold. Times are epoch ms. */
-export interface FunctionQuery extends InclusionQuery, TagsQuery {
-  /** names of tags that it must have */
-  readonly tags?: readonly string[] | undefined
-  /** a condition on its tags, such as `tag:like("heat*") AND NOT tag:old` */
-  readonly wql?: string | undefined
-  readonly latest?: boolean | undefined
-  readonly limit?: number | undefined
-  readonly page?: number | undefined
-  /** `*` and `?` stand for any text and any character; case does not count */
-  readonly name?: string | undefined
-  /** an exact name, for the versions of it */
-  readonly exactName?: string | undefined
-  /** as `name`; case counts */
-  readonly version?: string | undefined
-  readonly nameVersion?: readonly string[] | undefined
-  readonly type?: readonly string[] | undefined
-  readonly status?: readonly string[] | undefined
-  readonly draft?: boolean | undefined
-  readonly deprecated?: boolean | undefined
-  readonly runtime?: readonly string[] | undefined
-  readonly runtimeVersion?: string | undefined
-  readonly archiveFormat?: readonly string[] | undefined
-  readonly createdBy?: string | undefined
-  readonly updatedBy?: string | undefined
-  readonly createdBefore?: number | undefined
-  readonly createdAfter?: number | undefined
-  readonly updatedBefore?: number | undefined
-  readonly updatedAfter?: number | undefined
-  /** default `link`, and `none` where single versions are asked for */
-  readonly showRelated?: 'embed' | 'link' | 'none' | undefined
-}
-
 export interface FunctionPage {
   readonly entities: readonly ListedFunction[]
   /** all that match */
@@ -414,10 +277,6 @@ export interface ListedFunction extends FunctionVersion {
   readonly related?: RelatedVersions
   readonly showRelated: 'embed' | 'link' | 'none'
 }
-
-/** As clients know them; `notify` never comes up here. */
-export const JOB_TYPES = ['build', 'deploy', 'verify', 'undeploy', 'batch', 'scale', 'cleanup', 'notify'] as const
-export type JobType = (typeof JOB_TYPES)[number]
 
 export interface JobQuery {
   readonly functionTypes?: readonly FunctionType[] | undefined

@@ -3,23 +3,17 @@ import { AppError, type Caller } from '#kernel'
 import { publish, rebuild, verify } from './changes/advance-version.ts'
 import { patchManifest, putAssets, removeAsset } from './changes/change-assets.ts'
 import { type ApiDependencies, ChangeContext } from './changes/change-context.ts'
-import { changeTags, noTag, patchDocumentation, patchMetadata, protect, tagsOf } from './changes/change-metadata.ts'
+import { changeTags, patchDocumentation, patchMetadata, protect, tagsOf } from './changes/change-metadata.ts'
 import { createVersion } from './changes/create-version.ts'
 import { removeVersions } from './changes/remove-versions.ts'
-import type {
-  AssetInfo,
-  AssetRole,
-  FunctionsApi,
-  FunctionType,
-  SingleFunction,
-  TagsApi,
-  TagsQuery,
-} from './contract.ts'
+import type { AssetInfo, AssetRole, FunctionsApi, FunctionType, SingleFunction, TagsApi } from './contract.ts'
 import { type FunctionRecord, ownerOf } from './function-record.ts'
+import type { TagsQuery } from './function-schema.ts'
 import type { FunctionStore } from './function-store.ts'
 import { jobsApi } from './jobs/jobs-api.ts'
 import { writeArchive } from './registry/archive.ts'
 import { latestIn, list, relatedOf, shown } from './registry/find-functions.ts'
+import { noTag } from './registry/tags.ts'
 import { wildcard } from './registry/wildcard.ts'
 import { TYPE_NAMES } from './function-type.ts'
 import { RUNTIMES } from './runtimes/catalog.ts'
@@ -72,7 +66,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
     rebuild: (name, version, options = {}) => inTurn(name, () => rebuild(context, { name, version }, options)),
     verify: (name, version, options = {}) => inTurn(name, () => verify(context, { name, version }, options)),
     remove: (name, version, options = {}) => inTurn(name, () => removeVersions(context, name, version, options)),
-    tags: (name, version, scope) => tagsOf(context, name, version, scope),
+    tags: async (name, version, scope) => tagsOf(context, await context.chosen(name, version), scope),
     changeTags: (name, version, change, scope) => inTurn(name, () => changeTags(context, name, version, change, scope)),
     log: async (name, version) => caller.lines(who.tenant, await get(name, version)),
     jobs: jobsApi(jobs, type),

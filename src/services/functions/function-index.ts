@@ -4,10 +4,9 @@
  *
  * FUNCINDEX-1 what `current` gives has every change that was answered before it was called
  */
-import { AppError } from '#kernel'
 import { type Collection, type Log, type Store, walk } from '#storage'
 import { FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
-import { type FunctionType, FUNCTION_TYPES } from './function-type.ts'
+import type { FunctionType } from './function-type.ts'
 import { compareNames } from './registry/select-versions.ts'
 import { compareVersions } from './registry/versions.ts'
 import { TAGS, type TagRecord } from './registry/tags.ts'
@@ -92,36 +91,37 @@ export class FunctionIndex {
   async #apply(content: Content, changes: readonly IndexChange[]): Promise<void> {
     const ids = [...new Set(changes.flatMap((one) => ('record' in one ? [one.record] : [])))]
     const names = [...new Set(changes.flatMap((one) => ('tag' in one ? [one.tag] : [])))]
-    const found = new Map((await this.#records.getMany(ids)).map(({ id, value }) => [id, value]))
-    for (const id of ids) {
-      const record = found.get(id)
-      if (record === undefined) content.delete(id)
-      else content.put(record)
-    }
-    const tags = new Map((await this.#tags.getMany(names)).map(({ id, value }) => [id, value]))
-    for (const name of names) {
-      const tag = tags.get(name)
-      if (tag === undefined) content.tags.delete(name)
-      else content.tags.set(name, tag)
-    }
+    const [records, tags] = [await this.#records.getMany(ids), await this.#tags.getMany(names)]
+    // without a wait between: others look at the content
+    for (const id of ids) content.delete(id)
+    for (const { value } of records) content.put(value)
+    for (const name of names) content.tags.delete(name)
+    for (const { value } of tags) content.tags.set(value.name, value)
   }
+}
+
+interface Group extends VersionGroup {
+  readonly versions: FunctionRecord[]
 }
 
 class Content implements Indexed {
   readonly tags = new Map<string, TagRecord>()
   readonly #byId = new Map<string, FunctionRecord>()
-  readonly #types = new Map(FUNCTION_TYPES.map((type) => [type, new TypeContent()]))
+  /** by type and name */
+  readonly #groups = new Map<string, Group>()
+  /** by name: a list of ten thousand is not sorted again for each change */
+  readonly #ordered: Readonly<Record<FunctionType, Group[]>> = { plugs: [], webscripts: [], models: [] }
 
   get size(): number {
     return this.#byId.size
   }
 
   groups(type: FunctionType): readonly VersionGroup[] {
-    return this.#typeOf(type).ordered
+    return this.#ordered[type]
   }
 
   versions(type: FunctionType, name: string): readonly FunctionRecord[] {
-    return this.#typeOf(type).byName.get(name)?.versions ?? []
+    return this.#groups.get(`${type}/${name}`)?.versions ?? []
   }
 
   all(): Iterable<FunctionRecord> {
@@ -130,7 +130,7 @@ class Content implements Indexed {
 
   put(record: FunctionRecord): void {
     this.#byId.set(recordId(record), record)
-    const { versions } = this.#typeOf(record.type).groupOf(record.name)
+    const { versions } = this.#groupOf(record)
     const at = placeOf(versions, (one) => compareVersions(record.version, one.version))
     const isThere = versions[at]?.version === record.version
     versions.splice(at, isThere ? 1 : 0, record)
@@ -140,45 +140,26 @@ class Content implements Indexed {
     const record = this.#byId.get(id)
     if (record === undefined) return
     this.#byId.delete(id)
-    const content = this.#typeOf(record.type)
-    const group = content.groupOf(record.name)
+    const group = this.#groupOf(record)
     group.versions.splice(group.versions.indexOf(record), 1)
-    if (group.versions.length === 0) content.drop(group)
+    if (group.versions.length > 0) return
+    const ordered = this.#ordered[record.type]
+    ordered.splice(ordered.indexOf(group), 1)
+    this.#groups.delete(`${record.type}/${record.name}`)
   }
 
-  #typeOf(type: FunctionType): TypeContent {
-    const found = this.#types.get(type)
-    if (found === undefined) throw new AppError('INTERNAL', `no functions are of the type ${type}`)
-    return found
-  }
-}
-
-interface Group {
-  readonly name: string
-  readonly versions: FunctionRecord[]
-}
-
-/** The names of one type in order: a list of ten thousand is not sorted again for each change. */
-class TypeContent {
-  readonly byName = new Map<string, Group>()
-  readonly ordered: Group[] = []
-
-  groupOf(name: string): Group {
-    const known = this.byName.get(name)
+  #groupOf({ type, name }: FunctionRecord): Group {
+    const known = this.#groups.get(`${type}/${name}`)
     if (known !== undefined) return known
     const group = { name, versions: [] }
-    this.byName.set(name, group)
-    this.ordered.splice(this.#placeOf(name), 0, group)
+    this.#groups.set(`${type}/${name}`, group)
+    const ordered = this.#ordered[type]
+    ordered.splice(
+      placeOf(ordered, (one) => compareNames(one.name, name)),
+      0,
+      group,
+    )
     return group
-  }
-
-  drop({ name }: Group): void {
-    this.byName.delete(name)
-    this.ordered.splice(this.#placeOf(name), 1)
-  }
-
-  #placeOf(name: string): number {
-    return placeOf(this.ordered, (one) => compareNames(one.name, name))
   }
 }
 

@@ -1,7 +1,7 @@
 /** A version of a function as it is stored. */
 import type { CollectionSpec } from '#storage'
 import type { FunctionType } from './function-type.ts'
-import type { Manifest } from './registry/manifest.ts'
+import type { Manifest } from './manifest-schema.ts'
 
 export type FunctionStatus =
   'registered' | 'pending' | 'deployed' | 'running' | 'unhealthy' | 'failed' | 'undeploying' | 'undeployed'

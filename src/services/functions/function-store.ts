@@ -9,8 +9,6 @@ import type { Assets } from './registry/archive.ts'
 import { partsOf } from '#services/shared'
 import { TAGS, type TagRecord } from './registry/tags.ts'
 
-const TRIES = 10
-
 const GOING: ReadonlySet<FunctionRecord['status']> = new Set(['undeploying', 'undeployed', 'registered'])
 
 export class FunctionStore {
@@ -84,20 +82,13 @@ export class FunctionStore {
     change: (record: FunctionRecord) => FunctionRecord | undefined,
     commit: (writes: readonly Write[]) => Promise<unknown> = (writes) => this.store.commit(writes),
   ): Promise<FunctionRecord | undefined> {
-    for (let attempt = 1; ; attempt++) {
+    return retryOnConflict(async () => {
       const found = await this.find(id)
-      const changed = found === undefined ? undefined : change(found.value)
+      const changed = found && change(found.value)
       if (found === undefined || changed === undefined) return found?.value
-      try {
-        await commit(this.putting(changed, found.version))
-        return changed
-      } catch (error) {
-        const isRace = error instanceof AppError && error.code === 'CONFLICT'
-        const now = isRace ? await this.find(id) : undefined
-        // a conflict about something else is not ours
-        if (!isRace || now?.version === found.version || attempt === TRIES) throw error
-      }
-    }
+      await commit(this.putting(changed, found.version))
+      return changed
+    })
   }
 
   /** Stores contents, unless it is a dry run; gives what names them, by path. */

@@ -16,19 +16,21 @@
  * `MODEL_FAILED` (it failed, in its own words), `UNSUPPORTED` (no driver of this host runs it), `REMOTE_FAILED` and
  * `REMOTE_LATE` (the server that has it is away, or too slow), `CLOSED`.
  */
-import type { Caller, Json, JsonObject } from '#kernel'
+import type { Caller, Json } from '#kernel'
 import type { Write } from '#storage'
+import type { Framework } from './frameworks.ts'
+import type {
+  ExamplesRequest,
+  FrameworkInfo,
+  ModelChange,
+  ModelExample,
+  ModelInfo,
+  PredictRequest,
+  RemoteModel,
+} from './model-schema.ts'
 
-/** `custom`: an object in Python with classes of its own; of a model on another server: known to that server alone. */
-export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
-export type Framework = (typeof FRAMEWORKS)[number]
-
-/** How servers of models are asked: as TensorFlow Serving and KServe are, or by the Open Inference Protocol. */
-export const REMOTE_PROTOCOLS = ['v1', 'v2'] as const
-export type RemoteProtocol = (typeof REMOTE_PROTOCOLS)[number]
-
-export const OPERATIONS = ['predict', 'classify', 'regress'] as const
-export type ModelOperation = (typeof OPERATIONS)[number]
+export { type Framework, FRAMEWORKS, REMOTE_PROTOCOLS, type RemoteProtocol } from './frameworks.ts'
+export type { ModelInfo, RemoteModel } from './model-schema.ts'
 
 /** The service of one host. */
 export interface ModelsService {
@@ -92,17 +94,17 @@ export interface ModelsApi {
   /** `NOT_FOUND` without one. */
   replace(name: string, upload: Omit<ModelUpload, 'name'> | Omit<RemoteUpload, 'name'>): Promise<ModelInfo>
   /** Of what is known about it, not of its files: its version stays. `NOT_FOUND` without one. */
-  patch(name: string, body: unknown): Promise<ModelInfo>
+  patch(name: string, change: ModelChange): Promise<ModelInfo>
   /** Gives what was removed. */
   remove(name: string): Promise<ModelInfo>
   /** The zip, as it was uploaded. `NOT_FOUND` when another server has the model. */
   content(name: string): Promise<ModelContent>
   /** Bodies that can be sent as they are, one for each signature. */
   examples(name: string): Promise<readonly ModelExample[]>
-  predict(name: string, body: unknown): Promise<Predicted>
+  predict(name: string, request: PredictRequest): Promise<Predicted>
   /** Of TensorFlow alone, as `regress`. */
-  classify(name: string, body: unknown): Promise<Classified>
-  regress(name: string, body: unknown): Promise<Regressed>
+  classify(name: string, request: ExamplesRequest): Promise<Classified>
+  regress(name: string, request: ExamplesRequest): Promise<Regressed>
   /** What models of each framework are run by on this host. */
   frameworks(): Promise<readonly FrameworkInfo[]>
 }
@@ -125,51 +127,10 @@ export interface RemoteUpload {
   readonly remote: RemoteModel
 }
 
-export interface RemoteModel {
-  /** http or https, up to what comes before `/v1` or `/v2` */
-  readonly url: string
-  readonly protocol: RemoteProtocol
-  /** how the server calls it, such as `heat` or `heat/versions/2`; default its name here */
-  readonly model?: string
-  /** sent with each request. Shown sealed: such a text stands for what is there */
-  readonly headers?: Readonly<Record<string, string>>
-}
-
-export interface ModelInfo {
-  readonly name: string
-  readonly framework: Framework
-  /** of the library that runs it, as far as that is known */
-  readonly framework_version?: string
-  readonly description: string
-  /** counts the uploads of the name, from 1 */
-  readonly version: string
-  /** its version in the function registry; absent on a host that has none */
-  readonly semantic_version?: string
-  readonly ready: boolean
-  /** why it is not, and will not be; of one on another server: what was wrong when that was asked last */
-  readonly failure?: string
-  /** the server that has it */
-  readonly remote?: RemoteModel
-  /** what the driver had to say, such as that another version of the library wrote it */
-  readonly warnings?: readonly string[]
-  /** empty until it is ready */
-  readonly supported_endpoints: readonly ModelOperation[]
-  readonly createdBy: string
-  /** ISO 8601 */
-  readonly createdOn: string
-  readonly updatedBy: string
-  readonly updatedOn: string
-}
-
 export interface ModelContent {
   /** bytes */
   readonly size: number
   readonly content: AsyncIterable<Uint8Array>
-}
-
-export interface ModelExample {
-  readonly endpoint: ModelOperation
-  readonly payload: JsonObject
 }
 
 /** `outputs` when columns were asked with: `inputs` in place of `instances`. */
@@ -180,20 +141,4 @@ export interface Classified {
 }
 export interface Regressed {
   readonly result: readonly number[]
-}
-
-export interface FrameworkInfo {
-  readonly framework: Framework
-  /** of the libraries that are there */
-  readonly versions: readonly string[]
-  readonly runtimes: readonly RuntimeInfo[]
-}
-
-/** What runs models: a driver, and the library that it runs them with. */
-export interface RuntimeInfo {
-  readonly name: string
-  readonly driver: string
-  readonly framework: Framework
-  readonly framework_version: string
-  readonly python_version?: string
 }

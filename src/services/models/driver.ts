@@ -11,7 +11,8 @@
  * DRIVER-3 calls of several callers that come at once do not change each other's answers, nor does one that is refused
  */
 import { AppError, type Json } from '#kernel'
-import type { Framework, ModelOperation, RemoteModel, RuntimeInfo } from './contract.ts'
+import type { Framework, ModelOperation } from './frameworks.ts'
+import type { RemoteModel, RuntimeInfo } from './model-schema.ts'
 
 export interface ModelDriver {
   readonly name: string

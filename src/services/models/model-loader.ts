@@ -1,16 +1,17 @@
 /** Loads the models that tenants uploaded, in the background, and keeps in their records what came of it. */
 import { AppError, type Logger, messageOf } from '#kernel'
+import type { Seal } from '#platform'
 import { isAway, type ModelPackage, type PackageOfFiles } from './driver.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import type { ModelRecord, ModelState } from './model-record.ts'
 import type { ModelStore } from './model-store.ts'
-import { readZip } from './read-zip.ts'
-import type { RemoteRecords } from './remote/remote-records.ts'
+import { readZip } from './model-files.ts'
+import { openedRemote } from './remote/sealed-remote.ts'
 
 export interface ModelLoaderOptions {
   readonly loaded: LoadedModels
   readonly storeOf: (tenant: string) => ModelStore
-  readonly remotes: RemoteRecords
+  readonly seal: Pick<Seal, 'open'>
   /** something runs a model that nothing ran before */
   readonly recovered: (tenant: string, record: ModelRecord) => Promise<void>
   readonly logger?: Logger | undefined
@@ -57,7 +58,7 @@ export class ModelLoader {
   async packageOf(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
     const { name, framework, digest, remote } = record
     if (remote !== undefined) {
-      return { tenant, name, framework, digest, remote: this.#options.remotes.opened(tenant, name, remote) }
+      return { tenant, name, framework, digest, remote: openedRemote(this.#options.seal, { tenant, name }, remote) }
     }
     const found = files ?? (await readZip(framework, await this.#options.storeOf(tenant).zip(record)))
     return { tenant, name, framework, digest, files: found }

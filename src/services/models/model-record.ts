@@ -1,7 +1,9 @@
 /** A hosted model as it is stored, and as it is shown. */
 import type { CollectionSpec } from '#storage'
-import type { Framework, ModelInfo, ModelOperation, RemoteModel } from './contract.ts'
 import type { Signature } from './driver.ts'
+import type { Framework, ModelOperation } from './frameworks.ts'
+import type { ModelInfo } from './model-schema.ts'
+import type { SealedRemote } from './remote/sealed-remote.ts'
 
 export interface ModelRecord {
   readonly name: string
@@ -18,7 +20,7 @@ export interface ModelRecord {
   /** of the zip; 0 without one */
   readonly size: number
   /** the server that has it, with sealed headers; then there is no zip */
-  readonly remote?: Required<RemoteModel>
+  readonly remote?: SealedRemote
   readonly state: ModelState
   readonly createdBy: string
   /** epoch ms */
@@ -49,6 +51,15 @@ export const MODELS: CollectionSpec<ModelRecord> = {
     name: { type: 'text', of: ({ name }) => name },
     state: { type: 'text', of: ({ state }) => state.kind },
   },
+}
+
+/** What follows the former record of a name, if there is one. */
+export function nextRecord(
+  former: ModelRecord | undefined,
+  given: Omit<ModelRecord, 'version' | 'createdBy' | 'createdOn'>,
+): ModelRecord {
+  const { version = 0, createdBy = given.updatedBy, createdOn = given.updatedOn } = former ?? {}
+  return { ...given, version: version + 1, createdBy, createdOn }
 }
 
 export function infoOf(record: ModelRecord): ModelInfo {

@@ -7,7 +7,6 @@ import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
 
 /** models of one tenant */
 const MAX_MODELS = 1_000
-/** of a change that others come before */
 
 export class ModelStore {
   readonly #store: Store
@@ -74,12 +73,6 @@ export class ModelStore {
   /** What became of loading it, of an upload that is still the one there is. False: it is not. */
   async tell({ name, upload }: ModelRecord, state: ModelState): Promise<boolean> {
     const told = await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
-    return told !== undefined
-  }
-
-  /** Which version of the function registry it is; so too. */
-  async release({ name, upload }: ModelRecord, release: string): Promise<boolean> {
-    const told = await this.change(name, (record) => (record.upload === upload ? { ...record, release } : undefined))
     return told !== undefined
   }
 

@@ -1,107 +1,74 @@
-/** Reads the bodies of calls: rows of `instances`, columns of `inputs`, and `examples` with what they share. */
-import { AppError, isPlainObject, Issues, type Json, type JsonObject, shown } from '#kernel'
-import type { Framework, ModelOperation } from './contract.ts'
+/** Reads what calls ask of a model of a framework: rows of `instances`, columns of `inputs`, and `examples` with their context. */
+import { AppError, isPlainObject, Issues, type Json, shown } from '#kernel'
 import type { ModelCall } from './driver.ts'
+import type { Framework, ModelOperation } from './frameworks.ts'
+import type { ExamplesRequest, PredictRequest } from './model-schema.ts'
 
 /** instances of one call */
-export const MAX_INSTANCES = 10_000
+const MAX_INSTANCES = 10_000
 
 /** Frameworks whose instances may be objects of named features. */
 const NAMED: ReadonlySet<Framework> = new Set(['xgboost', 'tensorflow', 'custom'])
-const PREDICT_KEYS = ['instances', 'inputs', 'signature_name', 'probabilities']
-const EXAMPLE_KEYS = ['examples', 'context', 'signature_name']
-
-export interface ReadCall {
-  readonly call: ModelCall
-  /** asked with columns: the answer has them too */
-  readonly isByColumn: boolean
-}
 
 /** `VALIDATION` lists all that is wrong; `TOO_LARGE` for more instances than are taken at once. */
-export function readCall(framework: Framework, operation: ModelOperation, body: unknown): ReadCall {
-  if (!isPlainObject(body))
-    throw new AppError('VALIDATION', `Unrecognized request format: ${shown(body)} is not an object`)
-  if (operation !== 'predict' && framework !== 'tensorflow') {
-    throw new AppError(
-      'VALIDATION',
-      `${operation} is for models of tensorflow; this one is of ${framework}: ask predict`,
-    )
-  }
+export function readPredict(framework: Framework, body: PredictRequest): ModelCall {
+  const { instances, inputs, signature_name: signature, probabilities } = body
   const issues = new Issues('CALL', 20)
-  const keys = operation === 'predict' ? PREDICT_KEYS : EXAMPLE_KEYS
-  for (const key of Object.keys(body)) {
-    if (!keys.includes(key)) issues.wrong(`/${key}`, 'is unknown', `write ${keys.join(', ')}`)
-  }
-  const common = commonOf(framework, body, issues)
-  const isByColumn = body['inputs'] !== undefined
-  const rows = operation === 'predict' ? predictRows(framework, body, issues) : exampleRows(body, issues)
-  issues.throwIfAny('The request')
-  return { call: { operation, ...common, instances: rows }, isByColumn }
-}
-
-function commonOf(
-  framework: Framework,
-  { signature_name: signature, probabilities }: Readonly<Record<string, unknown>>,
-  issues: Issues,
-): Pick<ModelCall, 'signature' | 'probabilities'> {
-  if (signature !== undefined && (typeof signature !== 'string' || framework !== 'tensorflow')) {
+  if (signature !== undefined && framework !== 'tensorflow') {
     issues.wrong('/signature_name', 'is the name of a signature of a model of tensorflow', 'leave it out')
   }
-  if (probabilities !== undefined && (typeof probabilities !== 'boolean' || framework !== 'sklearn')) {
-    issues.wrong('/probabilities', 'is true or false, for models of sklearn', 'leave it out')
+  if (probabilities !== undefined && framework !== 'sklearn') {
+    issues.wrong('/probabilities', 'is for models of sklearn', 'leave it out')
   }
+  const rows = (instances as readonly Json[] | undefined) ?? rowsOf(inputs, issues)
+  checkCount(rows)
+  const named = NAMED.has(framework) ? -1 : rows.findIndex(isPlainObject)
+  if (named >= 0) {
+    const wrong = `has named features, and those are for models of ${[...NAMED].join(' and ')}`
+    issues.wrong(`/instances/${named}`, wrong, 'send a list of numbers')
+  }
+  issues.throwIfAny('The request')
   return {
-    ...(typeof signature === 'string' && { signature }),
+    operation: 'predict',
+    ...(signature !== undefined && { signature }),
     ...(probabilities === true && { probabilities }),
+    instances: rows,
   }
 }
 
-function predictRows(
-  framework: Framework,
-  { instances, inputs }: Readonly<Record<string, unknown>>,
-  issues: Issues,
-): readonly Json[] {
-  if (instances !== undefined && inputs !== undefined) {
-    issues.wrong('/inputs', 'is the same as instances, by column', 'send one of them')
+/** With the features of `context` laid into each. Errors as of `readPredict`. */
+export function readExamples(framework: Framework, operation: ModelOperation, body: ExamplesRequest): ModelCall {
+  if (framework !== 'tensorflow') {
+    const message = `${operation} is for models of tensorflow; this one is of ${framework}: ask predict`
+    throw new AppError('VALIDATION', message)
   }
-  const rows = inputs === undefined ? listOf(instances, '/instances', issues) : rowsOf(inputs, issues)
-  if (!NAMED.has(framework)) {
-    const named = rows.findIndex(isPlainObject)
-    if (named >= 0) {
-      issues.wrong(
-        `/instances/${named}`,
-        `has named features, and those are for models of ${[...NAMED].join(' and ')}`,
-        'send a list of numbers',
-      )
+  const { examples, context = {}, signature_name: signature } = body
+  checkCount(examples)
+  const issues = new Issues('CALL', 20)
+  for (const [at, row] of examples.entries()) {
+    // rules come without the check of a route
+    if (!isPlainObject(row))
+      issues.wrong(`/examples/${at}`, `is ${shown(row)}, and must be an object of named features`)
+    for (const key of Object.keys(context)) {
+      if (Object.hasOwn(row, key)) issues.wrong(`/examples/${at}/${key}`, 'is in context too', 'leave one of them out')
     }
   }
-  return rows
+  issues.throwIfAny('The request')
+  const instances = examples.map((row) => ({ ...context, ...row }))
+  return { operation, ...(signature !== undefined && { signature }), instances }
 }
 
-function listOf(value: unknown, path: string, issues: Issues): readonly Json[] {
-  const key = path.slice(1)
-  if (!Array.isArray(value)) {
-    const found = value === undefined ? 'is missing' : `is ${shown(value)}`
-    issues.wrong(path, `${found}, and must be a list`, `send {"${key}": [...]}`)
-    return []
-  }
-  if (value.length === 0) issues.wrong(path, 'is empty', 'send one or more')
-  checkCount(value.length)
-  return value as readonly Json[]
-}
-
-function checkCount(count: number): void {
-  if (count > MAX_INSTANCES) {
-    throw new AppError('TOO_LARGE', `there are ${count} instances, and at most ${MAX_INSTANCES} are taken at once`)
-  }
+function checkCount({ length }: readonly Json[]): void {
+  if (length <= MAX_INSTANCES) return
+  throw new AppError('TOO_LARGE', `there are ${length} instances, and at most ${MAX_INSTANCES} are taken at once`)
 }
 
 /** Of one input that is a list, or of several by name. */
 function rowsOf(inputs: unknown, issues: Issues): readonly Json[] {
   if (!isPlainObject(inputs)) return listOf(inputs, '/inputs', issues)
-  const columns = Object.entries(inputs as JsonObject).map(([name, value]) => {
-    return [name, listOf(value, `/inputs/${name}`, issues)] as const
-  })
+  const columns = Object.entries(inputs).map(
+    ([name, value]) => [name, listOf(value, `/inputs/${name}`, issues)] as const,
+  )
   const [first] = columns
   if (first === undefined) {
     issues.wrong('/inputs', 'has no column', 'send a list for each input')
@@ -116,21 +83,10 @@ function rowsOf(inputs: unknown, issues: Issues): readonly Json[] {
   )
 }
 
-/** With the features of `context` laid into each. */
-function exampleRows({ examples, context = {} }: Readonly<Record<string, unknown>>, issues: Issues): readonly Json[] {
-  const rows = listOf(examples, '/examples', issues)
-  if (!isPlainObject(context)) issues.wrong('/context', 'is an object of features that all examples share')
-  const shared = isPlainObject(context) ? (context as JsonObject) : {}
-  return rows.map((row, at) => {
-    if (!isPlainObject(row)) {
-      issues.wrong(`/examples/${at}`, `is ${shown(row)}, and must be an object of named features`)
-      return null
-    }
-    for (const key of Object.keys(shared)) {
-      if (Object.hasOwn(row, key)) issues.wrong(`/examples/${at}/${key}`, 'is in context too', 'leave one of them out')
-    }
-    return { ...shared, ...row }
-  })
+function listOf(value: unknown, path: string, issues: Issues): readonly Json[] {
+  const list: readonly unknown[] = Array.isArray(value) ? value : []
+  if (list.length === 0) issues.wrong(path, 'is not a list with values', 'send one or more')
+  return list as readonly Json[]
 }
 
 /** Values by row as columns: of objects one list for each name, else the list itself. */

@@ -3,10 +3,8 @@ import { AppError, type Caller } from '#kernel'
 import type { FunctionsApi, FunctionsService } from '#services/functions/contract'
 import type { Write } from '#storage'
 import type { ModelRecord } from './model-record.ts'
-import type { ReadUpload } from './read-upload.ts'
 
-/** What an upload is, whose zip was read. */
-type Uploaded = Pick<ReadUpload, 'name' | 'framework' | 'description' | 'files'>
+type Described = Pick<ModelRecord, 'name' | 'framework' | 'description'>
 
 export class RegisteredUploads {
   readonly #registry: () => FunctionsService | undefined
@@ -16,12 +14,12 @@ export class RegisteredUploads {
     this.#registry = registry
   }
 
-  get isThere(): boolean {
-    return this.#registry() !== undefined
-  }
-
   /** Makes it the next version of its name, which the registry builds, deploys and verifies. Undefined without one. */
-  async publish(caller: Caller, { name, framework, description, files }: Uploaded): Promise<string | undefined> {
+  async publish(
+    caller: Caller,
+    { name, framework, description }: Described,
+    files: ReadonlyMap<string, Uint8Array>,
+  ): Promise<string | undefined> {
     const manifest = {
       name,
       runtime: `byoml-${framework}`,
@@ -71,12 +69,6 @@ export class RegisteredUploads {
   /** All versions of its name. */
   async remove(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     if (release !== undefined) await gone(this.#api(caller)?.remove(name, undefined, { force: true }))
-  }
-
-  /** Whether the registry has a version of that name. */
-  async knows(caller: Caller, name: string): Promise<boolean> {
-    const page = await this.#api(caller)?.list({ exactName: name, latest: false, status: ['any'], limit: 1 })
-    return page !== undefined && page.count > 0
   }
 
   /** `FORBIDDEN` for what is protected and somebody else's. */

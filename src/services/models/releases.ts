@@ -6,15 +6,16 @@
 import { AppError, retryOnConflict } from '#kernel'
 import { Zip, ZipPassThrough } from 'fflate'
 import { partsOf } from '#services/shared'
-import type { Framework, ModelRelease, ModelReleases } from './contract.ts'
+import type { ModelRelease, ModelReleases } from './contract.ts'
 import type { OpenModel, PackageOfFiles } from './driver.ts'
-import { examplesOf } from './examples.ts'
+import type { Framework } from './frameworks.ts'
 import type { LoadedModels } from './loaded-models.ts'
 import type { ModelLoader } from './model-loader.ts'
-import type { ModelRecord } from './model-record.ts'
+import { type ModelRecord, nextRecord } from './model-record.ts'
 import type { ModelStore } from './model-store.ts'
-import { readCall } from './read-call.ts'
-import { readFiles } from './read-files.ts'
+import { readFiles } from './model-files.ts'
+import { readPredict } from './read-call.ts'
+import { examplesOf } from './signatures.ts'
 
 /** Files by path. They are stored as they are: what libraries save is hardly made smaller. */
 async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Array> {
@@ -49,8 +50,6 @@ export interface ReleasesOptions {
   /** never the same twice */
   readonly newId: () => string
 }
-
-/** How often the place of a name is tried for, when others try for it too. */
 
 export class Releases implements ModelReleases {
   readonly #options: ReleasesOptions
@@ -152,22 +151,18 @@ export class Releases implements ModelReleases {
         return undefined
       const conditions = await whileThere()
       if (conditions === undefined) return undefined
-      const time = now()
-      const record: ModelRecord = {
+      const record = nextRecord(former, {
         name,
         framework,
         description,
-        version: (former?.version ?? 0) + 1,
         release: version,
         digest,
         upload: newId(),
         size: zip.length,
         state: { kind: 'loading' },
-        createdBy: former?.createdBy ?? user,
-        createdOn: former?.createdOn ?? time,
         updatedBy: user,
-        updatedOn: time,
-      }
+        updatedOn: now(),
+      })
       await store.put(record, zip, found, conditions)
       if (former !== undefined && former.digest !== digest) loaded.drop({ tenant, digest: former.digest })
       return record
@@ -190,9 +185,8 @@ function packageOf(release: ModelRelease): PackageOfFiles {
 async function askExample(framework: Framework, model: OpenModel): Promise<void> {
   const example = examplesOf(model.signatures).find(({ endpoint }) => endpoint === 'predict')
   if (example === undefined) return
-  const { call } = readCall(framework, 'predict', example.payload)
   try {
-    await model.call(call)
+    await model.call(readPredict(framework, example.payload))
   } catch (error) {
     // one that says what is wrong with zeros has answered
     if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error

@@ -1,79 +1,22 @@
-/** The models service put together: uploads over storage, loading in the background, and calls of whoever runs a model. */
-import {
-  AppError,
-  type Caller,
-  isPlainObject,
-  Issues,
-  type Json,
-  KeyedMutex,
-  type Logger,
-  messageOf,
-  perTenant,
-  retryOnConflict,
-  shown,
-} from '#kernel'
+/** The models service put together: uploads over storage, loading in the background, and calls by their drivers. */
+import { AppError, type Caller, type Json, KeyedMutex, type Logger, perTenant, retryOnConflict } from '#kernel'
 import type { Seal } from '#platform'
 import type { Storage, Stored } from '#storage'
-import {
-  type Classified,
-  type FrameworkInfo,
-  FRAMEWORKS,
-  type ModelInfo,
-  type ModelOperation,
-  type ModelsApi,
-  type ModelsGauges,
-  type ModelsService,
-  type ModelUpload,
-  type Regressed,
-  type RemoteUpload,
-} from './contract.ts'
+import type { Classified, ModelsApi, ModelsGauges, ModelsService, Regressed } from './contract.ts'
 import type { FunctionsService } from '#services/functions/contract'
-import { GAVE_UP, isAway, type ModelDriver } from './driver.ts'
-import { examplesOf } from './examples.ts'
+import { GAVE_UP, isAway, type ModelCall, type ModelDriver } from './driver.ts'
+import { FRAMEWORKS } from './frameworks.ts'
 import { LoadedModels } from './loaded-models.ts'
+import { digestOf, readZip } from './model-files.ts'
 import { ModelLoader } from './model-loader.ts'
-import { infoOf, type ModelRecord, type ModelState } from './model-record.ts'
+import { infoOf, type ModelRecord, type ModelState, nextRecord } from './model-record.ts'
+import { type ExamplesRequest, type FrameworkInfo, type ModelInfo, Replacement, Upload } from './model-schema.ts'
 import { ModelStore } from './model-store.ts'
-import { byColumn, readCall } from './read-call.ts'
+import { byColumn, readExamples, readPredict } from './read-call.ts'
 import { RegisteredUploads } from './registered-uploads.ts'
-import { checkDescription, type ReadRemoteUpload, readUpload, type ReadUpload } from './read-upload.ts'
 import { Releases } from './releases.ts'
-import { RemoteRecords } from './remote/remote-records.ts'
-
-/** Reads what is to be changed about a model whose files stay. */
-interface ModelPatch {
-  readonly description: string
-}
-
-/** `VALIDATION` lists all that is wrong. The description may stand in `metadata`, where later clients write it. */
-function readPatch(body: unknown): ModelPatch {
-  if (!isPlainObject(body)) throw new AppError('VALIDATION', `the change is ${shown(body)}: ${RIGHT}`)
-  const { metadata, ...own } = body
-  const issues = new Issues('PATCH', 20)
-  if (metadata !== undefined && !isPlainObject(metadata)) {
-    issues.wrong('/metadata', `is ${shown(metadata)}, and must be an object`, RIGHT)
-  }
-  const inner = isPlainObject(metadata) ? metadata : {}
-  const found: unknown[] = []
-  for (const [place, values] of [
-    ['', own],
-    ['/metadata', inner],
-  ] as const) {
-    for (const [key, value] of Object.entries(values)) {
-      const path = `${place}/${key.slice(0, 80)}`
-      if (key !== 'description') issues.wrong(path, 'cannot be changed', RIGHT)
-      else if (typeof value !== 'string') issues.wrong(path, `is ${shown(value)}, and must be a text`)
-      else checkDescription(value, path, issues)
-      if (key === 'description') found.push(value)
-    }
-  }
-  if (found.length === 0 && issues.count === 0) issues.wrong('/description', 'is missing', RIGHT)
-  if (found.length === 2) issues.wrong('/metadata/description', 'is there twice', 'leave one of them out')
-  issues.throwIfAny('The change')
-  return { description: String(found[0]) }
-}
-
-const RIGHT = 'send {"description": "..."}; what a model predicts is changed by an upload'
+import { sealedRemote, type SealedRemote } from './remote/sealed-remote.ts'
+import { examplesOf } from './signatures.ts'
 
 export interface ModelsOptions {
   readonly storage: Storage
@@ -103,9 +46,7 @@ class Models implements ModelsService {
   readonly #storeOf: (tenant: string) => ModelStore
   readonly #loader: ModelLoader
   readonly #registered: RegisteredUploads
-  readonly #remotes: RemoteRecords
   readonly releases: Releases
-  #adopting: Promise<void> | undefined
   readonly #turns = new KeyedMutex()
   #isClosing = false
   #calls = 0
@@ -116,12 +57,11 @@ class Models implements ModelsService {
     this.#options = options
     this.#loaded = new LoadedModels(options.drivers)
     const storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
-    const { now, newId, logger, registry = () => undefined } = options
+    const { now, newId, logger, seal, registry = () => undefined } = options
     this.#storeOf = storeOf
-    this.#remotes = new RemoteRecords(options.seal)
     this.#registered = new RegisteredUploads(registry)
     const recovered = (tenant: string, record: ModelRecord): Promise<void> => this.#registered.recover(tenant, record)
-    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, remotes: this.#remotes, recovered, logger })
+    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, seal, recovered, logger })
     this.releases = new Releases({ storeOf, loader: this.#loader, loaded: this.#loaded, now, newId })
   }
 
@@ -132,27 +72,28 @@ class Models implements ModelsService {
     // others write on other hosts, and while a model is being loaded
     const inTurn = <T>(name: string, work: () => Promise<T>): Promise<T> =>
       this.#turns.run(`${tenant}\n${name}`, () => retryOnConflict(work))
+    const examined = async (name: string, operation: 'classify' | 'regress', body: ExamplesRequest) =>
+      this.#call(tenant, await record(name), ({ framework }) => readExamples(framework, operation, body))
     return {
       list: async ({ name } = {}) => (await store.list(name)).map((one) => infoOf(this.#lookAgain(tenant, one))),
       get: async (name) => infoOf(this.#lookAgain(tenant, await record(name))),
-      create: (upload) =>
-        inTurn(upload.name, async () => {
-          if ((await store.find(upload.name)) === undefined) return this.#upload(caller, upload, undefined)
-          const name = upload.name.slice(0, 100)
+      create: async (given) => {
+        const upload = Upload.read(given)
+        const { name } = upload
+        return inTurn(name, async () => {
+          if ((await store.find(name)) === undefined) return this.#upload(caller, upload, undefined)
           throw new AppError('CONFLICT', `there is a model ${name} already; overwrite it at its own path`)
+        })
+      },
+      replace: (name, given) =>
+        inTurn(name, async () => {
+          const former = await store.get(name)
+          return this.#upload(caller, { ...Replacement.read(given), name }, former)
         }),
-      replace: (name, upload) =>
-        inTurn(name, async () => this.#upload(caller, { ...upload, name }, await store.get(name))),
-      patch: async (name, body) => {
-        const { description } = readPatch(body)
-        const changed = await inTurn(name, () =>
-          store.change(name, (before) => ({
-            ...before,
-            description,
-            updatedBy: caller.user,
-            updatedOn: this.#options.now(),
-          })),
-        )
+      patch: async (name, change) => {
+        const description = change.description ?? change.metadata?.description ?? ''
+        const updated = { description, updatedBy: caller.user, updatedOn: this.#options.now() }
+        const changed = await inTurn(name, () => store.change(name, (before) => ({ ...before, ...updated })))
         if (changed === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
         await this.#registered.describe(caller, changed)
         return infoOf(changed)
@@ -168,15 +109,11 @@ class Models implements ModelsService {
         return examplesOf(state.signatures)
       },
       predict: async (name, body) => {
-        const { values, isByColumn } = await this.#call(tenant, await record(name), 'predict', body)
-        return isByColumn ? { outputs: byColumn(values) } : { predictions: values }
+        const values = await this.#call(tenant, await record(name), ({ framework }) => readPredict(framework, body))
+        return body.inputs === undefined ? { predictions: values } : { outputs: byColumn(values) }
       },
-      classify: async (name, body) => {
-        return { result: await this.#result(tenant, await record(name), 'classify', body) } as Classified
-      },
-      regress: async (name, body) => {
-        return { result: await this.#result(tenant, await record(name), 'regress', body) } as Regressed
-      },
+      classify: async (name, body) => ({ result: await examined(name, 'classify', body) }) as Classified,
+      regress: async (name, body) => ({ result: await examined(name, 'regress', body) }) as Regressed,
       frameworks: () => this.#frameworks(),
     }
   }
@@ -186,55 +123,34 @@ class Models implements ModelsService {
     for (const tenant of await storage.tenants()) {
       for (const record of await this.#storeOf(tenant).unloaded()) this.#loader.load(tenant, record)
     }
-    if (this.#registered.isThere) {
-      this.#adopting = this.#adopt().catch((error: unknown) => {
-        this.#options.logger?.error(`models could not be told to the function registry: ${messageOf(error)}`)
-      })
-    }
   }
 
   async stop(): Promise<void> {
     this.#isClosing = true
-    await this.#adopting
     await this.#loaded.close()
     await this.#loader.idle()
   }
 
   gauges(): ModelsGauges {
-    return {
-      loaded: this.#loaded.size,
-      calls: this.#calls,
-      instances: this.#instances,
-      failed: this.#failed,
-    }
+    return { loaded: this.#loaded.size, calls: this.#calls, instances: this.#instances, failed: this.#failed }
   }
 
-  async #upload(
-    caller: Caller,
-    given: ModelUpload | RemoteUpload,
-    former: Stored<ModelRecord> | undefined,
-  ): Promise<ModelInfo> {
-    const { user } = caller
+  async #upload(caller: Caller, given: Upload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
     const upload = this.#options.newId()
-    const read = await this.#read(caller, given, upload, former)
+    const read = await this.#read(caller, given, upload, former?.value.remote)
     // what another server has cannot be built
-    const release = read.files === undefined ? undefined : await this.#registered.publish(caller, read)
+    const release = read.files === undefined ? undefined : await this.#registered.publish(caller, read, read.files)
     const { files, zip, ...known } = read
-    const now = this.#options.now()
-    const { createdBy = user, createdOn = now, version = 0 } = former?.value ?? {}
     const refusal = await this.#refusal(caller.tenant, read)
-    const record: ModelRecord = {
+    const record = nextRecord(former?.value, {
       ...known,
-      version: version + 1,
       ...(release !== undefined && { release }),
       upload,
       size: zip?.length ?? 0,
       state: refusal === undefined ? { kind: 'loading' } : { kind: 'unsupported', reason: refusal },
-      createdBy,
-      createdOn,
-      updatedBy: user,
-      updatedOn: now,
-    }
+      updatedBy: caller.user,
+      updatedOn: this.#options.now(),
+    })
     const placed = await this.#place(caller, record, zip, former)
     this.#loader.load(caller.tenant, placed, files)
     return infoOf(placed)
@@ -261,13 +177,18 @@ class Models implements ModelsService {
 
   async #read(
     { tenant }: Caller,
-    given: ModelUpload | RemoteUpload,
+    given: Upload,
     upload: string,
-    former: Stored<ModelRecord> | undefined,
+    former: SealedRemote | undefined,
   ): Promise<UploadedModel> {
-    if (!('remote' in given)) return { ...(await readUpload(given)), zip: given.file }
+    const { name, framework = 'custom', description = '' } = given
+    if ('file' in given) {
+      const files = await readZip(framework, given.file)
+      return { name, framework, description, digest: digestOf(framework, files), files, zip: given.file }
+    }
+    const remote = sealedRemote(this.#options.seal, { tenant, name }, given.remote, former)
     // a server may have another model at any time: what was known of one upload is not that of the next
-    return { ...this.#remotes.read(tenant, given, former?.value.remote), digest: `remote/${upload}` }
+    return { name, framework, description, digest: `remote/${upload}`, remote }
   }
 
   /**
@@ -318,25 +239,6 @@ class Models implements ModelsService {
     return infoOf(removed ?? found)
   }
 
-  /** Models that have no version in the registry yet get one. */
-  async #adopt(): Promise<void> {
-    for (const tenant of await this.#options.storage.tenants()) {
-      const store = this.#storeOf(tenant)
-      for (const record of await store.list(undefined)) {
-        const { name, description, updatedBy: user, release, remote } = record
-        if (this.#isClosing || release !== undefined) continue
-        if (remote !== undefined || (await this.#registered.knows({ tenant, user }, name))) continue
-        const found = await this.#loader.packageOf(tenant, record)
-        if (found.remote !== undefined) continue
-        const { framework, files } = found
-        const made = await this.#registered.publish({ tenant, user }, { name, framework, description, files })
-        if (made === undefined || (await store.release(record, made))) continue
-        // it was deleted or replaced meanwhile
-        await this.#registered.retract({ tenant, user }, name, made)
-      }
-    }
-  }
-
   #requireReady(tenant: string, record: ModelRecord): ReadyRecord {
     const { state } = record
     if (state.kind === 'ready') return { ...record, state }
@@ -351,11 +253,10 @@ class Models implements ModelsService {
   async #call(
     tenant: string,
     stored: ModelRecord,
-    operation: ModelOperation,
-    body: unknown,
-  ): Promise<{ readonly values: readonly Json[]; readonly isByColumn: boolean }> {
+    callOf: (record: ModelRecord) => ModelCall,
+  ): Promise<readonly Json[]> {
     const record = this.#requireReady(tenant, stored)
-    const { call, isByColumn } = readCall(record.framework, operation, body)
+    const call = callOf(record)
     this.#calls++
     this.#instances += call.instances.length
     try {
@@ -365,12 +266,10 @@ class Models implements ModelsService {
         ({ model }) => model.call(call),
       )
       if (values.length !== call.instances.length) {
-        throw new AppError(
-          'MODEL_FAILED',
-          `the model gave ${values.length} values for ${call.instances.length} instances`,
-        )
+        const message = `the model gave ${values.length} values for ${call.instances.length} instances`
+        throw new AppError('MODEL_FAILED', message)
       }
-      return { values, isByColumn }
+      return values
     } catch (error) {
       this.#failed++
       if (error instanceof AppError && error.cause === GAVE_UP) await this.#giveUp(tenant, record, error)
@@ -386,28 +285,21 @@ class Models implements ModelsService {
     this.#loaded.drop({ tenant, digest: record.digest })
   }
 
-  async #result(
-    tenant: string,
-    record: ModelRecord,
-    operation: 'classify' | 'regress',
-    body: unknown,
-  ): Promise<readonly Json[]> {
-    return (await this.#call(tenant, record, operation, body)).values
-  }
-
   async #frameworks(): Promise<readonly FrameworkInfo[]> {
     const all = (await Promise.all(this.#options.drivers.map((driver) => driver.runtimes()))).flat()
     return FRAMEWORKS.map((framework) => {
       const runtimes = all.filter((one) => one.framework === framework)
       const versions = [...new Set(runtimes.map(({ framework_version: version }) => version))]
-      return { framework, versions, runtimes }
+      const [first] = runtimes
+      return { framework, versions, ...(first && { default_runtime: first }), runtimes }
     })
   }
 }
 
 /** What an upload says, and its files as far as they are here. */
-type UploadedModel =
-  | (ReadUpload & { readonly zip: Uint8Array })
-  | (ReadRemoteUpload & { readonly digest: string; readonly files?: undefined; readonly zip?: undefined })
+type UploadedModel = Pick<ModelRecord, 'name' | 'framework' | 'description' | 'digest' | 'remote'> & {
+  readonly files?: ReadonlyMap<string, Uint8Array>
+  readonly zip?: Uint8Array
+}
 
 type ReadyRecord = ModelRecord & { readonly state: Extract<ModelState, { kind: 'ready' }> }

@@ -1,15 +1,9 @@
 /** Content on its way in, held to its bounds. */
 import { AppError, makeIssue } from '#kernel'
-import { MAX_OBJECT_BYTES } from './contract.ts'
+import { type LengthBounds, MAX_OBJECT_BYTES } from './contract.ts'
 
 /** type of the issue of a content that is shorter than it may be */
 export const TOO_SMALL = 'TOO_SMALL'
-
-export interface LengthBounds {
-  /** bytes, both included */
-  readonly min?: number
-  readonly max?: number
-}
 
 /** The same pieces; `TOO_LARGE` as soon as there are too many bytes, `VALIDATION` at the end when there are too few. */
 export async function* boundedContent(

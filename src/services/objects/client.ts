@@ -1,70 +1,24 @@
 /** Object storage over fetch: links and records as answers have them; contents go by signed addresses. */
 import { AppError } from '#kernel'
 import { type Http, pathOf, typed } from '#services/shared/client'
+import type { Decoded } from '#services/shared/contract'
 import type { SignedMethod } from './contract.ts'
+import type {
+  BucketSchema,
+  ListingSchema,
+  ListQuery,
+  ObjectAnswer,
+  ObjectLink,
+  ObjectLinks,
+  SignQuery,
+} from './object-schema.ts'
 
 export { subscriptionsClient, type SubscriptionsClient } from './client/subscriptions-client.ts'
 
 const BASE = '/storage/v1/bucket'
 
-export interface ObjectLink {
-  readonly href: string
-  /** GET unless said otherwise */
-  readonly method?: string
-  /** what must be sent with it */
-  readonly headers?: Readonly<Record<string, string>>
-  /** fields of a form, to which `file` comes last */
-  readonly form_data?: Readonly<Record<string, string>>
-}
-
-export type ObjectLinks = Readonly<Record<string, ObjectLink>>
-
-export interface BucketAnswer {
-  readonly _links: ObjectLinks
-  readonly alias: string
-  readonly name: string
-}
-
-/** An object, or with `is_dir` a folder. */
-export interface ObjectAnswer {
-  readonly _links: ObjectLinks
-  readonly name: string
-  readonly etag: string
-  /** bytes */
-  readonly size: number
-  readonly is_dir: boolean
-  /** ISO 8601 */
-  readonly last_modified?: string
-  readonly content_type?: string
-}
-
-export interface ListingAnswer {
-  readonly _links: ObjectLinks
-  readonly objects: readonly ObjectAnswer[]
-}
-
-export interface ListQuery {
-  readonly recursive?: boolean
-  /** default 200, at most 1,000 */
-  readonly max_keys?: number
-  readonly start_after?: string
-  /** hidden objects too */
-  readonly all?: boolean
-}
-
-export interface SignQuery {
-  readonly expiry_seconds?: number
-  readonly expiry_hours?: number
-  readonly expiry_days?: number
-  readonly get_as_attachment?: boolean
-  readonly content_type?: string
-  /** of an upload in parts: `new` with POST, else its id */
-  readonly upload?: string
-  readonly part?: number
-  readonly content_length_min?: number
-  readonly content_length_max?: number
-  readonly all?: boolean
-}
+export interface BucketAnswer extends Decoded<typeof BucketSchema> {}
+export interface ListingAnswer extends Decoded<typeof ListingSchema> {}
 
 /** What the caller behind the credentials can do. `path` has no slash at its start; a folder has one at its end. */
 export interface ObjectsClient {

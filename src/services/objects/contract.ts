@@ -26,6 +26,7 @@
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller } from '#kernel'
 import type { Write } from '#storage'
+import type { METHODS } from './object-schema.ts'
 
 /** bytes of one content */
 export const MAX_OBJECT_BYTES = 5 * 1_073_741_824
@@ -172,13 +173,13 @@ export interface ObjectListing {
 
 export interface ListOptions {
   /** without it, what is behind the next slash after the prefix is one folder */
-  readonly recursive?: boolean
+  readonly recursive?: boolean | undefined
   /** default 200; above 1,000 it is 1,000 */
-  readonly maxKeys?: number
+  readonly maxKeys?: number | undefined
   /** entries behind this path only */
-  readonly startAfter?: string
+  readonly startAfter?: string | undefined
   /** hidden objects too */
-  readonly all?: boolean
+  readonly all?: boolean | undefined
 }
 
 export interface ByteRange {
@@ -200,22 +201,28 @@ export interface WriteCondition {
 export interface PutOptions {
   readonly contentType?: string
   readonly metadata?: Readonly<Record<string, string>>
-  /** the etag that must be there, or `absent`; else `PRECONDITION` */
-  readonly expect?: string | WriteCondition
+  /** else `PRECONDITION` */
+  readonly expect?: WriteCondition
   /** bytes that content must have, both included, else `TOO_LARGE` or `VALIDATION`; it is told as early as it is known */
-  readonly length?: { readonly min?: number; readonly max?: number }
+  readonly length?: LengthBounds
   /** the rule behind it: the same effect again changes nothing, and one that comes late is `SUPERSEDED` */
   readonly cause?: ObjectCause
 }
 
+export interface LengthBounds {
+  /** bytes, both included */
+  readonly min?: number | undefined
+  readonly max?: number | undefined
+}
+
 export interface RemoveOptions {
   /** everything that begins with the path */
-  readonly recursive?: boolean
+  readonly recursive?: boolean | undefined
   /** with `recursive`: hidden objects too */
-  readonly all?: boolean
+  readonly all?: boolean | undefined
   /** with `recursive`: at most so many objects, and `next` when there are more */
-  readonly maxKeys?: number
-  readonly startAfter?: string
+  readonly maxKeys?: number | undefined
+  readonly startAfter?: string | undefined
   readonly cause?: ObjectCause
 }
 
@@ -227,7 +234,7 @@ export interface Removed {
   readonly next?: string
 }
 
-export type SignedMethod = 'GET' | 'PUT' | 'POST' | 'DELETE'
+export type SignedMethod = (typeof METHODS)[number]
 
 export interface SignOptions {
   readonly method: SignedMethod
@@ -235,19 +242,19 @@ export interface SignOptions {
    * An upload in parts. `new`: a POST begins it. Its id: a PUT with `part` sends a part, a POST completes it, a DELETE
    * aborts it, a GET lists its parts
    */
-  readonly upload?: string
+  readonly upload?: string | undefined
   /** 1 to 10,000 */
-  readonly part?: number
+  readonly part?: number | undefined
   /** s, 1 to 604,800; default 300 */
   readonly expiry?: number
   /** of a GET: browsers save it under its name */
-  readonly asAttachment?: boolean
+  readonly asAttachment?: boolean | undefined
   /** of an upload: what its content type must be */
-  readonly contentType?: string
-  /** of an upload: bytes, both included */
-  readonly contentLength?: { readonly min?: number; readonly max?: number }
+  readonly contentType?: string | undefined
+  /** of an upload */
+  readonly contentLength?: LengthBounds
   /** a hidden path too */
-  readonly all?: boolean
+  readonly all?: boolean | undefined
   /** what the address begins with, such as `https://host:8080`; default: where this host is reached */
   readonly origin?: string
 }
@@ -286,7 +293,7 @@ export interface UploadsApi {
     bucket: string,
     path: string,
     upload: string,
-    part: { readonly number: number; readonly content: AsyncIterable<Uint8Array>; readonly most?: number },
+    part: { readonly number: number; readonly content: AsyncIterable<Uint8Array> },
   ): Promise<UploadedPart>
   /** Makes the object of these parts, named in rising order. */
   complete(
@@ -319,13 +326,13 @@ export interface ObjectsApi {
     options?: PutOptions,
   ): Promise<ObjectRecord>
   /** Makes `.folder` in it, unless it is there. */
-  putFolder(bucket: string, path: string, options?: { readonly all?: boolean }): Promise<ObjectFolder>
+  putFolder(bucket: string, path: string, options?: { readonly all?: boolean | undefined }): Promise<ObjectFolder>
   /** Within a bucket. `move`: the source is gone in the same commit. */
   copy(
     bucket: string,
     target: string,
     source: string,
-    options?: { readonly move?: boolean; readonly cause?: ObjectCause },
+    options?: { readonly move?: boolean | undefined; readonly cause?: ObjectCause },
   ): Promise<ObjectRecord>
   remove(bucket: string, path: string, options?: RemoveOptions): Promise<Removed>
   readonly uploads: UploadsApi

@@ -1,6 +1,6 @@
 /** Which folders are left without an object when some are removed (TABLE-1). */
 import type { Write } from '#storage'
-import { afterAllOf, entryId, keyOf, type ObjectTable } from './object-table.ts'
+import { entryId, objectsFrom, type ObjectTable } from './object-table.ts'
 import { foldersAround } from './paths.ts'
 
 /** documents that a store gives at once */
@@ -26,7 +26,8 @@ export async function foldersWithout(
   // innermost first: what is kept keeps all around it
   for (const [folder, count] of [...counts].sort(([a], [b]) => b.length - a.length)) {
     if (kept.has(folder)) continue
-    if (await hasOthers(table, bucket, folder, count, isGone)) {
+    const inside = await objectsFrom(table, bucket, folder, { limit: count + 1 })
+    if (inside.some(({ value }) => !isGone.has(value.path))) {
       for (const one of foldersAround(folder)) kept.add(one)
       continue
     }
@@ -48,24 +49,4 @@ async function versionsOf(
     for (const { id, version } of await entries.getMany(ids.slice(at, at + READ_AT_ONCE))) versions.set(id, version)
   }
   return versions
-}
-
-/** Whether a folder has an object besides `count` of those that are gone. */
-async function hasOthers(
-  { entries }: ObjectTable,
-  bucket: string,
-  folder: string,
-  count: number,
-  isGone: ReadonlySet<string>,
-): Promise<boolean> {
-  const start = keyOf(bucket, folder)
-  const found = await entries.find({
-    where: [
-      { field: 'key', op: 'gte', value: start },
-      { field: 'key', op: 'lt', value: afterAllOf(start) },
-    ],
-    sort: [{ field: 'key' }],
-    limit: count + 1,
-  })
-  return found.some(({ value }) => !isGone.has(value.path))
 }

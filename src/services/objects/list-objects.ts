@@ -14,15 +14,23 @@ export async function listObjects(
   { recursive = false, maxKeys = DEFAULT_KEYS, startAfter = '', all = false }: ListOptions,
 ): Promise<ObjectListing> {
   const limit = Math.min(maxKeys, MAX_KEYS)
-  const range = recursive ? keyRange(bucket, prefix, startAfter) : siblingRange(bucket, prefix, startAfter)
-  if (range === undefined || limit === 0) return { entries: [] }
+  const folder = recursive ? '' : prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  const isBehindPrefix = startAfter !== '' && !isBefore(startAfter, prefix)
+  // behind everything in the folder
+  if (isBehindPrefix && !startAfter.startsWith(folder)) return { entries: [] }
+  const field = recursive ? 'key' : 'sibling'
+  const placeOf = (path: string) =>
+    recursive ? keyOf(bucket, path) : siblingIn(bucket, folder, path.slice(folder.length))
+  const end = afterAllOf(placeOf(prefix))
   const entries: ObjectEntry[] = []
-  let { after } = range
+  let after: Condition = isBehindPrefix
+    ? { field, op: 'gt', value: placeOf(startAfter) }
+    : { field, op: 'gte', value: placeOf(prefix) }
   for (let looks = 1; ; looks++) {
     const wanted = limit + 1 - entries.length
     const found = await table.entries.find({
-      where: [after, { field: range.field, op: 'lt', value: range.end }],
-      sort: [{ field: range.field }],
+      where: [after, { field, op: 'lt', value: end }],
+      sort: [{ field }],
       limit: wanted,
     })
     const last = found.at(-1)?.value
@@ -30,39 +38,8 @@ export async function listObjects(
     if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.path ?? '' }
     if (last === undefined || found.length < wanted) return { entries }
     if (looks === MAX_LOOKS) return { entries, next: last.path }
-    after = { field: range.field, op: 'gt', value: range.placeOf(last.path) }
+    after = { field, op: 'gt', value: placeOf(last.path) }
   }
-}
-
-interface Range {
-  readonly field: 'key' | 'sibling'
-  readonly after: Condition
-  /** the first place behind it */
-  readonly end: string
-  placeOf(path: string): string
-}
-
-function keyRange(bucket: string, prefix: string, startAfter: string): Range | undefined {
-  const field = 'key'
-  const placeOf = (path: string) => keyOf(bucket, path)
-  const end = afterAllOf(placeOf(prefix))
-  if (!isBefore(startAfter, prefix) && startAfter !== '')
-    return { field, after: { field, op: 'gt', value: placeOf(startAfter) }, end, placeOf }
-  return { field, after: { field, op: 'gte', value: placeOf(prefix) }, end, placeOf }
-}
-
-/** Undefined when everything in the folder comes before `startAfter`. */
-function siblingRange(bucket: string, prefix: string, startAfter: string): Range | undefined {
-  const field = 'sibling'
-  const folder = prefix.slice(0, prefix.lastIndexOf('/') + 1)
-  const placeOf = (path: string) => siblingIn(bucket, folder, path.slice(folder.length))
-  const end = afterAllOf(placeOf(prefix))
-  if (startAfter === '' || isBefore(startAfter, prefix)) {
-    return { field, after: { field, op: 'gte', value: placeOf(prefix) }, end, placeOf }
-  }
-  // behind everything that begins with the folder
-  if (!startAfter.startsWith(folder)) return undefined
-  return { field, after: { field, op: 'gt', value: placeOf(startAfter) }, end, placeOf }
 }
 
 /** In byte order. */

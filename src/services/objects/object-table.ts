@@ -146,6 +146,33 @@ export async function findObject(
   return found === undefined || isFolder(found.value) ? undefined : { ...found, value: found.value }
 }
 
+/** Objects whose paths begin with a prefix, in their order; `field`: `hidden` has hidden ones alone. */
+export async function objectsFrom(
+  { entries }: ObjectTable,
+  bucket: string,
+  prefix: string,
+  { after = '', limit, field = 'key' }: ObjectRange,
+): Promise<readonly Stored<ObjectRecord>[]> {
+  const start = keyOf(bucket, prefix)
+  const found = await entries.find({
+    where: [
+      { field, op: 'gte', value: start },
+      ...(after === '' ? [] : [{ field, op: 'gt', value: keyOf(bucket, after) } as const]),
+      { field, op: 'lt', value: afterAllOf(start) },
+    ],
+    sort: [{ field }],
+    limit,
+  })
+  return found.flatMap(({ value, ...stored }) => (isFolder(value) ? [] : [{ ...stored, value }]))
+}
+
+interface ObjectRange {
+  /** those behind this path */
+  readonly after?: string
+  readonly limit: number
+  readonly field?: 'key' | 'hidden'
+}
+
 /** Documents of all folders around a path. Each is written, also when it is there: who removes it meanwhile is refused. */
 export function puttingFolders({ entries }: ObjectTable, bucket: string, path: string): readonly Write[] {
   return foldersAround(path).map((folder) =>

@@ -4,7 +4,7 @@
  * faster is found out by the version, and then the commit is tried anew: the content stays where it is.
  */
 import type { EffectDraft } from '#services/shared'
-import { AppError, type Json, type KeyedMutex, retryOnConflict } from '#kernel'
+import { AppError, FORBIDDEN_KEYS, Issues, type Json, type KeyedMutex, retryOnConflict, shown } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { boundedContent } from './bounded-content.ts'
 import {
@@ -19,6 +19,39 @@ import { foldersWithout } from './empty-folders.ts'
 import type { Claim, LooseContents } from './loose-contents.ts'
 import { entryId, findObject, keyOf, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
 
+const MAX_CONTENT_TYPE = 255
+const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+\s*(?:;|$)/
+/** bytes of all names and values, as S3 has it */
+const MAX_METADATA_BYTES = 2_048
+/** what a header may have */
+const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
+const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
+
+/** Throws `VALIDATION` with all problems. */
+export function checkPut({ contentType, metadata = {} }: Pick<PutOptions, 'contentType' | 'metadata'>): void {
+  const issues = new Issues('OBJECT')
+  if (contentType !== undefined && !isContentType(contentType)) {
+    issues.wrong('/contentType', `${shown(contentType)} is no media type`, 'write one such as text/plain')
+  }
+  let bytes = 0
+  for (const [name, value] of Object.entries(metadata)) {
+    bytes += Buffer.byteLength(name) + Buffer.byteLength(value)
+    if (!HEADER_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
+      issues.wrong('/metadata', `${shown(name)} is no name`, 'use lower-case letters, digits and dashes')
+    } else if (!HEADER_TEXT.test(value)) {
+      issues.wrong(`/metadata/${name}`, 'has characters that no header may have', 'encode them')
+    }
+  }
+  if (bytes > MAX_METADATA_BYTES) {
+    issues.wrong('/metadata', `has ${bytes} bytes`, `at most ${MAX_METADATA_BYTES} are kept`)
+  }
+  issues.throwIfAny('The object')
+}
+
+function isContentType(text: string): boolean {
+  return text.length <= MAX_CONTENT_TYPE && HEADER_TEXT.test(text) && MEDIA_TYPE.test(text)
+}
+
 export interface WriterDependencies {
   readonly contents: ContentStore
   readonly loose: LooseContents
@@ -32,7 +65,7 @@ export interface WriterDependencies {
 /** One object that a commit makes. */
 interface Made {
   readonly record: ObjectRecord
-  readonly expect?: PutOptions['expect'] | undefined
+  readonly expect?: WriteCondition | undefined
   readonly cause?: ObjectCause | undefined
   /** writes besides; changes after its own */
   readonly writes: () => Promise<readonly Write[]>
@@ -68,6 +101,7 @@ export class ObjectWriter {
     options: PutOptions,
   ): Promise<ObjectRecord> {
     const { contentType = DEFAULT_CONTENT_TYPE, metadata, expect, length, cause } = options
+    checkPut(options)
     // told before the content comes; the commit looks again
     checkExpected(path, expect, (await findObject(table, bucket, path))?.value)
     return this.#placing(table, async (claim) => {
@@ -246,17 +280,9 @@ function lockOf({ tenant }: ObjectTable, bucket: string, path: string): string {
   return `${tenant}\n${keyOf(bucket, path)}`
 }
 
-function checkExpected(path: string, expect: PutOptions['expect'], found: ObjectRecord | undefined): void {
-  if (expect === undefined) return
-  if (typeof expect !== 'string') return checkCondition(path, expect, found)
-  if (expect === (found?.etag ?? 'absent')) return
-  const wanted = expect === 'absent' ? 'it should not be there yet' : `etag ${expect} was expected`
-  throw unexpected(path, found, wanted)
-}
-
-function checkCondition(
+function checkExpected(
   path: string,
-  { match, noneMatch, unmodifiedSince }: WriteCondition,
+  { match, noneMatch, unmodifiedSince }: WriteCondition = {},
   found: ObjectRecord | undefined,
 ): void {
   const isNamed = (tags: readonly string[]) => found !== undefined && (tags.includes('*') || tags.includes(found.etag))

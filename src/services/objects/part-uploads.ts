@@ -11,12 +11,12 @@ import {
   type ContentStore,
   type ObjectRecord,
   type PartPage,
-  type PutOptions,
   type UploadedPart,
+  type UploadsApi,
 } from './contract.ts'
 import type { LooseContents } from './loose-contents.ts'
 import type { ObjectTable, PartRecord, UploadRecord } from './object-table.ts'
-import type { ObjectWriter } from './object-writer.ts'
+import { checkPut, type ObjectWriter } from './object-writer.ts'
 import { S3Error } from './signing/s3-error.ts'
 
 /** ms: an upload that is not completed until then is gone */
@@ -38,29 +38,22 @@ export interface PartUploadsDependencies {
   readonly newId: () => string
   /** epoch ms */
   readonly now: () => number
+  /** Throws when the caller may not write there, or it is no path of an object. */
+  readonly locate: (bucket: string, path: string) => { readonly bucket: string; readonly path: string }
 }
 
-/** Which object an upload is for. */
-export interface UploadPlace {
-  readonly bucket: string
-  readonly path: string
-  readonly upload: string
-}
-
-export class PartUploads {
+export class PartUploads implements UploadsApi {
   readonly #dependencies: PartUploadsDependencies
 
   constructor(dependencies: PartUploadsDependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Gives the id of the upload. `TOO_LARGE` when too many are open. */
-  async begin(
-    bucket: string,
-    path: string,
-    { contentType, metadata }: Pick<PutOptions, 'contentType' | 'metadata'>,
-  ): Promise<string> {
-    const { table, newId } = this.#dependencies
+  async begin(...[bucket, path, options = {}]: Parameters<UploadsApi['begin']>): Promise<string> {
+    checkPut(options)
+    const { contentType, metadata } = options
+    const { table, newId, locate } = this.#dependencies
+    const place = locate(bucket, path)
     const { ms } = await table.store.now()
     const over = await table.uploads.find({ where: [{ field: 'until', op: 'lte', value: ms }], limit: OVER_AT_ONCE })
     for (const one of over) await this.#forget(one)
@@ -69,8 +62,7 @@ export class PartUploads {
     }
     const id = newId()
     const record: UploadRecord = {
-      bucket,
-      path,
+      ...place,
       until: ms + UPLOAD_MS,
       ...(contentType !== undefined && { contentType }),
       ...(metadata !== undefined && { metadata }),
@@ -79,36 +71,26 @@ export class PartUploads {
     return id
   }
 
-  /** Replaces the part of that number. */
-  async put(
-    place: UploadPlace,
-    number: number,
-    content: AsyncIterable<Uint8Array>,
-    most = MAX_OBJECT_BYTES,
-  ): Promise<UploadedPart> {
+  async put(...[bucket, path, id, { number, content }]: Parameters<UploadsApi['put']>): Promise<UploadedPart> {
     const { table, loose, contents, now } = this.#dependencies
-    const { value: upload } = await this.#upload(place)
-    const others = (await this.#parts(place.upload)).filter((part) => part.number !== number)
-    const left = MAX_OBJECT_BYTES - others.reduce((sum, { size }) => sum + size, 0)
+    const { value: upload } = await this.#upload(bucket, path, id)
+    const others = (await this.#parts(id)).filter((part) => part.number !== number)
+    const max = MAX_OBJECT_BYTES - others.reduce((sum, { size }) => sum + size, 0)
     const claim = await loose.claim(table, upload.until)
     try {
-      const bounded = boundedContent(content, { min: 0, max: Math.min(most, left) })
+      const bounded = boundedContent(content, { max })
       const { size, etag } = await contents.put(table.tenant, claim.id, bounded, {
         contentType: 'application/octet-stream',
       })
       const part = { number, size, etag, modified: now() }
       await retryOnConflict(async () => {
         // completed or aborted meanwhile: the part would belong to no upload
-        const { id, version } = await this.#upload(place)
-        const partId = partIdOf(place.upload, number)
+        const { version } = await this.#upload(bucket, path, id)
+        const partId = `${id}/${number}`
         const before = await table.parts.get(partId)
         await table.store.commit([
           table.uploads.expecting(id, version),
-          table.parts.putting(
-            partId,
-            { ...part, upload: place.upload, content: claim.id },
-            before?.version ?? 'absent',
-          ),
+          table.parts.putting(partId, { ...part, upload: id, content: claim.id }, before?.version ?? 'absent'),
           ...(before === undefined ? [] : [loose.letting(table, before.value.content)]),
         ])
         if (before !== undefined) void loose.sweep(table)
@@ -120,58 +102,56 @@ export class PartUploads {
     }
   }
 
-  /** An object of the parts that are named, in rising order; the others go. */
+  /** The parts that are not named go. */
   async complete(
-    place: UploadPlace,
-    named: readonly Pick<UploadedPart, 'number' | 'etag'>[],
-    { expect }: Pick<PutOptions, 'expect'>,
+    ...[bucket, path, id, named, { expect } = {}]: Parameters<UploadsApi['complete']>
   ): Promise<ObjectRecord> {
     const { table, writer } = this.#dependencies
-    const { value: upload } = await this.#upload(place)
-    const parts = chosen(named, await this.#parts(place.upload))
+    const { value: upload } = await this.#upload(bucket, path, id)
+    const parts = chosen(named, await this.#parts(id))
     const size = parts.reduce((sum, part) => sum + part.size, 0)
     if (size > MAX_OBJECT_BYTES)
       throw new S3Error('EntityTooLarge', `All parts have ${size} bytes, more than an object`)
     const { contentType, metadata } = upload
-    const record = await writer.put(table, place.bucket, place.path, this.#joined(place, parts), {
+    const record = await writer.put(table, upload.bucket, upload.path, this.#joined(id, parts), {
       ...(contentType !== undefined && { contentType }),
       ...(metadata !== undefined && { metadata }),
       ...(expect !== undefined && { expect }),
       length: { min: size, max: size },
     })
-    await this.abort(place).catch((error: unknown) => {
+    await this.abort(bucket, path, id).catch((error: unknown) => {
       // another request completed it as well, or it expires
       if (!(error instanceof AppError)) throw error
     })
     return record
   }
 
-  async abort(place: UploadPlace): Promise<void> {
-    await this.#forget(await this.#upload(place))
+  async abort(bucket: string, path: string, id: string): Promise<void> {
+    await this.#forget(await this.#upload(bucket, path, id))
   }
 
-  /** By number. */
-  async list(place: UploadPlace, { after, limit }: PartPage): Promise<readonly UploadedPart[]> {
-    await this.#upload(place)
-    const parts = await this.#parts(place.upload)
+  async list(bucket: string, path: string, id: string, { after, limit }: PartPage): Promise<readonly UploadedPart[]> {
+    await this.#upload(bucket, path, id)
+    const parts = await this.#parts(id)
     return parts.filter(({ number }) => number > after).slice(0, limit)
   }
 
-  async *#joined(place: UploadPlace, parts: readonly PartRecord[]): AsyncGenerator<Uint8Array, undefined> {
+  async *#joined(id: string, parts: readonly PartRecord[]): AsyncGenerator<Uint8Array, undefined> {
     const { contents, table } = this.#dependencies
     for (const { content } of parts) {
       const found = await contents.open(table.tenant, content)
-      if (found === undefined) throw noUpload(place.upload)
+      if (found === undefined) throw noUpload(id)
       yield* found
     }
     return undefined
   }
 
-  async #upload({ bucket, path, upload }: UploadPlace): Promise<Stored<UploadRecord>> {
-    const { table } = this.#dependencies
-    const [found, { ms }] = await Promise.all([table.uploads.get(upload), table.store.now()])
+  async #upload(bucket: string, path: string, id: string): Promise<Stored<UploadRecord>> {
+    const { table, locate } = this.#dependencies
+    const place = locate(bucket, path)
+    const [found, { ms }] = await Promise.all([table.uploads.get(id), table.store.now()])
     const isThere = found !== undefined && found.value.isOver !== true && found.value.until > ms
-    if (!isThere || found.value.bucket !== bucket || found.value.path !== path) throw noUpload(upload)
+    if (!isThere || found.value.bucket !== place.bucket || found.value.path !== place.path) throw noUpload(id)
     return found
   }
 
@@ -223,8 +203,4 @@ function noUpload(id: string): S3Error {
     'NoSuchUpload',
     `The upload ${id.slice(0, 100)} is not there: it was completed, aborted, or is over`,
   )
-}
-
-function partIdOf(upload: string, number: number): string {
-  return `${upload}/${number}`
 }

@@ -4,11 +4,10 @@
  */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Stored } from '#storage'
-import { folderOf } from './paths.ts'
 import { MAX_KEYS, type ObjectRecord, type Removed, type RemoveOptions } from './contract.ts'
-import { afterAllOf, entryId, isFolder, keyOf, type ObjectTable } from './object-table.ts'
+import { entryId, objectsFrom, type ObjectTable } from './object-table.ts'
 import type { ObjectWriter } from './object-writer.ts'
-import { folderMark, foldersAround, isFolderMark, isHiddenObject } from './paths.ts'
+import { folderMark, folderOf, foldersAround, isFolderMark, isHiddenObject } from './paths.ts'
 
 /** objects of one commit */
 const SLICE = 1_000
@@ -34,7 +33,7 @@ async function removeFolder(
 ): Promise<Removed> {
   const found = path.endsWith('/') ? await table.entries.get(entryId(bucket, path)) : undefined
   if (found === undefined) throw nothingAt(bucket, path)
-  const inside = await objectsFrom(table, bucket, path, '', 2)
+  const inside = await objectsFrom(table, bucket, path, { limit: 2 })
   if (inside.some(({ value }) => value.path !== folderMark(path))) {
     throw new AppError(
       'CONFLICT',
@@ -63,7 +62,7 @@ async function removeAll(table: ObjectTable, writer: ObjectWriter, removal: Remo
     isLeft = slice.isLeft
     if (count >= most) break
   }
-  const isMore = count >= most && (await objectsFrom(table, bucket, path, after, 1)).length > 0
+  const isMore = count >= most && (await objectsFrom(table, bucket, path, { after, limit: 1 })).length > 0
   return { paths, count, ...(isMore && { next: after }) }
 }
 
@@ -82,7 +81,7 @@ async function removeSlice(
   writer: ObjectWriter,
   { bucket, path, all = false, maxKeys = SLICE, startAfter = '', cause }: Removal,
 ): Promise<RemovedSlice> {
-  const found = await objectsFrom(table, bucket, path, startAfter, maxKeys)
+  const found = await objectsFrom(table, bucket, path, { after: startAfter, limit: maxKeys })
   const some = fewEnough(found)
   // a hidden one that came after the look stays
   const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
@@ -95,17 +94,9 @@ async function removeSlice(
 }
 
 /** `CONFLICT` for hidden objects below a path; what is hidden in the path itself does not count. */
-async function refuseHidden({ entries }: ObjectTable, bucket: string, path: string): Promise<void> {
-  const end = afterAllOf(keyOf(bucket, path))
-  for (let after: { op: 'gt' | 'gte'; value: string } = { op: 'gte', value: keyOf(bucket, path) }; ;) {
-    const found = await entries.find({
-      where: [
-        { field: 'hidden', ...after },
-        { field: 'hidden', op: 'lt', value: end },
-      ],
-      sort: [{ field: 'hidden' }],
-      limit: SLICE,
-    })
+async function refuseHidden(table: ObjectTable, bucket: string, path: string): Promise<void> {
+  for (let after = ''; ;) {
+    const found = await objectsFrom(table, bucket, path, { after, limit: SLICE, field: 'hidden' })
     const hidden = found.find(({ value }) => isInTheWay(value.path, path))
     if (hidden !== undefined) {
       throw new AppError(
@@ -113,9 +104,8 @@ async function refuseHidden({ entries }: ObjectTable, bucket: string, path: stri
         `${path} has hidden objects, such as ${hidden.value.path}; ask for all=true to remove them too`,
       )
     }
-    const last = found.at(-1)
-    if (last === undefined || found.length < SLICE) return
-    after = { op: 'gt', value: keyOf(bucket, last.value.path) }
+    if (found.length < SLICE) return
+    after = found.at(-1)?.value.path ?? ''
   }
 }
 
@@ -128,26 +118,6 @@ function fewEnough(found: readonly Stored<ObjectRecord>[]): readonly Stored<Obje
   let folders = 0
   const until = found.findIndex(({ value }) => (folders += foldersAround(value.path).length) > MAX_FOLDERS)
   return until < 0 ? found : found.slice(0, Math.max(1, until))
-}
-
-async function objectsFrom(
-  { entries }: ObjectTable,
-  bucket: string,
-  prefix: string,
-  after: string,
-  limit: number,
-): Promise<readonly Stored<ObjectRecord>[]> {
-  const start = keyOf(bucket, prefix)
-  const found = await entries.find({
-    where: [
-      { field: 'key', op: 'gte', value: start },
-      ...(after === '' ? [] : [{ field: 'key', op: 'gt', value: keyOf(bucket, after) } as const]),
-      { field: 'key', op: 'lt', value: afterAllOf(start) },
-    ],
-    sort: [{ field: 'key' }],
-    limit,
-  })
-  return found.flatMap(({ value, ...stored }) => (isFolder(value) ? [] : [{ ...stored, value }]))
 }
 
 function nothingAt(bucket: string, path: string): AppError {

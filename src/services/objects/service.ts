@@ -13,7 +13,6 @@ import type {
 import { LooseContents } from './loose-contents.ts'
 import { openTable, PARTITION, type ObjectTable } from './object-table.ts'
 import { ObjectWriter } from './object-writer.ts'
-import { PartUploads } from './part-uploads.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 import { TenantObjects } from './tenant-objects.ts'
 
@@ -138,10 +137,13 @@ class Objects implements ObjectsService {
 
   #api(tenant: string, isInside: boolean): ObjectsApi {
     const { contents, keys, now, origin, newId } = this.#options
-    const own = { table: this.#table(tenant), writer: this.#writer, contents, now }
     return new TenantObjects({
-      ...own,
-      parts: new PartUploads({ ...own, loose: this.#loose, newId }),
+      table: this.#table(tenant),
+      writer: this.#writer,
+      loose: this.#loose,
+      contents,
+      now,
+      newId,
       buckets: bucketsOf(tenant, contents.shown, isInside),
       keys,
       origin,

@@ -1,10 +1,9 @@
 /** What one caller does with the objects of its tenant. */
-import { AppError, FORBIDDEN_KEYS, Issues, shown } from '#kernel'
+import { AppError, makeIssue, refuse, shown } from '#kernel'
 import { requireRight } from './buckets.ts'
 import {
   type BucketRight,
   type ByteRange,
-  type ContentStore,
   DEFAULT_EXPIRY,
   type ListOptions,
   MAX_EXPIRY,
@@ -23,56 +22,14 @@ import {
   type UploadsApi,
 } from './contract.ts'
 import { listObjects } from './list-objects.ts'
-import { entryId, type ObjectEntry, type ObjectTable } from './object-table.ts'
-import type { ObjectWriter } from './object-writer.ts'
+import { entryId, type ObjectEntry } from './object-table.ts'
 import { folderMark, hasHiddenPart, readObjectPath, readPath, readPrefix } from './paths.ts'
-import { MAX_PARTS, type PartUploads } from './part-uploads.ts'
+import { MAX_PARTS, PartUploads, type PartUploadsDependencies } from './part-uploads.ts'
 import { removeObjects } from './remove-objects.ts'
 import { shownEntry } from './show.ts'
 import { attachment, LENGTH_PARAMETER, signedAddress, signingTime } from './signing/sign-address.ts'
 import { signedForm } from './signing/sign-form.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
-
-/** What a put says of its content, checked before any of it comes. */
-const MAX_CONTENT_TYPE = 255
-const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+\s*(?:;|$)/
-/** bytes of all names and values, as S3 has it */
-const MAX_METADATA_BYTES = 2_048
-/** what a header may have */
-const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
-const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
-const ETAG = /^[0-9a-f]{32}$/
-
-/** Throws `VALIDATION` with all problems. */
-function checkPut({ contentType, metadata = {}, expect, length }: PutOptions): void {
-  const issues = new Issues('OBJECT')
-  if (contentType !== undefined && !isContentType(contentType)) {
-    issues.wrong('/contentType', `${shown(contentType)} is no media type`, 'write one such as text/plain')
-  }
-  let bytes = 0
-  for (const [name, value] of Object.entries(metadata)) {
-    bytes += Buffer.byteLength(name) + Buffer.byteLength(value)
-    if (!HEADER_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
-      issues.wrong('/metadata', `${shown(name)} is no name`, 'use lower-case letters, digits and dashes')
-    } else if (!HEADER_TEXT.test(value)) {
-      issues.wrong(`/metadata/${name}`, 'has characters that no header may have', 'encode them')
-    }
-  }
-  if (bytes > MAX_METADATA_BYTES) {
-    issues.wrong('/metadata', `has ${bytes} bytes`, `at most ${MAX_METADATA_BYTES} are kept`)
-  }
-  if (typeof expect === 'string' && expect !== 'absent' && !ETAG.test(expect)) {
-    issues.wrong('/expect', `${shown(expect)} is no etag`, 'write an MD5 in hex, or absent')
-  }
-  for (const [name, value] of Object.entries(length ?? {})) {
-    if (!Number.isSafeInteger(value) || value < 0) issues.wrong(`/length/${name}`, `${value} is no number of bytes`)
-  }
-  issues.throwIfAny('The object')
-}
-
-function isContentType(text: string): boolean {
-  return text.length <= MAX_CONTENT_TYPE && HEADER_TEXT.test(text) && MEDIA_TYPE.test(text)
-}
 
 /** Any would do: whoever checks takes the one that it was signed for. */
 const REGION = 'us-east-1'
@@ -80,47 +37,24 @@ const FOLDER_TYPE = 'application/x-directory'
 const RIGHTS = { GET: 'read', PUT: 'write', POST: 'write', DELETE: 'delete' } as const
 const PATHS = { GET: readObjectPath, PUT: readPath, POST: readPrefix, DELETE: readPath } as const
 
-export interface TenantDependencies {
-  readonly table: ObjectTable
-  readonly writer: ObjectWriter
-  readonly contents: ContentStore
-  readonly parts: PartUploads
+export interface TenantDependencies extends Omit<PartUploadsDependencies, 'locate'> {
   /** as the caller has them */
   readonly buckets: readonly ObjectBucket[]
   readonly keys: SigningKeys
-  /** epoch ms */
-  readonly now: () => number
   /** where this host is reached */
   readonly origin: () => string
 }
 
 export class TenantObjects implements ObjectsApi {
+  readonly uploads: UploadsApi
   readonly #dependencies: TenantDependencies
 
   constructor(dependencies: TenantDependencies) {
     this.#dependencies = dependencies
-  }
-
-  get uploads(): UploadsApi {
-    const { parts } = this.#dependencies
-    const placeOf = (bucket: string, path: string, upload: string) => {
-      const { alias } = this.#with(bucket, 'write')
-      return { bucket: alias, path: readObjectPath(path), upload }
-    }
-    return {
-      begin: async (bucket, path, options = {}) => {
-        checkPut(options)
-        return parts.begin(this.#with(bucket, 'write').alias, readObjectPath(path), options)
-      },
-      put: async (bucket, path, upload, { number, content, most }) =>
-        parts.put(placeOf(bucket, path, upload), number, content, most),
-      complete: async (bucket, path, upload, named, options = {}) => {
-        checkPut(options)
-        return parts.complete(placeOf(bucket, path, upload), named, options)
-      },
-      abort: async (bucket, path, upload) => parts.abort(placeOf(bucket, path, upload)),
-      list: async (bucket, path, upload, page) => parts.list(placeOf(bucket, path, upload), page),
-    }
+    this.uploads = new PartUploads({
+      ...dependencies,
+      locate: (bucket, path) => ({ bucket: this.#with(bucket, 'write').alias, path: readObjectPath(path) }),
+    })
   }
 
   async buckets(store?: string): Promise<readonly ObjectBucket[]> {
@@ -165,7 +99,6 @@ export class TenantObjects implements ObjectsApi {
     options: PutOptions = {},
   ): Promise<ObjectRecord> {
     const { alias } = this.#with(bucket, 'write')
-    checkPut(options)
     return this.#dependencies.writer.put(this.#dependencies.table, alias, readObjectPath(path), content, options)
   }
 
@@ -176,7 +109,7 @@ export class TenantObjects implements ObjectsApi {
     const mark = readPath(folderMark(folder))
     try {
       const { writer, table } = this.#dependencies
-      await writer.put(table, alias, mark, new Uint8Array(), { contentType: FOLDER_TYPE, expect: 'absent' })
+      await writer.put(table, alias, mark, new Uint8Array(), { contentType: FOLDER_TYPE, expect: { noneMatch: ['*'] } })
     } catch (error) {
       // it was there
       if (!(error instanceof AppError && error.code === 'PRECONDITION')) throw error
@@ -204,14 +137,12 @@ export class TenantObjects implements ObjectsApi {
   }
 
   async sign(bucket: string, path: string, options: SignOptions): Promise<SignedLink> {
-    const { method, expiry = DEFAULT_EXPIRY, all = false } = options
-    const { upload, part } = options
+    const { method, expiry = DEFAULT_EXPIRY, all = false, upload, part } = options
     const { alias, name, rights } = this.#with(bucket, upload === undefined ? RIGHTS[method] : 'write')
     if (!Number.isInteger(expiry) || expiry < 1 || expiry > MAX_EXPIRY) {
-      throw new AppError(
-        'VALIDATION',
-        `A signed address is good for 1 to ${MAX_EXPIRY} seconds (7 days), not ${expiry}`,
-      )
+      const message = `makes ${expiry} seconds with hours and days`
+      const suggestion = `a signed address is good for 1 to ${MAX_EXPIRY} seconds, 7 days`
+      throw refuse('the query', [makeIssue('QUERY', '/expiry_seconds', message, suggestion)])
     }
     const signed = upload === undefined ? PATHS[method](path) : readObjectPath(path)
     if (method !== 'GET') refuseHiddenPath(signed, all)

@@ -12,6 +12,7 @@
  * `TOO_LARGE`, `RATE_LIMITED` (too many wait), `DATA` (series cannot be read: 502 over HTTP), `CLOSED`.
  */
 import type { Caller, ExpectedVersion, Issue, Json, JsonObject } from '#kernel'
+import type { SearchParameters, StoredQuery } from './stored/stored-schema.ts'
 
 /** The service of one host. */
 export interface QueriesService {
@@ -151,30 +152,6 @@ export interface StoredQueryApi {
   remove(name: string, options?: StoredWriteOptions): Promise<void>
   /** One page of those that the filter `q` finds, by name. */
   search(query: SearchParameters): Promise<StoredQueryPage>
-}
-
-export interface SearchParameters {
-  /** terms with spaces between them, such as `tag:stable -name:old*` */
-  readonly q?: string
-  /** 0 to 100; default 10 */
-  readonly limit?: number
-  readonly offset?: number
-}
-
-export interface StoredQuery {
-  readonly name: string
-  readonly query: JsonObject
-  readonly meta: JsonObject
-  readonly attrs: StoredQueryAttributes
-}
-
-export interface StoredQueryAttributes {
-  /** ISO 8601 */
-  readonly created: string
-  /** `users/<id>` */
-  readonly created_by: string
-  readonly modified: string
-  readonly modified_by: string
 }
 
 export interface VersionedQuery {

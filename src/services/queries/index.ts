@@ -1,3 +1,2 @@
 /** Queries, as a host puts them together. */
-export { queriesErrorBody } from './error-body.ts'
-export { queriesRoutes } from './routes.ts'
+export { queriesErrorBody, queriesRoutes } from './api.ts'

@@ -1,11 +1,11 @@
 /** The query service put together: series and documents over storage, everything else injected. */
-import { type Caller, type Issue, Issues, perTenant, Yielder } from '#kernel'
+import { type Caller, type Issue, perTenant, refusedBy, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Collection, Storage } from '#storage'
 import type { OpenedResult, QueriesApi, QueriesService, QuerySource, Readiness, ResourceSelector } from './contract.ts'
 import { QuerySlots } from './execution/query-slots.ts'
 import { begin, openRun, resultOf, type Run } from './execution/run.ts'
-import { tryQuery } from './query/read-query.ts'
+import { readQuery } from './query/read-query.ts'
 import { QUERIES, type QueryRecord } from './stored/query-record.ts'
 import { queryNotFound, storedQueryApi } from './stored/stored-queries.ts'
 
@@ -59,9 +59,7 @@ class Service implements QueriesService {
   }
 
   check(query: unknown): readonly Issue[] {
-    const issues = new Issues('QUERY')
-    tryQuery({ query, now: this.#options.now() }, issues)
-    return issues.list
+    return refusedBy(() => readQuery({ query, now: this.#options.now() }))
   }
 
   gauges(): ReturnType<QueriesService['gauges']> {

@@ -1,4 +1,4 @@
-/** Attributes of resources and types: plain JSON by name. */
+/** Attributes of resources and types: plain JSON by name, and what is searched of them. */
 import type { Json } from '#kernel'
 
 export type Attributes = Readonly<Record<string, Json>>
@@ -6,4 +6,16 @@ export type Attributes = Readonly<Record<string, Json>>
 export function textAt(attributes: Attributes, name: string): string | undefined {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined
   return typeof value === 'string' ? value : undefined
+}
+
+/** bytes of a text that storage keeps for searching */
+const LONGEST_TEXT = 2_000
+
+/** What `filter` looks into: texts below one another, as far as storage keeps them. */
+export function wordsOf(texts: readonly string[]): string {
+  const text = texts.join('\n')
+  if (text.length * 3 <= LONGEST_TEXT || Buffer.byteLength(text) <= LONGEST_TEXT) return text
+  const cut = Buffer.from(text).subarray(0, LONGEST_TEXT).toString()
+  // the last character may have lost its end
+  return cut.replace(/\uFFFD$/, '')
 }

@@ -2,7 +2,7 @@
 import { EffectLedger } from '#services/shared'
 import { ByTenant } from '#kernel'
 import type { Collection, Log, Storage, Store, Write } from '#storage'
-import { CONSTRAINTS, type ConstraintRecord } from './constraint-record.ts'
+import { CONSTRAINTS, type ConstraintRecord } from './constraints/constraint-schema.ts'
 import { HISTORY, type HistoryRecord } from './history.ts'
 import { RESOURCES, type ResourceRecord } from './resource-record.ts'
 import { TYPES, type TypeRecord } from './type-record.ts'
@@ -11,11 +11,11 @@ import { TYPES, type TypeRecord } from './type-record.ts'
  * Its partition 0 has one `MetadataEvent` for each write that tasks may depend on (`notedChange`), in the order of the
  * commits. Whoever follows it keeps a cursor.
  */
-export const CHANGE_LOG = 'resources'
+const CHANGE_LOG = 'resources'
 
 export interface TenantCollections {
   readonly tenant: string
-  /** for collections of whoever works beside the documents */
+  /** for collections of what works beside the documents */
   readonly store: Store
   readonly resources: Collection<ResourceRecord>
   readonly types: Collection<TypeRecord>
@@ -42,5 +42,10 @@ export class CollectionsByTenant extends ByTenant<TenantCollections> {
         commit: (writes) => store.commit(writes),
       }
     })
+  }
+
+  /** Without those of the host itself, whose names begin with _. */
+  async ownTenants(): Promise<readonly string[]> {
+    return (await this.tenants()).filter((tenant) => !tenant.startsWith('_'))
   }
 }

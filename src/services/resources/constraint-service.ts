@@ -1,11 +1,14 @@
 /** Resource constraints: created, changed, deleted and shown. */
-import { type Caller, type KeyedMutex, type KeyedSharedLock, retryOnConflict } from '#kernel'
-import type { ConstraintRecord } from './constraint-record.ts'
+import { AppError, type Caller, type KeyedMutex, type KeyedSharedLock, retryOnConflict } from '#kernel'
+import { Constraint, type ConstraintRecord } from './constraints/constraint-schema.ts'
 import { schemaOf } from './constraints/json-schema.ts'
-import { readConstraint } from './constraints/read-constraint.ts'
+import { mergeTypes } from './constraints/merge-attributes.ts'
+import { RESERVED } from './constraints/reserved.ts'
 import type { ConstraintApi, ResourceEntity } from './contract.ts'
 import { constraintInUse, constraintNotFound } from './error-texts.ts'
-import { listConstraints } from './list/list-documents.ts'
+import { listDocuments } from './list/list-documents.ts'
+import { readConstraintListing } from './list/read-listing.ts'
+import { checkSize } from './resource-schema.ts'
 import { typeLockKey } from './resource-writer.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { TYPES_LANE } from './type-service.ts'
@@ -65,11 +68,23 @@ export function constraintApi(
       }),
     get: async (id) => entityOf((await stored(id)).value),
     schema: async (id) => schemaOf((await stored(id)).value.attributes),
-    list: (query) => listConstraints(tenantResources, query, entityOf),
+    list: (query) => listDocuments(constraints, readConstraintListing(query), entityOf),
   }
 }
 
 function entityOf(record: ConstraintRecord): ResourceEntity {
   // declared shapes of plain JSON
   return record as unknown as ResourceEntity
+}
+
+/** Throws `VALIDATION` with every problem; a redefinition of reserved attributes has a text that clients know. */
+export function readConstraint(body: unknown, id: string): ConstraintRecord {
+  const given = Constraint.read(body)
+  checkSize(given, 'the constraint')
+  for (const attribute of given.attributes) {
+    const reserved = RESERVED.find((each) => each.name === attribute.name)
+    if (reserved !== undefined && mergeTypes(reserved.type, attribute.type) === undefined)
+      throw new AppError('VALIDATION', 'Cannot redefine default keywords')
+  }
+  return Object.assign({ id }, given, { id })
 }

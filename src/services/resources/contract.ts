@@ -13,6 +13,7 @@
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, ExpectedVersion, FeedReader, Issue, Json, Page, ReaderOptions } from '#kernel'
+import type { AttributeOrigin, Cascade } from './resource-schema.ts'
 
 /** The service of one host. */
 export interface ResourcesService {
@@ -103,7 +104,7 @@ export interface ResourceApi {
   /** Also makes it when it is not there. */
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
   patch(id: string, body: unknown, options?: PatchOptions): Promise<Versioned<ResourceEntity>>
-  remove(id: string, options?: WriteOptions & { readonly cascade?: readonly string[] }): Promise<void>
+  remove(id: string, options?: WriteOptions & { readonly cascade?: readonly Cascade[] }): Promise<void>
   get(id: string, options?: ShowOptions): Promise<Versioned<ResourceEntity>>
   /** `query`: the parameters of the listing as they came (reference of `GET /api/resources`) */
   list(query: ListQuery): Promise<Page<ResourceEntity>>
@@ -117,16 +118,6 @@ export interface ResourceApi {
 
 /** Parameters by name; those that repeat are arrays. */
 export type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
-
-export interface AttributeOrigin {
-  readonly attribute: string
-  readonly value: Json
-  readonly from: 'resource' | 'type'
-  /** id of the resource or the type */
-  readonly id: string
-  /** what the type says, where the resource says otherwise */
-  readonly hidden?: Json
-}
 
 export interface ChangeRecord {
   /** ISO 8601 */

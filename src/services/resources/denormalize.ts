@@ -4,7 +4,8 @@
  */
 import { sameJson } from '#kernel'
 import type { Attributes } from './attributes.ts'
-import type { AttributeOrigin, ResourceEntity } from './contract.ts'
+import type { ResourceEntity } from './contract.ts'
+import type { AttributeOrigin } from './resource-schema.ts'
 
 /** Never inherited; what begins with `$` is bookkeeping of the type and is not inherited either. */
 const OWN_ONLY: ReadonlySet<string> = new Set(['id', 'parentId'])

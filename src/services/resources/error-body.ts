@@ -32,6 +32,6 @@ function wireFailure(issue: Issue): WireFailure {
     keyword: typeof keyword === 'string' ? keyword : 'format',
     msgs: [suggestion === undefined ? message : `${message} (${suggestion})`],
     ...(isShort && { value }),
-    instancePath: path,
+    instancePath: path === '' ? '/' : path,
   }
 }

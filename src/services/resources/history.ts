@@ -1,7 +1,9 @@
 /** The history of resources and types: one record for each write by somebody, in the same commit (RESOURCE-1). */
-import type { Json } from '#kernel'
-import type { CollectionSpec } from '#storage'
-import type { ChangeRecord, ResourceEntity } from './contract.ts'
+import type { Json, Page } from '#kernel'
+import type { Collection, CollectionSpec } from '#storage'
+import type { ChangeRecord, ListQuery, ResourceEntity } from './contract.ts'
+import { pageOf } from './list/list-documents.ts'
+import { pagingOf } from './list/read-listing.ts'
 
 export type Kind = 'resource' | 'resourcetype'
 
@@ -38,7 +40,21 @@ export function historyOf(kind: Kind, id: string): string {
   return `${kind}/${id}`
 }
 
-export function changeRecord(kind: Kind, id: string, record: HistoryRecord): ChangeRecord {
+/** Newest first; `skip`, and `limit` of 10 unless said otherwise. */
+export function changesOf(
+  history: Collection<HistoryRecord>,
+  kind: Kind,
+  id: string,
+  query: ListQuery,
+): Promise<Page<ChangeRecord>> {
+  const paging = { ...pagingOf(query, DEFAULT_CHANGES), sort: [{ field: 'id', descending: true }] }
+  const where = [{ field: 'of', op: 'eq', value: historyOf(kind, id) }] as const
+  return pageOf(history, where, paging, (record) => changeRecord(kind, id, record))
+}
+
+const DEFAULT_CHANGES = 10
+
+function changeRecord(kind: Kind, id: string, record: HistoryRecord): ChangeRecord {
   const { time, userId, change } = record
   const entity = record.entity as ResourceEntity | undefined
   const common = { time: new Date(time).toISOString(), userId, change }

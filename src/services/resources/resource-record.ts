@@ -1,10 +1,9 @@
 /** A resource as it is stored. What is searched are its own attributes over a copy of those of its type. */
 import { decodedText, isPlainObject, sameJson } from '#kernel'
 import type { CollectionSpec } from '#storage'
-import { textAt, type Attributes } from './attributes.ts'
+import { type Attributes, textAt, wordsOf } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import { isInherited } from './denormalize.ts'
-import { wordsOf } from './words.ts'
 
 export interface ResourceRecord {
   readonly own: ResourceEntity

@@ -1,31 +1,29 @@
 /** Resources: created, changed, deleted and shown. */
-import { at, type Caller, isPlainObject, type Issue, type Page, refuse, refusedBy } from '#kernel'
-import { QueryReader } from '#services/shared'
+import { at, type Caller, isPlainObject, type Issue, refuse, refusedBy } from '#kernel'
 import type { Attributes } from './attributes.ts'
-import type { BackgroundWork } from './background-work.ts'
-import { changesOf } from './change-pages.ts'
+import { commandPage } from './commands/command-log.ts'
+import { changesOf } from './history.ts'
 import { checkAttributes } from './constraints/check-attributes.ts'
 import { issueOf } from './constraints/enforcement.ts'
 import { COMMAND, RESERVED } from './constraints/reserved.ts'
 import type { Cascades, ResourceApi, ResourceEntity, Versioned } from './contract.ts'
 import { originsOf } from './denormalize.ts'
 import { problem, resourceExists, resourceInUse, resourceNotFound } from './error-texts.ts'
+import { lackingTasks } from './managed-tasks/reconciler-record.ts'
 import { listResources } from './list/list-resources.ts'
-import { readAttributes } from './read-attributes.ts'
+import { CASCADES, ResourceAttributes } from './resource-schema.ts'
 import { checkId, patched, versionOf, withId, type ResourceWriter } from './resource-writer.ts'
 import type { TenantResources } from './tenant-resources.ts'
 
 export interface ResourceDependencies {
   readonly writer: ResourceWriter
   readonly cascades?: Cascades | undefined
-  readonly background: BackgroundWork
 }
 
-const CASCADES = ['alarms', 'measurements', 'tasks'] as const
 const SUBJECT = 'the resource'
 
 export function resourceApi(
-  { writer, cascades = {}, background }: ResourceDependencies,
+  { writer, cascades = {} }: ResourceDependencies,
   tenantResources: TenantResources,
   caller: Caller,
 ): ResourceApi {
@@ -52,7 +50,7 @@ export function resourceApi(
 
   return {
     create: async (body) => {
-      const attributes = readAttributes(body, SUBJECT)
+      const attributes = ResourceAttributes.read(body)
       const { id } = attributes
       if (id === undefined || id === null) throw refuse(SUBJECT, [problem('/id', 'is required')])
       const entity = withId({ ...attributes, id: null }, typeof id === 'string' ? id : '', SUBJECT)
@@ -66,12 +64,12 @@ export function resourceApi(
       })
     },
     replace: async (id, body, options) => {
-      const entity = withId(readAttributes(body, SUBJECT), id, SUBJECT)
+      const entity = withId(ResourceAttributes.read(body), id, SUBJECT)
       checkResource(entity)
       return write({ id, options, step: () => entity })
     },
     patch: async (id, body, { cause, ...options } = {}) => {
-      const patch = readAttributes(body, SUBJECT)
+      const patch = ResourceAttributes.read(body)
       checkId(patch, id, SUBJECT)
       return write({
         id,
@@ -85,13 +83,6 @@ export function resourceApi(
       })
     },
     remove: async (id, { cascade = [], ...options } = {}) => {
-      const wrong = cascade.filter((name) => !CASCADES.some((known) => known === name))
-      if (wrong.length > 0) {
-        const issues = wrong.map((name) =>
-          problem('/cascade', `"${name}" is unknown`, `write one of ${CASCADES.join(', ')}`),
-        )
-        throw refuse('the query', issues)
-      }
       await writer.write(tenantResources, {
         caller,
         id,
@@ -121,12 +112,12 @@ export function resourceApi(
       return listResources(tenantResources, query, [{ field: 'references', op: 'eq', value: id }])
     },
     changes: async (id, query) => {
-      const page = await changesOf(tenantResources, 'resource', id, query)
+      const page = await changesOf(tenantResources.collections.history, 'resource', id, query)
       if (page.total === 0) throw resourceNotFound(id)
       return page
     },
     commands: async (id, query) => {
-      const page = (await background.commands?.(collections, id, query)) ?? emptyPage(query)
+      const page = await commandPage(collections.store, id, query)
       // commands to a resource that is not there are written down too
       if (page.total === 0) await stored(id)
       return page
@@ -136,8 +127,8 @@ export function resourceApi(
       const type = await tenantResources.typeOf(value)
       const own = tenantResources.lastSeen.current(value.own)
       const origins = originsOf(own, type && { id: type.own.id, attributes: type.own })
-      const lacking = type && (await background.lacking?.(tenantResources.collections, { resource: id }))
-      if (type === undefined || lacking === undefined || lacking.length === 0) return origins
+      const lacking = type === undefined ? [] : await lackingTasks(collections.store, { resource: id })
+      if (type === undefined || lacking.length === 0) return origins
       // no attribute, but what is asked when tasks are missing
       return [...origins, { attribute: '$lackingTasks', value: lacking, from: 'type', id: type.own.id }]
     },
@@ -147,7 +138,7 @@ export function resourceApi(
 /** What of a patch is refused whatever the resource is: an attribute that is set is what it has to be by itself. */
 export function issuesOfPatch(body: unknown): readonly Issue[] {
   return refusedBy(() => {
-    const patch = readAttributes(body, SUBJECT)
+    const patch = ResourceAttributes.read(body)
     checkResource(patched({ id: 'any' }, patch))
   })
 }
@@ -180,11 +171,4 @@ async function usersOf({ collections: { resources } }: TenantResources, id: stri
   const [children, referrers] = await Promise.all([resources.count([child, other]), resources.count([referrer, other])])
   const both = children > 0 && referrers > 0 ? await resources.count([child, referrer, other]) : 0
   return children + referrers - both
-}
-
-function emptyPage(query: Parameters<ResourceApi['list']>[0]): Page<never> {
-  const reader = new QueryReader(query)
-  const page = { values: [], skip: reader.integer('skip') ?? 0, limit: reader.integer('limit') ?? 100, total: 0 }
-  reader.done()
-  return page
 }

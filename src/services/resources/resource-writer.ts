@@ -18,10 +18,10 @@ import type { Stored, Write } from '#storage'
 import { textAt, type Attributes } from './attributes.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
-import type { Enforcement } from './constraints/enforcement.ts'
+import { enforce } from './constraints/enforcement.ts'
 import { problem } from './error-texts.ts'
 import type { Parents } from './parents.ts'
-import { checkSize } from './read-attributes.ts'
+import { checkSize } from './resource-schema.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import type { TypeRecord } from './type-record.ts'
@@ -33,7 +33,6 @@ export interface WriterDependencies {
   readonly typeLock: KeyedSharedLock
   readonly recorder: ChangeRecorder
   readonly parents: Parents
-  readonly enforcement: Enforcement
   readonly typeWork: TypeWork
   /** epoch ms */
   readonly now: () => number
@@ -146,7 +145,7 @@ export class ResourceWriter {
 
   async #checked(tenantResources: TenantResources, own: ResourceEntity, typeId: string): Promise<ResourceRecord> {
     const type = await tenantResources.types.get(typeId)
-    if (type !== undefined) await this.#dependencies.enforcement.check(tenantResources, own, type)
+    if (type !== undefined) await enforce(tenantResources, own, type)
     return this.#recordFor(own, type)
   }
 
@@ -230,8 +229,8 @@ export function patched(before: ResourceEntity, patch: Attributes): ResourceEnti
 
 function overlaid(before: Attributes, patch: Attributes, id: string): ResourceEntity {
   const next: Record<string, Json> & { id: string } = { ...before, id }
-  for (const [name, value] of Object.entries(patch)) {
-    if (name === 'id') continue
+  for (const [name, value] of Object.entries<Json | undefined>(patch)) {
+    if (name === 'id' || value === undefined) continue
     if (value === null) delete next[name]
     else next[name] = value
   }

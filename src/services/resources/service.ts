@@ -1,7 +1,10 @@
 /**
  * The resources service put together: documents over storage, everything else injected. Writes go to storage first,
- * with their history and the log that others follow; memory and the feed learn of them afterwards.
+ * with their history and the log that others follow; memory and the feed learn of them afterwards. Managed tasks,
+ * commands and bulk operations work beside the documents.
  */
+import type { CommandOutbox } from '#services/broker/contract'
+import { JobRunner } from '#jobs'
 import {
   AppError,
   type Caller,
@@ -10,21 +13,20 @@ import {
   KeyedSharedLock,
   type Logger,
   messageOf,
+  perTenant,
   type ReaderOptions,
   type StartTimer,
 } from '#kernel'
 import type { Storage } from '#storage'
 import { machineTimers } from '#platform'
-import type { BackgroundWork, MakeBackgroundWork } from './background-work.ts'
 import { CollectionsByTenant } from './collections.ts'
 import { ChangeRecorder } from './change-recorder.ts'
+import { CommandRunner } from './commands/command-runner.ts'
 import { constraintApi } from './constraint-service.ts'
-import { Enforcement } from './constraints/enforcement.ts'
 import type {
   ActuatorCall,
   Cascades,
   ManagedTasks,
-  OperationApi,
   ResourceEntity,
   ResourcesApi,
   ResourcesGauges,
@@ -32,6 +34,9 @@ import type {
   SeenResource,
 } from './contract.ts'
 import { Discovery } from './discovery.ts'
+import { Reconciler } from './managed-tasks/reconciler.ts'
+import { operationHandler } from './operations/operation-jobs.ts'
+import { operationApi } from './operations/operation-service.ts'
 import { Parents } from './parents.ts'
 import { issuesOfPatch, resourceApi } from './resource-service.ts'
 import { ResourceWriter } from './resource-writer.ts'
@@ -49,12 +54,20 @@ export interface ResourcesOptions {
   readonly managedTasks?: ManagedTasks
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
-  /** what works beside the documents: the reconciler of managed tasks, commands, bulk operations */
-  readonly background?: readonly MakeBackgroundWork[]
   /** calls `work` again and again, some seconds apart, until the function it gives is called; default: a timer that keeps no process alive */
   readonly sweep?: (work: () => void) => () => void
   /** default: the machine's timers, which keep no process alive */
   readonly later?: StartTimer
+}
+
+/** What a host asks of the service besides what others do. */
+export interface HostedResources extends ResourcesService {
+  /** for the broker */
+  readonly outbox: CommandOutbox
+  /** A template was made or changed: managed tasks that could not be made of it are tried again. Never waits. */
+  templateWritten(tenant: string, template: string): void
+  /** Resolves when all that was asked before is done, as far as it can be. */
+  idle(): Promise<void>
 }
 
 /** ms between two writings of when resources were heard last */
@@ -64,79 +77,75 @@ const SWEEPS_PER_EFFECTS = 720
 /** times of contact that one sweep writes: ingestion comes first */
 const MAX_CONTACTS = 2_000
 
-export function createResourcesService(options: ResourcesOptions): ResourcesService {
+export function createResourcesService(options: ResourcesOptions): HostedResources {
   return new Resources(options)
 }
 
-class Resources implements ResourcesService {
+class Resources implements HostedResources {
+  readonly outbox: CommandRunner
   readonly #options: ResourcesOptions
   readonly #collectionsByTenant: CollectionsByTenant
-  readonly #tenantResourcesByName = new Map<
-    string,
-    { readonly tenantResources: TenantResources; readonly discovery: Discovery }
-  >()
+  readonly #tenants = new Map<string, TenantResources>()
+  readonly #tenantResourcesOf = perTenant((tenant) => {
+    const tenantResources = new TenantResources(this.#collectionsByTenant.of(tenant))
+    this.#tenants.set(tenant, tenantResources)
+    return tenantResources
+  })
+  readonly #discoveryOf = perTenant((tenant) => new Discovery(this.#recorder, this.#tenantResourcesOf(tenant)))
   readonly #recorder: ChangeRecorder
   readonly #lanes = new KeyedMutex()
   readonly #typeLock = new KeyedSharedLock()
-  readonly #enforcement = new Enforcement()
   readonly #typeWork: TypeWork
   readonly #writer: ResourceWriter
-  readonly #backgrounds: readonly BackgroundWork[]
-  /** the first of each member counts */
-  readonly #background: BackgroundWork
+  readonly #reconciler: Reconciler
+  readonly #jobs: JobRunner
   #endSweep: () => void = () => {}
   #sweeping: Promise<void> = Promise.resolve()
   #sweeps = 0
 
   constructor(options: ResourcesOptions) {
-    const { storage, now, newId, logger, managedTasks, actuators, background = [] } = options
+    const { storage, now, newId, logger, managedTasks = noTasks, actuators = noActuators } = options
     const { later = machineTimers.later } = options
     this.#options = options
-    this.#collectionsByTenant = new CollectionsByTenant(storage)
-    this.#recorder = new ChangeRecorder(now, newId, (tenant) => {
-      for (const background of this.#backgrounds) background.written?.(tenant)
-    })
-    this.#typeWork = new TypeWork({ enforcement: this.#enforcement, later, logger })
+    const collectionsByTenant = new CollectionsByTenant(storage)
+    this.#collectionsByTenant = collectionsByTenant
+    this.#recorder = new ChangeRecorder(now, newId, (tenant) => this.#reconciler.wake(tenant))
+    this.#typeWork = new TypeWork({ later, logger })
     this.#writer = new ResourceWriter({
       lanes: this.#lanes,
       typeLock: this.#typeLock,
       recorder: this.#recorder,
       parents: new Parents(),
-      enforcement: this.#enforcement,
       typeWork: this.#typeWork,
       now,
     })
-    const core = {
-      collectionsByTenant: this.#collectionsByTenant,
-      service: this,
-      now,
-      newId,
-      ...(logger && { logger }),
-      ...(managedTasks && { managedTasks }),
-      ...(actuators && { actuators }),
-    }
-    this.#backgrounds = background.map((make) => make(core))
-    this.#background = Object.assign({}, ...this.#backgrounds.toReversed().map(bound)) as BackgroundWork
+    this.#reconciler = new Reconciler({ collectionsByTenant, tasks: managedTasks, now, newId, later, logger })
+    const store = (tenant: string) => collectionsByTenant.of(tenant).store
+    const common = { storage: { tenant: store, tenants: () => collectionsByTenant.ownTenants() }, now, logger }
+    const lookup: ResourcesService['lookup'] = (...resource) => this.lookup(...resource)
+    this.outbox = new CommandRunner({ ...common, newId, later, actuators, lookup })
+    const handlers = [operationHandler((caller) => this.as(caller), logger)]
+    this.#jobs = new JobRunner({ ...common, newId, handlers, timers: { ...machineTimers, later } })
   }
 
   as(caller: Caller): ResourcesApi {
-    const { newId, cascades, managedTasks } = this.#options
-    const { tenantResources } = this.#tenantResourcesOf(caller.tenant)
+    const { now, newId, cascades, managedTasks } = this.#options
+    const tenantResources = this.#tenantResourcesOf(caller.tenant)
     const shared = {
       lanes: this.#lanes,
       typeLock: this.#typeLock,
       recorder: this.#recorder,
       typeWork: this.#typeWork,
+      reconciler: this.#reconciler,
+      now,
       newId,
-      background: this.#background,
       ...(managedTasks && { tasks: managedTasks }),
     }
-    const operations = (): OperationApi => this.#background.operations?.(caller) ?? noOperations()
-    const writer = this.#writer
+    const [writer, queue] = [this.#writer, this.#jobs.queue(caller.tenant)]
     // made when they are asked for: most requests need one of them
     return {
       get resources() {
-        return resourceApi({ writer, cascades, background: shared.background }, tenantResources, caller)
+        return resourceApi({ writer, cascades }, tenantResources, caller)
       },
       get types() {
         return typeApi(shared, tenantResources, caller)
@@ -145,7 +154,7 @@ class Resources implements ResourcesService {
         return constraintApi(shared, tenantResources, caller)
       },
       get operations() {
-        return operations()
+        return operationApi({ queue, now, newId }, tenantResources.collections, caller)
       },
     }
   }
@@ -157,32 +166,38 @@ class Resources implements ResourcesService {
       this.#sweeping = this.#sweeping.then(() => this.#sweep())
     })
     for (const tenant of await this.#collectionsByTenant.tenants())
-      await this.#typeWork.resume(this.#tenantResourcesOf(tenant).tenantResources)
-    for (const background of this.#backgrounds) await background.start?.(closing)
+      await this.#typeWork.resume(this.#tenantResourcesOf(tenant))
+    await this.#reconciler.start()
+    await this.outbox.start()
+    await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
     this.#recorder.feed.end()
     this.#endSweep()
-    for (const background of this.#backgrounds.toReversed()) await background.stop?.()
+    await this.#jobs.stop()
+    await Promise.all([this.#reconciler.stop(), this.outbox.stop()])
     await this.#typeWork.stop()
     await this.#lanes.idle()
     await this.#sweeping
     await this.#writeLastSeen(Infinity)
   }
 
+  async idle(): Promise<void> {
+    await this.#jobs.idle()
+    await Promise.all([this.#reconciler.idle(), this.outbox.idle()])
+  }
+
   gauges(): ResourcesGauges {
-    const sum = (read: (background: BackgroundWork) => number): number =>
-      this.#backgrounds.reduce((total, one) => total + read(one), 0)
     return {
-      openOperations: this.#typeWork.open + sum((one) => one.openOperations?.() ?? 0),
-      upkeepWaiting: sum((one) => one.upkeepWaiting?.() ?? 0),
+      openOperations: this.#typeWork.open + this.#jobs.open,
+      upkeepWaiting: this.#reconciler.waiting,
       eventStreams: this.#recorder.feed.readers,
     }
   }
 
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
-    return this.#tenantResourcesOf(tenant).tenantResources.lookup(id)
+    return this.#tenantResourcesOf(tenant).lookup(id)
   }
 
   checkPatch(body: unknown): readonly Issue[] {
@@ -194,37 +209,33 @@ class Resources implements ResourcesService {
   }
 
   discover(tenant: string, seen: readonly SeenResource[]): Promise<void> | undefined {
-    return this.#tenantResourcesOf(tenant).discovery.discover(seen)
+    return this.#discoveryOf(tenant).discover(seen)
   }
 
-  #tenantResourcesOf(tenant: string): { readonly tenantResources: TenantResources; readonly discovery: Discovery } {
-    const known = this.#tenantResourcesByName.get(tenant)
-    if (known !== undefined) return known
-    const tenantResources = new TenantResources(this.#collectionsByTenant.of(tenant))
-    const made = { tenantResources, discovery: new Discovery(this.#recorder, tenantResources) }
-    this.#tenantResourcesByName.set(tenant, made)
-    return made
+  templateWritten(tenant: string, template: string): void {
+    this.#reconciler.templateWritten(tenant, template)
   }
 
   async #sweep(): Promise<void> {
     await this.#writeLastSeen(MAX_CONTACTS)
     this.#sweeps++
     if (this.#sweeps % SWEEPS_PER_EFFECTS > 0) return
-    for (const { tenantResources } of this.#tenantResourcesByName.values()) {
-      try {
-        await tenantResources.collections.effects.sweep(this.#options.now())
-      } catch (error) {
-        this.#options.logger?.warn('Effects of tasks that are a day old stay', { error: messageOf(error) })
-      }
-    }
+    await this.#ofEach('Effects of tasks that are a day old stay', ({ collections }) =>
+      collections.effects.sweep(this.#options.now()),
+    )
   }
 
-  async #writeLastSeen(most: number): Promise<void> {
-    for (const { tenantResources } of this.#tenantResourcesByName.values()) {
+  #writeLastSeen(most: number): Promise<void> {
+    return this.#ofEach('When resources were heard last could not be written', (each) => each.writeLastSeen(most))
+  }
+
+  /** What fails for one tenant is logged. */
+  async #ofEach(failure: string, work: (tenantResources: TenantResources) => Promise<unknown>): Promise<void> {
+    for (const tenantResources of this.#tenants.values()) {
       try {
-        await tenantResources.writeLastSeen(most)
+        await work(tenantResources)
       } catch (error) {
-        this.#options.logger?.warn('When resources were heard last could not be written', { error: messageOf(error) })
+        this.#options.logger?.warn(failure, { error: messageOf(error) })
       }
     }
   }
@@ -234,27 +245,12 @@ function everySweep(work: () => void): () => void {
   return machineTimers.every(SWEEP_MS, work)
 }
 
-/** Its members as functions of their own, so that several can be taken together. */
-function bound(background: BackgroundWork): BackgroundWork {
-  const { commands, operations, operationOf, planning, planned, lacking } = background
-  return {
-    ...(commands && { commands: commands.bind(background) }),
-    ...(operations && { operations: operations.bind(background) }),
-    ...(planning && { planning: planning.bind(background) }),
-    ...(planned && { planned: planned.bind(background) }),
-    ...(operationOf && { operationOf: operationOf.bind(background) }),
-    ...(lacking && { lacking: lacking.bind(background) }),
-  }
+const noTasks: ManagedTasks = {
+  of: async () => [],
+  make: () => Promise.reject(new AppError('CLOSED', 'this host makes no tasks')),
+  remove: async () => undefined,
 }
 
-/** Of a host that has no bulk operations. */
-function noOperations(): OperationApi {
-  return {
-    queue: async () => {
-      throw new AppError('VALIDATION', 'bulk operations on resources are not served here')
-    },
-    get: async (id) => {
-      throw new AppError('NOT_FOUND', `No operation with id ${id}`)
-    },
-  }
+const noActuators: ActuatorCall = {
+  run: () => Promise.reject(new AppError('CLOSED', 'this host runs no actuators; commands wait for one that does')),
 }

@@ -1,7 +1,7 @@
 /** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
 import type { Stored } from '#storage'
 import type { TenantCollections } from './collections.ts'
-import type { ConstraintRecord } from './constraint-record.ts'
+import type { ConstraintRecord } from './constraints/constraint-schema.ts'
 import { LastSeen } from './last-seen.ts'
 import type { ResourceEntity } from './contract.ts'
 import { denormalize } from './denormalize.ts'

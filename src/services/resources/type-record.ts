@@ -1,9 +1,8 @@
 /** A resource type as it is stored. */
 import { isPlainObject } from '#kernel'
 import type { CollectionSpec } from '#storage'
-import { textAt } from './attributes.ts'
+import { textAt, wordsOf } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
-import { wordsOf } from './words.ts'
 
 export interface TypeRecord {
   /** without `$constraints` and `$bulkOperation` */

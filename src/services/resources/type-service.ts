@@ -12,9 +12,8 @@ import {
 } from '#kernel'
 import type { Stored, Write } from '#storage'
 import type { Attributes } from './attributes.ts'
-import type { BackgroundWork } from './background-work.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
-import { changesOf } from './change-pages.ts'
+import { changesOf } from './history.ts'
 import { checkAttributes } from './constraints/check-attributes.ts'
 import { issueOf } from './constraints/enforcement.ts'
 import { RESERVED, TEMPLATES } from './constraints/reserved.ts'
@@ -22,9 +21,14 @@ import { appliedConstraints } from './constraints/applied.ts'
 import { constraintForms } from './constraints/constraint-forms.ts'
 import type { ManagedTasks, ResourceEntity, TypeApi, Versioned, WriteOptions } from './contract.ts'
 import { busyType, problem, typeExists, typeInUse, typeNotFound } from './error-texts.ts'
+import type { Reconciler } from './managed-tasks/reconciler.ts'
+import { lackingTasks } from './managed-tasks/reconciler-record.ts'
+import { plannedWalk } from './managed-tasks/type-walks.ts'
+import { OPERATIONS } from './operations/operation-record.ts'
 import { entriesOf } from './managed-tasks/wanted-tasks.ts'
-import { listTypes } from './list/list-documents.ts'
-import { checkSize, readAttributes } from './read-attributes.ts'
+import { listDocuments } from './list/list-documents.ts'
+import { readTypeListing } from './list/read-listing.ts'
+import { checkSize, TypeAttributes } from './resource-schema.ts'
 import { commandFailures } from './resource-service.ts'
 import { isSearchedAlike } from './resource-record.ts'
 import { checkId, typeLockKey, patched, versionOf, withId } from './resource-writer.ts'
@@ -37,8 +41,10 @@ export interface TypeDependencies {
   readonly typeLock: KeyedSharedLock
   readonly recorder: ChangeRecorder
   readonly typeWork: TypeWork
+  readonly reconciler: Reconciler
+  /** epoch ms */
+  readonly now: () => number
   readonly newId: () => string
-  readonly background: BackgroundWork
   readonly tasks?: Pick<ManagedTasks, 'check'>
 }
 
@@ -57,10 +63,10 @@ const LACKING_TASKS = '$lackingTasks'
 const BOOKKEEPING: ReadonlySet<string> = new Set([CONSTRAINTS, '$bulkOperation', LACKING_TASKS])
 
 export function typeApi(dependencies: TypeDependencies, tenantResources: TenantResources, caller: Caller): TypeApi {
-  const { lanes, typeLock, newId, background, typeWork } = dependencies
+  const { lanes, typeLock, newId, reconciler, typeWork } = dependencies
   const { types } = tenantResources.collections
   const show = (record: TypeRecord): ResourceEntity =>
-    typeEntity(record, background.operationOf?.(caller.tenant, record.own.id))
+    typeEntity(record, reconciler.operationOf(caller.tenant, record.own.id))
   const stored = async (id: string) => {
     const found = await types.get(id)
     if (found === undefined) throw typeNotFound(id)
@@ -91,7 +97,7 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
 
   return {
     create: async (body) => {
-      const attributes = readAttributes(body, SUBJECT)
+      const attributes = TypeAttributes.read(body)
       const id = idOf(attributes) ?? newId()
       const wanted = readType(attributes, id)
       return written(id, undefined, (before) => {
@@ -100,14 +106,14 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
       })
     },
     replace: async (id, body, options) => {
-      const wanted = readType(readAttributes(body, SUBJECT), id)
+      const wanted = readType(TypeAttributes.read(body), id)
       return written(id, options, (before) => {
         if (before === undefined) throw typeNotFound(id)
         return wanted
       })
     },
     patch: async (id, body, options) => {
-      const patch = readAttributes(body, SUBJECT)
+      const patch = TypeAttributes.read(body)
       checkId(patch, id, SUBJECT)
       let created = false
       const result = await written(id, options, (before) => {
@@ -129,13 +135,13 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
     },
     get: async (id) => {
       const found = await stored(id)
-      const lacking = (await background.lacking?.(tenantResources.collections, { type: id })) ?? []
+      const lacking = await lackingTasks(tenantResources.collections.store, { type: id })
       const value = { ...show(found.value), ...(lacking.length > 0 && { [LACKING_TASKS]: lacking }) }
       return { value, version: versionOf(found) }
     },
-    list: (query) => listTypes(tenantResources, query, show),
+    list: (query) => listDocuments(types, readTypeListing(query), show),
     changes: async (id, query) => {
-      const page = await changesOf(tenantResources, 'resourcetype', id, query)
+      const page = await changesOf(tenantResources.collections.history, 'resourcetype', id, query)
       if (page.total === 0) throw typeNotFound(id)
       return page
     },
@@ -152,7 +158,7 @@ export function typeApi(dependencies: TypeDependencies, tenantResources: TenantR
         const { results } = await tenantResources.collections.commit([types.putting(id, record, version), ...planned])
         tenantResources.types.put(id, record)
         typeWork.begin(tenantResources, id)
-        if (planned.length > 0) dependencies.background.planned?.(caller.tenant)
+        if (planned.length > 0) reconciler.planned(caller.tenant)
         return { value: show(record), version: (results[0] ?? 0) - beats }
       }),
   }
@@ -247,7 +253,7 @@ function usersOf(tenantResources: TenantResources, id: string): Promise<number> 
 
 /** So that an operation that a type names for the first time can be asked for. */
 function planning(
-  { background }: TypeDependencies,
+  { now }: TypeDependencies,
   { collections }: TenantResources,
   caller: Caller,
   id: string,
@@ -256,8 +262,8 @@ function planning(
 ): readonly Write[] {
   const { operation } = record ?? {}
   if (operation === undefined || operation === before?.operation) return []
-  const write = background.planning?.(collections, caller, id, operation)
-  return write === undefined ? [] : [write]
+  const walk = plannedWalk(operation, id, caller.user, now(), 0)
+  return [collections.store.collection(OPERATIONS).putting(operation, walk)]
 }
 
 async function commit(
@@ -268,7 +274,7 @@ async function commit(
   before: Stored<TypeRecord> | undefined,
   record: TypeRecord | undefined,
 ): Promise<number> {
-  const { recorder, typeWork, background } = dependencies
+  const { recorder, typeWork, reconciler } = dependencies
   const { collections } = tenantResources
   const noted = recorder.note(collections, caller, {
     kind: 'resourcetype',
@@ -283,7 +289,7 @@ async function commit(
   const { results } = await collections.commit([write, ...noted.writes, ...planned])
   tenantResources.types.put(id, record)
   noted.tell()
-  if (planned.length > 0) background.planned?.(caller.tenant)
+  if (planned.length > 0) reconciler.planned(caller.tenant)
   // Also without an operation: a resource may have been linked while nobody seemed to use the type.
   const isOther = record !== undefined && record.mark !== before?.value.mark
   if (isOther || record?.operation !== undefined) typeWork.begin(tenantResources, id)

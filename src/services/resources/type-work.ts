@@ -8,13 +8,12 @@
  */
 import { isStoreConflict, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
 import { type Condition, portions, type Stored } from '#storage'
-import type { Enforcement } from './constraints/enforcement.ts'
+import { constraintsOf, failuresOf } from './constraints/enforcement.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
 import { typeIdOf, type TenantResources } from './tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
 export interface TypeWorkDependencies {
-  readonly enforcement: Enforcement
   readonly later: StartTimer
   readonly logger?: Logger | undefined
 }
@@ -138,8 +137,7 @@ export class TypeWork {
     typeId: string,
     type: TypeRecord,
   ): Promise<readonly AppliedConstraint[]> {
-    const { enforcement } = this.#dependencies
-    const constraints = await enforcement.constraintsOf(tenantResources, type)
+    const constraints = await constraintsOf(tenantResources, type)
     const ofType = [{ field: 'resourceTypeId', op: 'eq', value: typeId }] as const
     const failed = new Map(constraints.map(({ id }) => [id, new Map<string, Failing>()]))
     for await (const slice of portions(tenantResources.collections.resources, ofType, SLICE)) {
@@ -147,7 +145,7 @@ export class TypeWork {
       for (const { value } of slice) {
         const shown = tenantResources.show(value, type)
         for (const { id, attributes } of constraints) {
-          for (const { message, path } of await enforcement.failures(tenantResources, attributes, shown)) {
+          for (const { message, path } of await failuresOf(tenantResources, attributes, shown)) {
             addFailing(failed.get(id), message, path, value.own.id)
           }
         }

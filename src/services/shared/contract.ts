@@ -1,5 +1,5 @@
 /** What the contracts of services share: fields of bodies, their check, and effects. */
-export { checked } from './api/check.ts'
+export { checked, type Checked } from './api/check.ts'
 export {
   closed,
   type Decoded,

@@ -1,8 +1,8 @@
 /** What services share: routes and bodies, effects in order, series and calendars. */
 export { allErrors } from './api/check.ts'
-export { type Parameters, parameterReader } from './api/parameters.ts'
 export type { Checked } from './api/check.ts'
-export { addRoutes, routesOf } from './api/route.ts'
+export { type Parameters, parameterReader } from './api/parameters.ts'
+export { addRoutes, type Route, routesOf } from './api/route.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
 export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'
 export { bodyBytes, partsOf } from './http/body-bytes.ts'

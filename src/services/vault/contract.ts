@@ -1,6 +1,6 @@
 /**
- * Secrets of tenants, by name: given once, sealed, and handed to what runs for the tenant, such as functions and rules.
- * Whoever asks over HTTP learns their names.
+ * Secrets of tenants, by name: stored sealed, and handed to what runs for the tenant, such as functions and rules. The API
+ * lists their names.
  *
  * VAULT-1 no method of the API gives a value, and none is in a text of an error
  * VAULT-2 a value is stored sealed: who has the store without the key of the host has no value
@@ -9,6 +9,9 @@
  * Errors are AppErrors: `VALIDATION`, `NOT_FOUND`, `TOO_LARGE`, `STORE` (the key of the host is another one).
  */
 import type { Caller } from '#kernel'
+import type { SecretInfo } from './secret-schema.ts'
+
+export type { SecretInfo } from './secret-schema.ts'
 
 /** Also a name of a variable of an environment. */
 export const SECRET_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,99}$'
@@ -24,7 +27,7 @@ export interface VaultService {
 export interface OpenSecrets {
   /** those that are there, by name */
   readonly values: ReadonlyMap<string, string>
-  /** another one when one of them was given anew */
+  /** another one after one of them was put again */
   readonly revision: string
 }
 
@@ -36,14 +39,4 @@ export interface VaultApi {
   put(name: string, value: string): Promise<{ readonly secret: SecretInfo; readonly created: boolean }>
   /** `NOT_FOUND` */
   remove(name: string): Promise<void>
-}
-
-/** What is told about a secret. */
-export interface SecretInfo {
-  readonly name: string
-  readonly createdBy: string
-  /** ISO 8601 */
-  readonly createdAt: string
-  readonly updatedBy: string
-  readonly updatedAt: string
 }

@@ -1,3 +1,3 @@
 /** The vault, as a host puts it together. */
-export { vaultRoutes } from './routes.ts'
+export { vaultRoutes } from './api.ts'
 export { createVaultService } from './service.ts'

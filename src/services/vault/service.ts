@@ -1,8 +1,9 @@
 /** The vault over storage: a document for each secret, with its value sealed. */
-import { AppError, type Caller, type Issue, KeyedMutex, makeIssue, perTenant, validationError } from '#kernel'
+import { AppError, type Caller, KeyedMutex, makeIssue, perTenant, refuse } from '#kernel'
 import type { Seal } from '#platform'
 import type { Collection, CollectionSpec, Storage } from '#storage'
 import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type VaultService } from './contract.ts'
+import { SecretValue } from './secret-schema.ts'
 
 export interface VaultOptions {
   readonly storage: Storage
@@ -25,8 +26,6 @@ const SECRETS: CollectionSpec<SecretRecord> = { name: 'vault', version: 1, field
 const NAME = new RegExp(SECRET_NAME)
 /** secrets of one tenant */
 const MAX_SECRETS = 500
-/** characters of a value */
-const MAX_VALUE = 16_384
 
 export function createVaultService(options: VaultOptions): VaultService {
   return new Vault(options)
@@ -66,9 +65,13 @@ class Vault implements VaultService {
     return { values: new Map(values), revision }
   }
 
-  async #put(caller: Caller, name: string, value: unknown): ReturnType<VaultApi['put']> {
-    const issues = problemsOf(name, value)
-    if (issues.length > 0) throw validationError('The secret', issues)
+  async #put(caller: Caller, name: string, given: string): ReturnType<VaultApi['put']> {
+    if (!NAME.test(name)) {
+      throw refuse('The secret', [
+        makeIssue('SECRET', '/name', 'must be 1 to 100 letters, digits and _, and no digit first'),
+      ])
+    }
+    const { value } = SecretValue.read({ value: given })
     const { tenant, user } = caller
     const collection = this.#collectionOf(tenant)
     const former = await collection.get(name)
@@ -78,7 +81,7 @@ class Vault implements VaultService {
     const { createdBy = user, createdAt = now } = former?.value ?? {}
     const record: SecretRecord = {
       name,
-      sealed: this.#options.seal.close(String(value), placeOf(tenant, name)),
+      sealed: this.#options.seal.close(value, placeOf(tenant, name)),
       createdBy,
       createdAt,
       updatedBy: user,
@@ -87,19 +90,6 @@ class Vault implements VaultService {
     await collection.put(name, record, former?.version ?? 'absent')
     return { secret: infoOf(record), created: former === undefined }
   }
-}
-
-/** No value is in the words of a problem. */
-function problemsOf(name: string, value: unknown): readonly Issue[] {
-  const issues: Issue[] = []
-  const wrong = (path: string, message: string): void => void issues.push(makeIssue('SECRET', path, message))
-  if (!NAME.test(name)) wrong('/name', 'has to be 1 to 100 letters, digits and _, and no digit first')
-  if (typeof value !== 'string' || value === '') wrong('/value', 'has to be a text that is not empty')
-  else if (value.length > MAX_VALUE)
-    wrong('/value', `has ${value.length} characters, and at most ${MAX_VALUE} are taken`)
-  else if (/\p{Surrogate}/u.test(value)) wrong('/value', 'has half of a character')
-  else if (value.includes('\0')) wrong('/value', 'has a NUL, which no environment can hold')
-  return issues
 }
 
 /** Where a value opens, and nowhere else. */

@@ -1,5 +1,5 @@
 /** Webscripts over HTTP: routes that manage and watch them as values, and their calls beside these. */
-import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { addRoutes, EVENTS_MEDIA_TYPE, routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
 import { BASE, callRoutes, type CallRouting } from './call-routes.ts'
@@ -67,7 +67,7 @@ const ROUTES = [
     summary: 'Make a webscript of a text',
     body: NewWebscript,
     answers: { 202: OperationSchema },
-    handler: async ({ api, body, reply }) => reply.code(202).send(await api.create(body)),
+    handler: async ({ api, body, reply }) => accepted(reply, await api.create(body)),
   }),
   route({
     method: 'GET',
@@ -85,7 +85,7 @@ const ROUTES = [
     body: WebscriptChange,
     answers: { 202: OperationSchema },
     handler: async ({ api, params, body, reply, request }) =>
-      reply.code(202).send(await api.replace(params.name, body, versionOf(request))),
+      accepted(reply, await api.replace(params.name, body, versionOf(request))),
   }),
   route({
     method: 'DELETE',
@@ -94,7 +94,7 @@ const ROUTES = [
     summary: 'Take a webscript away, or a version of it',
     answers: { 202: OperationSchema },
     handler: async ({ api, params, reply, request }) =>
-      reply.code(202).send(await api.remove(params.name, versionOf(request))),
+      accepted(reply, await api.remove(params.name, versionOf(request))),
   }),
   route({
     method: 'GET',
@@ -110,6 +110,10 @@ const ROUTES = [
 export async function webscriptsRoutes(app: FastifyInstance, routing: CallRouting): Promise<void> {
   await addRoutes(app, routing.service, { tag: 'webscripts', errors: ErrorSchema, routes: ROUTES })
   await app.register(async (own) => callRoutes(own, routing))
+}
+
+function accepted(reply: FastifyReply, operation: unknown): unknown {
+  return reply.code(202).send(operation)
 }
 
 /** Of the header that picks one. */

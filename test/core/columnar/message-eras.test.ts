@@ -4,9 +4,9 @@ import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
 import { carriedValue, firstEra, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
-import { generatorHere } from '../../../src/platform/generate.ts'
 import { createEngine, VirtualClock, type Message } from '../../../src/index.ts'
 import { actPlug } from '../../support/act-plug.ts'
+import { generate } from '../../support/generate.ts'
 import { rowOf } from '../../support/row-of.ts'
 
 type Values = Readonly<Record<string, unknown>>
@@ -156,22 +156,21 @@ describe('a row', () => {
 })
 
 describe('an era', () => {
-  const table = new FieldsTable(undefined)
+  const table = new FieldsTable(generate)
 
-  it('has the same fields where code is generated, of the first lists and of later ones', () => {
-    const generated = new FieldsTable(generatorHere())
+  it('has the fields of its messages, of the first lists and of later ones', () => {
     const names = ['a', 'b', 'c', 'd']
     const lists = Array.from({ length: 16 }, (_, bits) => names.filter((_name, i) => ((bits >> i) & 1) === 1))
     for (const list of [...lists, ...lists.toReversed(), ...lists]) {
       const message = { resource: 'r', ...Object.fromEntries(list.map((name) => [name, 1])) }
-      const found = generated.of(message)
+      const found = table.of(message)
       expect(found?.names.toSorted()).toEqual(['resource', ...list].toSorted())
-      expect(generated.of({ ...message, [list[0] ?? 'a']: undefined })).toBeUndefined()
+      expect(table.of({ ...message, [list[0] ?? 'a']: undefined })).toBeUndefined()
     }
   })
 
   it('counts messages beyond what 32 bits hold', () => {
-    const fields = new FieldsTable(undefined)
+    const fields = new FieldsTable(generate)
     const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
     if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
     for (const index of [2 ** 31 - 1, 2 ** 31, 2 ** 40]) {

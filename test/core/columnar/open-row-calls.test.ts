@@ -3,6 +3,7 @@ import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { definePlug, VirtualClock, type PlugContext } from '../../../src/index.ts'
+import { generate } from '../../support/generate.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
 
 interface Call {
@@ -37,7 +38,7 @@ async function waiting(resources = ['r']) {
     kind: 'actuator',
     execute: (context) => void acts.push([context.task.RESOURCE, context.now, context.streamValue('a')]),
   })
-  const engine = new CoreEngine({ plugs: [ask, act], scheduler: clock, ids: () => 't', seed: 1 })
+  const engine = new CoreEngine({ plugs: [ask, act], scheduler: clock, ids: () => 't', seed: 1, generate })
   const rule: Rule = {
     sensors: [
       { label: 's0', name: 'ask', resource: '$', timeout: 'PT1S' },

@@ -5,6 +5,7 @@ import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import { definePlug, VirtualClock, type EngineEvent, type Rule } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
+import { generate } from '../../support/generate.ts'
 import { expectRow } from '../../support/row-of.ts'
 
 const say = definePlug({
@@ -36,6 +37,7 @@ function engineOf(options: { throws?: boolean } = {}) {
     scheduler: clock,
     ids: () => 't',
     seed: 1,
+    generate,
     logger: { warn: (text) => reported.push(text), error: (text) => reported.push(text) },
     onRare: (event) => {
       rare.push(event)

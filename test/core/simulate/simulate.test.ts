@@ -6,6 +6,7 @@ import { simulate, type SimulateOptions } from '../../../src/core/simulate/simul
 import type { Message } from '../../../src/core/task/origin.ts'
 import { line } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
+import { generate } from '../../support/generate.ts'
 import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
 
 const simple = rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
@@ -35,7 +36,7 @@ describe('virtual time', () => {
       properties: { parameter: 'a', threshold: 5 },
     }
     const messages = Array.from({ length: 50 }, (_, i) => at(1000 + i, { a: i % 10 }))
-    await simulate({ sensors: [sensor] }, { plugs: builtins, keep: 'none', messages })
+    await simulate({ sensors: [sensor] }, { plugs: builtins, keep: 'none', messages, generate })
     const [engine] = start.mock.contexts as unknown as readonly CoreEngine[]
     start.mockRestore()
     expect(engine?.stats()).toMatchObject({ rows: 49, plain: 1 })

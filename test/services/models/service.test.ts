@@ -181,35 +181,6 @@ describe('a model', () => {
   })
 })
 
-describe('a model from before there was a registry', () => {
-  // Holds MODEL-6
-  it('becomes a version of it at the next start, once', async () => {
-    const storage = openMemory()
-    const before = serviceOf(new TestDriver(), storage)
-    await asked(before).create({ ...UPLOAD, description: 'old' })
-    await ready(asked(before))
-    const made: unknown[] = []
-    const api = {
-      list: () => Promise.resolve({ count: made.length }),
-      create: (assets: ReadonlyMap<string, Uint8Array>) => {
-        made.push(JSON.parse(new TextDecoder().decode(assets.get('model.json'))))
-        return Promise.resolve({ entity: { version: '1.0.0' } })
-      },
-    }
-    const registry = () => ({ as: () => api }) as unknown as FunctionsService
-    for (let start = 0; start < 2; start++) {
-      const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal, registry }
-      const options = { storage, drivers: [new TestDriver()], ...parts }
-      const service = createModelsService(options)
-      await service.start()
-      await until(async () => (await asked(service).get('m')).semantic_version === '1.0.0')
-      await service.stop()
-    }
-    expect(made).toEqual([{ name: 'm', runtime: 'byoml-xgboost', metadata: { description: 'old' } }])
-    expect(await asked(serviceOf(new TestDriver(), storage)).get('m')).toMatchObject({ version: '1', ready: true })
-  })
-})
-
 describe('a model that nothing runs here', () => {
   it('says so when it is uploaded, and is ready once something does, with its version', async () => {
     const rebuilt: unknown[] = []

@@ -227,12 +227,6 @@ describe('a layout', () => {
       { resource: 'A', metric: 't', render: { mode: 'UPLOAD', iso_timestamp: true } },
       '/render <- UPLOAD cannot be combined',
     ],
-    ['no mode', { resource: 'A', metric: 't', render: { mode: 'NICE' } }, '/render/mode <- "NICE" is no render mode'],
-    [
-      'no flag',
-      { resource: 'A', metric: 't', render: { roll_up: 'yes' } },
-      '/render/roll_up <- "yes" is no roll_up (give true or false)',
-    ],
   ])('refuses %s', async (_what, query, problem) => {
     await using queries = await filled()
     const answer = await queries.ask('POST', '/data/query', query)

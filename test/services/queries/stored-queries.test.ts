@@ -24,7 +24,7 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
 
   it('live from creation to deletion', async () => {
     const { stored } = api
-    const made = await stored.create({ name: 'a/b c', query: QUERY, meta: { tags: ['x'] }, other: 1 })
+    const made = await stored.create({ name: 'a/b c', query: QUERY, meta: { tags: ['x'] } })
     expect(made).toMatchObject({
       value: {
         name: 'a/b c',
@@ -45,11 +45,13 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
       version: 2,
     })
     expect(await stored.get('a/b c')).toMatchObject(changed)
+    // what is shown can be sent back
+    expect(await stored.replace('a/b c', { ...changed.value, _links: {}, messages: [] })).toMatchObject({ version: 3 })
     await queries.put('A', 't', { [NOW - 3_600_000]: 4 })
     expect(await api.execute({ stored: 'a/b c' }, { overrides: { aggregation: 'max' } })).toMatchObject({
       query: { aggregation: 'max' },
     })
-    await stored.remove('a/b c', { ifVersion: 2 })
+    await stored.remove('a/b c', { ifVersion: 3 })
     await expect(stored.get('a/b c')).rejects.toMatchObject({ code: 'NOT_FOUND', message: "Query 'a/b c' not found" })
     await expect(stored.remove('a/b c')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
@@ -76,6 +78,7 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
       { name: '', query: QUERY },
       { name: 'x'.repeat(201), query: QUERY },
       { name: '..', query: QUERY },
+      { name: 'p', qery: {}, query: QUERY },
     ]) {
       await expect(stored.create(body)).rejects.toMatchObject({ code: 'VALIDATION' })
     }

@@ -1,11 +1,11 @@
 /** Publishes a draft, builds a version once more, or asks it whether it is well. */
-import { AppError, validationError } from '#kernel'
-import type { Causes, Change, JobType, PublishOptions, RebuildOptions, VerifyOptions } from '../contract.ts'
+import { AppError } from '#kernel'
+import type { Causes, Change } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'
-import { findRuntime, type ChosenRuntime } from '../registry/find-runtime.ts'
-import { DeploySchema, problemsWith } from '../registry/manifest.ts'
-import type { ChangeContext } from './change-context.ts'
-import type { Target } from './change-assets.ts'
+import type { JobType, PublishOptions, RebuildOptions, VerifyOptions } from '../function-schema.ts'
+import { type ChosenRuntime, findRuntime } from '../registry/runtimes.ts'
+import { withAuthor } from '../registry/tags.ts'
+import type { ChangeContext, Target } from './change-context.ts'
 import { deprecating } from './create-version.ts'
 
 /** ms after the first failure; doubled for each further one */
@@ -29,11 +29,10 @@ export async function publish(
   // what a name of a model stands for is found out by a check
   const checked = type === 'models' ? context.plan(['verify'], record, { operation: 'publish', runtime }) : undefined
   const plan = isRunning ? checked : context.whole(record, runtime, 'publish')
-  const metadata = { ...record.manifest.metadata, ...(author !== undefined && { author }) }
   const published = updated(record, context.update('publish', { comment, plan }), {
     draft: false,
     status: isRunning ? 'running' : 'pending',
-    manifest: { ...record.manifest, metadata },
+    manifest: withAuthor(record.manifest, author),
   })
   const writes = [
     ...store.putting(published, found.version),
@@ -74,8 +73,6 @@ export async function rebuild(
   const { ignoreChecks = false, dryRun = false, comment, overrides } = options
   const { value: record, version: stored } = await context.stored(name, version)
   refuseGoing(record)
-  const issues = overrides === undefined ? [] : problemsWith(DeploySchema, overrides)
-  if (issues.length > 0) throw validationError('deploy', issues)
   const runtime = runtimeOfRebuild(context, record, options)
   const open = ignoreChecks ? undefined : await context.openJob(record)
   if (open !== undefined)
@@ -92,7 +89,7 @@ export async function rebuild(
   const changed = updated(record, context.update('rebuild', { comment, plan }), {
     status: 'pending',
     runtimeVersion: runtime.version,
-    ...(overrides !== undefined && { overrides: overrides as FunctionRecord['overrides'] }),
+    ...(overrides && { overrides }),
   })
   await context.commit(store.putting(changed, stored), plan)
   return context.change(`Rebuilding ${label}`, changed, options, { plan, causes })
@@ -102,10 +99,8 @@ export async function rebuild(
 function runtimeOfRebuild(
   context: ChangeContext,
   record: FunctionRecord,
-  { upgrade = 'patch', forceVersion, ...rest }: RebuildOptions,
+  { upgrade = 'patch', forceVersion }: RebuildOptions,
 ): ChosenRuntime {
-  if (forceVersion !== undefined && 'upgrade' in rest)
-    throw new AppError('VALIDATION', 'upgrade and forceVersion exclude each other')
   const { runtime, runtimeVersion } = record.manifest
   if (forceVersion !== undefined) return findRuntime(context.type, { runtime, runtimeVersion: forceVersion })
   const former = record.runtimeVersion

@@ -1,20 +1,15 @@
 /** Changes what a draft is made of: its assets, and its manifest, which is one of them. */
 import { AppError, isPlainObject } from '#kernel'
 import { revisionOf } from '../build.ts'
-import type { AssetsOptions, Change, Upload } from '../contract.ts'
+import type { Change, Upload } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'
-import { boundedAssets, pathProblem } from '../registry/archive.ts'
-import { findRuntime } from '../registry/find-runtime.ts'
-import { checkManifest, type Manifest, readManifestFile } from '../registry/manifest.ts'
-import { withoutTags } from '../registry/tags.ts'
-import type { ChangeContext } from './change-context.ts'
+import type { AssetsOptions } from '../function-schema.ts'
+import { boundedAssets, bytesOf, pathProblem } from '../registry/archive.ts'
+import { findRuntime } from '../registry/runtimes.ts'
+import { checkManifest, type Manifest, MANIFEST_PATCHES, readManifest } from '../manifest-schema.ts'
+import { withAuthor, withoutTags } from '../registry/tags.ts'
+import type { ChangeContext, Target } from './change-context.ts'
 import { withManifest } from './create-version.ts'
-
-/** The version whose assets change. */
-export interface Target {
-  readonly name: string
-  readonly version: string
-}
 
 export function putAssets(
   context: ChangeContext,
@@ -50,15 +45,10 @@ export function patchManifest(
   patch: unknown,
   options: AssetsOptions,
 ): Promise<Change> {
-  if (!isPlainObject(patch))
-    throw new AppError('VALIDATION', 'send the members of the manifest that change, as an object')
-  return reassemble(context, target, options, (assets, record) => {
-    const former = { ...record.manifest, tags: record.tags }
-    const manifest = checkManifest(context.type, merged(former, patch))
-    return new Map([
-      ...assets,
-      [context.manifestFile, new TextEncoder().encode(`${JSON.stringify(manifest, undefined, 2)}\n`)],
-    ])
+  const members = MANIFEST_PATCHES[context.type].read(patch)
+  return reassemble(context, target, options, (assets, { manifest, tags }) => {
+    const checked = checkManifest(context.type, merged({ ...manifest, tags }, members))
+    return new Map([...assets, [context.manifestFile, bytesOf(`${JSON.stringify(checked, undefined, 2)}\n`)]])
   })
 }
 
@@ -87,10 +77,8 @@ async function reassemble(
   const before = await store.assets(record.assets)
   const whole = boundedAssets(make(before, record))
   const isNamed = whole.has(manifestFile)
-  const said: Manifest = isNamed
-    ? checkManifest(type, readManifestFile(type, whole.get(manifestFile)))
-    : { ...record.manifest, tags: [...record.tags] }
-  const manifest = author === undefined ? said : { ...said, metadata: { ...said.metadata, author } }
+  const said = isNamed ? readManifest(type, whole.get(manifestFile)) : { ...record.manifest, tags: record.tags }
+  const manifest: Manifest = withAuthor(said, author)
   refuseOther(record, manifest)
   const runtime = findRuntime(type, manifest)
   const problem = context.assetProblem(runtime, whole)

@@ -2,16 +2,16 @@
 import type { JobQueue, NewJob } from '#jobs'
 import { AppError, type Caller } from '#kernel'
 import type { Stored, Write } from '#storage'
-import { asValidation } from '../build.ts'
-import type { Causes, Change, FunctionOfJob, FunctionType, JobLink, JobType, TagsQuery, Upload } from '../contract.ts'
+import { BuildRefusal } from '../build-refusal.ts'
+import type { Causes, Change, FunctionOfJob, FunctionType, JobLink, Upload } from '../contract.ts'
 import type { FunctionCaller } from '../function-caller.ts'
 import { type FunctionId, type FunctionRecord, type FunctionUpdate, ownerOf } from '../function-record.ts'
-import { type FunctionStore, noVersion } from '../function-store.ts'
+import type { JobType, TagsQuery } from '../function-schema.ts'
+import { type FunctionStore, noFunction, noVersion } from '../function-store.ts'
 import { TYPE_NAMES } from '../function-type.ts'
 import { type LifecycleData, shownType, storedType } from '../jobs/job-data.ts'
 import { shown } from '../registry/find-functions.ts'
 import type { TagRecord } from '../registry/tags.ts'
-import type { FunctionVersion } from '../contract.ts'
 import type { Runtime } from '../runtimes/catalog.ts'
 
 export interface ApiDependencies {
@@ -39,6 +39,9 @@ export interface Plan {
   /** the root first */
   readonly ids: readonly string[]
 }
+
+/** The version that changes. */
+export type Target = Pick<FunctionId, 'name' | 'version'>
 
 interface Said {
   readonly comment?: string | undefined
@@ -69,14 +72,19 @@ export class ChangeContext {
     return TYPE_NAMES[this.type].manifestFile
   }
 
-  id(name: string, version: string): FunctionId {
-    return { type: this.type, name, version }
+  async stored(name: string, version: string): Promise<Stored<FunctionRecord>> {
+    const id = { type: this.type, name, version }
+    const found = await this.store.find(id)
+    if (found === undefined) throw noVersion(id)
+    return found
   }
 
-  async stored(name: string, version: string): Promise<Stored<FunctionRecord>> {
-    const found = await this.store.find(this.id(name, version))
-    if (found === undefined) throw noVersion(this.id(name, version))
-    return found
+  /** One version, or all of a name. `NOT_FOUND`. */
+  async chosen(name: string, version: string | undefined): Promise<readonly FunctionRecord[]> {
+    if (version !== undefined) return [(await this.stored(name, version)).value]
+    const records = await this.store.versions(this.type, name)
+    if (records.length === 0) throw noFunction(this.type, name)
+    return records
   }
 
   /** A version whose assets may change, by who asks. `CONFLICT` when it is published, `FORBIDDEN` when it is another's. */
@@ -86,13 +94,9 @@ export class ChangeContext {
     if (!record.draft) throw new AppError('CONFLICT', `'${name}@${version}' is published: its assets stay as they are`)
     if (record.status === 'undeploying') throw new AppError('CONFLICT', `'${name}@${version}' is being taken away`)
     if (isTaken) return { ...found, value: { ...record, owner: this.who.user } }
-    this.refuseOthers(record, `'${name}@${version}' is a draft of ${ownerOf(record)}; chown=true takes it over`)
-    return found
-  }
-
-  /** `FORBIDDEN` when it belongs to somebody else. */
-  refuseOthers(record: FunctionRecord, why: string): void {
-    if (ownerOf(record) !== this.who.user) throw new AppError('FORBIDDEN', why)
+    const owner = ownerOf(record)
+    if (owner === this.who.user) return found
+    throw new AppError('FORBIDDEN', `'${name}@${version}' is a draft of ${owner}; chown=true takes it over`)
   }
 
   update(operation: FunctionUpdate['operation'], { comment, plan }: Said): FunctionUpdate {
@@ -116,20 +120,16 @@ export class ChangeContext {
     return tags.flatMap((tag) => (known.has(tag.name) ? [] : this.store.puttingTag(tag)))
   }
 
-  async shown(record: FunctionRecord, { showTags }: TagsQuery): Promise<FunctionVersion> {
-    return shown(record, { tags: (await this.store.indexed()).tags, showTags, isSingle: true })
-  }
-
   async change(
     message: string,
     record: FunctionRecord,
-    options: TagsQuery,
+    { showTags }: TagsQuery,
     { plan, causes }: { readonly plan?: Plan | undefined; readonly causes?: Causes } = {},
   ): Promise<Change> {
-    const entity = await this.shown(record, options)
+    const { tags } = await this.store.indexed()
     return {
       message,
-      entity,
+      entity: shown(record, { tags, showTags, isSingle: true }),
       isDone: plan === undefined,
       ...(causes && { causes }),
       ...(plan && { job: { type: plan.type, id: plan.ids[0] ?? '' } }),
@@ -177,8 +177,7 @@ export class ChangeContext {
       this.dependencies.checkAssets(runtime, assets)
       return undefined
     } catch (error) {
-      const told = asValidation(error)
-      if (told instanceof AppError) return told
+      if (error instanceof BuildRefusal) return new AppError('VALIDATION', error.message)
       throw error
     }
   }

@@ -1,15 +1,13 @@
 /** Changes what is said about versions and leaves their assets: metadata, documentation, tags, protection. */
-import { AppError, isPlainObject, validationError } from '#kernel'
-import type { CommentOptions, ProtectOptions, Removal, Tag, TagChange, TagScope } from '../contract.ts'
+import { AppError } from '#kernel'
+import type { Removal, Tag, TagChange } from '../contract.ts'
 import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
+import type { CommentOptions, ProtectOptions, TagScope } from '../function-schema.ts'
 import { noFunction } from '../function-store.ts'
-import { checkMetadata, DocumentationSchema, problemsWith, TagsSchema } from '../registry/manifest.ts'
+import { Documentation, MAX_TAGS, metadataOf, Tags } from '../manifest-schema.ts'
 import { shownTags } from '../registry/find-functions.ts'
-import { tagsIn } from '../registry/tags.ts'
-import type { ChangeContext } from './change-context.ts'
-import type { Target } from './change-assets.ts'
-
-const MAX_TAGS = 50
+import { noTag, tagsIn, withAuthor } from '../registry/tags.ts'
+import type { ChangeContext, Target } from './change-context.ts'
 
 export async function patchMetadata(
   context: ChangeContext,
@@ -17,26 +15,14 @@ export async function patchMetadata(
   patch: unknown,
   options: CommentOptions,
 ): Promise<FunctionRecord> {
-  if (!isPlainObject(patch))
-    throw new AppError('VALIDATION', 'send the fields of the metadata that change, as an object')
-  const { tags, ...fields } = patch
+  const { tags, ...fields } = metadataOf(context.type).read(patch)
   const { value: record } = await context.stored(name, version)
-  const { tags: _none, ...metadata } = checkMetadata(context.type, {
-    ...record.manifest.metadata,
-    ...fields,
-    ...(tags !== undefined && { tags }),
-  })
-  const named = tags === undefined ? undefined : checkedTags(tags)
-  const changed = await changeOne(
-    context,
-    record,
-    { operation: 'metadata-update', options, tags: named ?? [] },
-    (one) => ({
-      manifest: { ...one.manifest, metadata },
-      ...(named && { tags: named.map((tag) => tag.name) }),
-    }),
-  )
-  return changed
+  const named = tags && tagsIn(tags)
+  const doing = { operation: 'metadata-update', options, ...(named && { tags: named }) } as const
+  return changeOne(context, record, doing, ({ manifest }) => ({
+    manifest: { ...manifest, metadata: { ...manifest.metadata, ...fields } },
+    ...(named && { tags: named.map((tag) => tag.name) }),
+  }))
 }
 
 export async function patchDocumentation(
@@ -45,14 +31,12 @@ export async function patchDocumentation(
   patch: unknown,
   options: CommentOptions,
 ): Promise<FunctionRecord> {
+  const fields = Documentation.read(patch)
   const { value: record } = await context.stored(name, version)
-  const documentation = { ...record.manifest.metadata?.documentation, ...(isPlainObject(patch) ? patch : {}) }
-  const issues = problemsWith(DocumentationSchema, isPlainObject(patch) ? documentation : patch)
-  if (issues.length > 0) throw validationError('the documentation', issues)
-  const changed = await changeOne(context, record, { operation: 'metadata-update', options }, (one) => ({
-    manifest: { ...one.manifest, metadata: { ...one.manifest.metadata, documentation } },
-  }))
-  return changed
+  return changeOne(context, record, { operation: 'metadata-update', options }, ({ manifest }) => {
+    const documentation = { ...manifest.metadata?.documentation, ...fields }
+    return { manifest: { ...manifest, metadata: { ...manifest.metadata, documentation } } }
+  })
 }
 
 export async function protect(
@@ -62,7 +46,7 @@ export async function protect(
   options: ProtectOptions,
 ): Promise<Removal> {
   const { enable = true, chown = false } = options
-  const records = await chosen(context, name, version)
+  const records = await context.chosen(name, version)
   for (const record of records) {
     const isAnothers = ownerOf(record) !== context.who.user
     // whoever may not read it may not open it either
@@ -85,11 +69,12 @@ export async function protect(
 /** Tags that any or all of the versions have. */
 export async function tagsOf(
   context: ChangeContext,
-  name: string,
-  version: string | undefined,
+  records: readonly FunctionRecord[],
   scope: TagScope = 'all',
 ): Promise<readonly Tag[]> {
-  return together(context, await chosen(context, name, version), scope)
+  const names = new Set(records.flatMap(({ tags }) => tags))
+  const shared = [...names].filter((name) => scope === 'any' || records.every(({ tags }) => tags.includes(name)))
+  return shownTags(shared.toSorted(), (await context.store.indexed()).tags)
 }
 
 export async function changeTags(
@@ -97,64 +82,30 @@ export async function changeTags(
   name: string,
   version: string | undefined,
   change: TagChange,
-  scope: TagScope = 'all',
+  scope?: TagScope,
 ): Promise<readonly Tag[]> {
-  const records = await chosen(context, name, version)
-  const named = change.kind === 'remove' ? [] : checkedTags(change.tags)
+  const records = await context.chosen(name, version)
+  const tags = change.kind === 'remove' ? [] : tagsIn(Tags.read(change.tags))
   if (change.kind === 'remove' && change.name !== undefined) {
     const gone = change.name
-    if (!records.some(({ tags }) => tags.includes(gone))) throw noTag(gone)
+    if (!records.some((one) => one.tags.includes(gone))) throw noTag(gone)
+  }
+  const names = tags.map((one) => one.name)
+  const nextOf = (before: readonly string[]): readonly string[] => {
+    if (change.kind === 'set') return names
+    if (change.kind === 'add') {
+      const all = [...new Set([...before, ...names])]
+      if (all.length > MAX_TAGS) throw new AppError('VALIDATION', `a function has at most ${MAX_TAGS} tags`)
+      return all
+    }
+    return change.kind === 'remove' && change.name !== undefined ? before.filter((one) => one !== change.name) : []
   }
   const after: FunctionRecord[] = []
   for (const record of records) {
-    after.push(
-      await changeOne(context, record, { operation: 'metadata-update', options: {}, tags: named }, (one) => ({
-        tags: nextTags(one.tags, change, named),
-      })),
-    )
+    const doing = { operation: 'metadata-update', options: {}, tags } as const
+    after.push(await changeOne(context, record, doing, (one) => ({ tags: nextOf(one.tags) })))
   }
-  return together(context, after, scope)
-}
-
-export function noTag(name: string): AppError {
-  return new AppError('NOT_FOUND', `No tag '${name.slice(0, 100)}'`)
-}
-
-function nextTags(before: readonly string[], change: TagChange, named: readonly Tag[]): readonly string[] {
-  const names = named.map((one) => one.name)
-  if (change.kind === 'set') return names
-  if (change.kind === 'remove') return change.name === undefined ? [] : before.filter((one) => one !== change.name)
-  const all = [...new Set([...before, ...names])]
-  if (all.length > MAX_TAGS) throw new AppError('VALIDATION', `a function has at most ${MAX_TAGS} tags`)
-  return all
-}
-
-function checkedTags(tags: unknown): readonly Tag[] {
-  const issues = problemsWith(TagsSchema, tags)
-  if (issues.length > 0) throw validationError('the tags', issues)
-  return tagsIn(tags as Parameters<typeof tagsIn>[0])
-}
-
-async function together(
-  context: ChangeContext,
-  records: readonly FunctionRecord[],
-  scope: TagScope,
-): Promise<readonly Tag[]> {
-  const names = new Set(records.flatMap(({ tags }) => tags))
-  const shared = [...names].filter((name) => scope === 'any' || records.every(({ tags }) => tags.includes(name)))
-  return shownTags(shared.toSorted(), (await context.store.indexed()).tags)
-}
-
-/** One version, or all of a name. `NOT_FOUND`. */
-async function chosen(
-  context: ChangeContext,
-  name: string,
-  version: string | undefined,
-): Promise<readonly FunctionRecord[]> {
-  if (version !== undefined) return [(await context.stored(name, version)).value]
-  const records = await context.store.versions(context.type, name)
-  if (records.length === 0) throw noFunction(context.type, name)
-  return records
+  return tagsOf(context, after, scope)
 }
 
 interface Doing {
@@ -176,8 +127,7 @@ async function changeOne(
     record,
     (one) => {
       const next = updated(one, update, make(one))
-      if (author === undefined) return next
-      return { ...next, manifest: { ...next.manifest, metadata: { ...next.manifest.metadata, author } } }
+      return { ...next, manifest: withAuthor(next.manifest, author) }
     },
     (writes) => context.commit([...writes, ...newTags]),
   )

@@ -1,15 +1,17 @@
 /** Makes a version: of what was uploaded, laid over what another version or the runtime's example has. */
 import { AppError, isPlainObject } from '#kernel'
 import { revisionOf } from '../build.ts'
-import type { Change, CreateOptions, DeprecatePolicy, FunctionType, Upload } from '../contract.ts'
+import type { Change, FunctionType, Upload } from '../contract.ts'
 import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
+import type { CreateOptions, DeprecatePolicy } from '../function-schema.ts'
 import { noFunction } from '../function-store.ts'
+import { bytesOf } from '../registry/archive.ts'
 import { TYPE_NAMES } from '../function-type.ts'
-import { checkManifest, type Manifest, readManifestFile } from '../registry/manifest.ts'
+import { checkManifest, type Manifest, readManifestFile } from '../manifest-schema.ts'
 import { latestOf } from '../registry/select-versions.ts'
 import { withoutTags } from '../registry/tags.ts'
 import { isInRange, isPrevious, isRange, isVersion, nextVersion } from '../registry/versions.ts'
-import { findRuntime } from '../registry/find-runtime.ts'
+import { findRuntime } from '../registry/runtimes.ts'
 import type { Write } from '#storage'
 import type { ChangeContext } from './change-context.ts'
 
@@ -124,7 +126,7 @@ function exampleOf(type: FunctionType, own: Beginning['manifest'] | undefined, {
   if (typeof named !== 'string')
     throw new AppError('VALIDATION', `copy=${EXAMPLE} wants the runtime whose example it is`)
   const found = findRuntime(type, splitRuntime(named))
-  const assets = new Map([...found.example].map(([path, text]) => [path, new TextEncoder().encode(text)]))
+  const assets = new Map([...found.example].map(([path, text]) => [path, bytesOf(text)]))
   return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
 }
 
@@ -186,7 +188,7 @@ export function withManifest(assets: Upload, file: string, manifest: Manifest): 
   const written = `${JSON.stringify(manifest, undefined, 2)}\n`
   const former = assets.get(file)
   const isSaid = former !== undefined && isSame(JSON.parse(new TextDecoder().decode(former)), manifest)
-  return isSaid ? assets : new Map([...assets, [file, new TextEncoder().encode(written)]])
+  return isSaid ? assets : new Map([...assets, [file, bytesOf(written)]])
 }
 
 function isSame(one: unknown, other: unknown): boolean {

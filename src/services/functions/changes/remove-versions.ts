@@ -2,9 +2,9 @@
 import type { NewJob } from '#jobs'
 import { AppError } from '#kernel'
 import type { Stored, Write } from '#storage'
-import type { Removal, RemoveOptions } from '../contract.ts'
+import type { Removal } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'
-import { noFunction } from '../function-store.ts'
+import type { RemoveOptions } from '../function-schema.ts'
 import { storedType } from '../jobs/job-data.ts'
 import type { ChangeContext, Plan } from './change-context.ts'
 
@@ -33,8 +33,7 @@ export async function removeVersions(
   if ((force && reset) || (undeploy === true && (force || reset)) || (undeploy === false && reset)) {
     throw new AppError('VALIDATION', 'force, reset and undeploy exclude each other')
   }
-  const records = version === undefined ? await context.store.versions(context.type, name) : [context.id(name, version)]
-  if (records.length === 0) throw noFunction(context.type, name)
+  const records = await context.chosen(name, version)
   if (records.length > MAX_AT_ONCE)
     throw new AppError('VALIDATION', `'${name}' has more than ${MAX_AT_ONCE} versions: name them one by one`)
   const steps: Step[] = []

@@ -1,7 +1,8 @@
 /** What a job of a function is given, and what its type is called. */
 import type { Job } from '#jobs'
-import { type FunctionOfJob, JOB_TYPES, type JobType } from '../contract.ts'
+import type { FunctionOfJob } from '../contract.ts'
 import type { FunctionUpdate } from '../function-record.ts'
+import { JOB_TYPES, type JobType } from '../function-schema.ts'
 
 export interface LifecycleData {
   readonly function: FunctionOfJob

@@ -5,10 +5,10 @@ import {
   type FunctionJob,
   type FunctionJobEvent,
   type FunctionType,
-  JOB_TYPES,
   type JobEventQuery,
   type JobsApi,
 } from '../contract.ts'
+import { JOB_TYPES } from '../function-schema.ts'
 import { dataOf, type LifecycleData, shownType, storedTypes } from './job-data.ts'
 
 export const DEFAULT_LIMIT = 20

@@ -7,7 +7,7 @@ import { createGunzip, gzip } from 'node:zlib'
 import { Readable } from 'node:stream'
 import { createTarDecoder, packTar, type ParsedTarEntry } from 'modern-tar'
 import { AppError, FORBIDDEN_KEYS, messageOf } from '#kernel'
-import { partsOf } from '#services/shared'
+import { formEntries, partsOf } from '#services/shared'
 
 /** Assets by path, as bytes. */
 export type Assets = ReadonlyMap<string, Uint8Array>
@@ -15,6 +15,8 @@ export type Assets = ReadonlyMap<string, Uint8Array>
 export const MAX_ASSETS = 1_000
 /** bytes of all assets of a version */
 export const MAX_BYTES = 52_428_800
+/** bytes of a whole form: it is read at once, while archives are read in pieces */
+export const MAX_FORM = 5_242_880
 const MAX_PATH = 200
 const SEGMENT = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+ -]*$/
 /** What the build makes, and what would tell its tools otherwise. */
@@ -98,6 +100,24 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   }
   if (assets.size === 0) throw new AppError('VALIDATION', 'the archive has no files')
   return assets
+}
+
+/** The parts of a form, each under its file name, or else the name of its part. `VALIDATION`, `TOO_LARGE`. */
+export async function readForm(type: string, bytes: Uint8Array): Promise<Assets> {
+  const assets = new Map<string, Uint8Array>()
+  for (const [name, value] of await formEntries(type, bytes)) {
+    const path = (typeof value === 'string' || value.name === '' ? name : value.name).replace(/^\.\//, '')
+    const problem = pathProblem(path)
+    if (problem !== undefined) throw new AppError('VALIDATION', `the form has "${path.slice(0, 80)}": ${problem}`)
+    assets.set(path, typeof value === 'string' ? bytesOf(value) : new Uint8Array(await value.arrayBuffer()))
+  }
+  if (assets.size === 0) throw new AppError('VALIDATION', 'the form has no files')
+  return boundedAssets(assets)
+}
+
+/** In UTF-8. */
+export function bytesOf(text: string): Uint8Array {
+  return new TextEncoder().encode(text)
 }
 
 /** A gzipped tar of assets, by path; equal assets give equal bytes. */

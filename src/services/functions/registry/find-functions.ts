@@ -1,12 +1,6 @@
 /** Functions as they are shown, and lists of them by what is asked. */
-import type {
-  FunctionPage,
-  FunctionQuery,
-  FunctionVersion,
-  InclusionQuery,
-  RelatedVersions,
-  ShowTags,
-} from '../contract.ts'
+import type { FunctionPage, FunctionVersion, RelatedVersions } from '../contract.ts'
+import type { FunctionQuery, InclusionQuery, ShowTags } from '../function-schema.ts'
 import { type FunctionRecord, type FunctionUpdate, lockOf } from '../function-record.ts'
 import type { Indexed } from '../function-index.ts'
 import { noFunction } from '../function-store.ts'
@@ -19,8 +13,7 @@ import { isInRange } from './versions.ts'
 import { parseTagQuery, tagMatcher } from './tag-query.ts'
 import { wildcard } from './wildcard.ts'
 
-export const DEFAULT_LIMIT = 20
-export const MAX_LIMIT = 100
+const DEFAULT_LIMIT = 20
 
 /** Filters that name single versions: what is related to them is not of interest. */
 const OF_VERSIONS = [

@@ -1,5 +1,7 @@
 /** Tags of a tenant: a name and a colour, which functions refer to by name. */
-import type { Tag, TagInput } from '../contract.ts'
+import { AppError } from '#kernel'
+import type { Tag } from '../contract.ts'
+import type { TagInput } from '../manifest-schema.ts'
 import type { CollectionSpec } from '#storage'
 
 export type TagRecord = Tag
@@ -19,19 +21,30 @@ export function defaultColor(name: string): string {
   return PALETTE[sum % PALETTE.length] ?? PALETTE[0]
 }
 
-export function tagName(tag: TagInput): string {
-  return typeof tag === 'string' ? tag : tag.name
+export function noTag(name: string): AppError {
+  return new AppError('NOT_FOUND', `No tag '${name.slice(0, 100)}'`)
+}
+
+/** One of the tags as it is answered. `NOT_FOUND` */
+export function oneTag(tags: readonly Tag[], name: string): { readonly tag: Tag } {
+  const tag = tags.find((one) => one.name === name)
+  if (tag === undefined) throw noTag(name)
+  return { tag }
 }
 
 /** The tags of what somebody wrote, each once: a later one of the same name is not another. */
 export function tagsIn(inputs: readonly TagInput[]): readonly TagRecord[] {
   const tags = new Map<string, TagRecord>()
   for (const input of inputs) {
-    const name = tagName(input)
-    const color = typeof input === 'string' ? undefined : input.color
-    if (!tags.has(name)) tags.set(name, { name, color: color ?? defaultColor(name) })
+    const { name, color = defaultColor(name) } = typeof input === 'string' ? { name: input } : input
+    if (!tags.has(name)) tags.set(name, { name, color })
   }
   return [...tags.values()]
+}
+
+/** The manifest with that author in its metadata; undefined: as it is. */
+export function withAuthor<M extends { readonly metadata?: object }>(manifest: M, author: string | undefined): M {
+  return author === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, author } }
 }
 
 /** A manifest without its tags, which stood at either of two places, and the tags. */

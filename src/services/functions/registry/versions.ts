@@ -2,7 +2,7 @@
 import { compare, maxSatisfying, minVersion, satisfies, validRange } from 'semver'
 import { AppError } from '#kernel'
 
-const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/
+export const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/
 const MAX_RANGE = 100
 
 /** `major.minor.patch`, without anything behind. */

@@ -1,7 +1,6 @@
 /** The runtimes that this host has: what a function for one looks like, how it is built and run. */
 import { fileURLToPath } from 'node:url'
 import type { FunctionType } from '../function-type.ts'
-import { MODEL_EXAMPLE } from './model-example.ts'
 
 export interface RuntimeVersion {
   readonly version: string
@@ -37,9 +36,7 @@ export interface Runtime {
 }
 
 const FROM_SOURCES = import.meta.url.endsWith('.ts')
-const NODE_HARNESS = fileURLToPath(
-  FROM_SOURCES ? new URL('./node-plug.ts', import.meta.url) : new URL('./node-plug.js', import.meta.url),
-)
+const NODE_HARNESS = here(FROM_SOURCES ? './node-plug.ts' : './node-plug.js')
 /** From sources: the library, the parser that it uses, and the names of its doors. */
 const SOURCES_OF_NODE_HARNESS = [
   NODE_HARNESS,
@@ -50,9 +47,7 @@ const SOURCES_OF_NODE_HARNESS = [
   here('../../../../node_modules/acorn'),
   here('../../../../package.json'),
 ]
-const NODE_WEB_HARNESS = fileURLToPath(
-  FROM_SOURCES ? new URL('./node-web.ts', import.meta.url) : new URL('./node-web.js', import.meta.url),
-)
+const NODE_WEB_HARNESS = here(FROM_SOURCES ? './node-web.ts' : './node-web.js')
 /** From sources: what it is made of, and the client with what that reads. */
 const SOURCES_OF_NODE_WEB_HARNESS = [
   here('.'),
@@ -61,33 +56,26 @@ const SOURCES_OF_NODE_WEB_HARNESS = [
   here('../../../kernel'),
   here('../../../../package.json'),
 ]
-const PYTHON_WEB_HARNESS = fileURLToPath(new URL('./python_web.py', import.meta.url))
-const PYTHON_HARNESS = fileURLToPath(new URL('./python_plug.py', import.meta.url))
+const PYTHON_WEB_HARNESS = here('./python_web.py')
+const PYTHON_HARNESS = here('./python_plug.py')
 /** what both of them load */
-const PYTHON_HOST = fileURLToPath(new URL('./python_host.py', import.meta.url))
+const PYTHON_HOST = here('./python_host.py')
 
-const NODE_EXAMPLE = {
-  'plug.json': `${JSON.stringify(
-    {
-      name: 'tooWarm',
-      version: '1.0.0',
-      type: 'sensor',
-      runtime: 'plug-node24',
-      interface: {
-        states: ['Warm', 'Cold'],
-        input: [
-          { name: 'value', dataType: 'double', mandatory: true },
-          { name: 'limit', dataType: 'double', defaultValue: 25 },
-        ],
-        output: [{ name: 'above', dataType: 'double' }],
-      },
-      metadata: { description: 'Whether a number is above a limit' },
-    },
-    undefined,
-    2,
-  )}\n`,
-  'package.json': `${JSON.stringify({ name: 'too-warm', version: '1.0.0', private: true, type: 'module' }, undefined, 2)}\n`,
-  'index.js': `import { definePlug } from 'reflexarc'
+const PLUG_MANIFEST = {
+  name: 'tooWarm',
+  version: '1.0.0',
+  type: 'sensor',
+  interface: {
+    states: ['Warm', 'Cold'],
+    input: [
+      { name: 'value', dataType: 'double', mandatory: true },
+      { name: 'limit', dataType: 'double', defaultValue: 25 },
+    ],
+    output: [{ name: 'above', dataType: 'double' }],
+  },
+  metadata: { description: 'Whether a number is above a limit' },
+}
+const NODE_PLUG = `import { definePlug } from 'reflexarc'
 
 export default definePlug({
   name: 'tooWarm',
@@ -104,78 +92,102 @@ export default definePlug({
     return { state: value > limit ? 'Warm' : 'Cold', rawData: { above: value - limit } }
   },
 })
-`,
-}
-
-const PYTHON_EXAMPLE = {
-  'plug.json': NODE_EXAMPLE['plug.json'].replace('plug-node24', 'plug-python3'),
-  'main.py': `def execute(properties, console, logger, client):
+`
+const PYTHON_PLUG = `def execute(properties, console, logger, client):
     value, limit = properties["value"], properties["limit"]
     console.debug(f"{value} against {limit}")
     return ("Warm" if value > limit else "Cold", {"above": value - limit})
-`,
-}
-
+`
 const WEB_MANIFEST = {
   name: 'greet',
   version: '1.0.0',
-  runtime: 'web-node24',
   private: true,
   allowHmac: true,
   metadata: { description: 'Greets whoever is named' },
 }
-
-const NODE_WEB_EXAMPLE = {
-  'webscript.json': `${JSON.stringify(WEB_MANIFEST, undefined, 2)}\n`,
-  'package.json': `${JSON.stringify({ name: 'greet', version: '1.0.0', private: true, type: 'module' }, undefined, 2)}\n`,
-  'index.js': `export async function handleRequest(req, res) {
+const NODE_WEB = `export async function handleRequest(req, res) {
   const name = req.query.name ?? 'world'
   console.info(\`\${req.method} \${req.path} for \${name}\`)
   res.status(200).json({ hello: name })
 }
-`,
-}
-
-const PYTHON_WEB_EXAMPLE = {
-  'webscript.json': NODE_WEB_EXAMPLE['webscript.json'].replace('web-node24', 'web-python3'),
-  'main.py': `from reflexarc import console
+`
+const PYTHON_WEB = `from reflexarc import console
 
 
 async def execute(request, client):
     name = request.query_params.get("name", "world")
     console.info(f"{request.method} {request.path} for {name}")
     return {"hello": name}
-`,
+`
+
+const MODEL_MANIFEST = {
+  name: 'wear',
+  version: '1.0.0',
+  metadata: { description: 'How worn a machine is by its heat and its hours' },
 }
+/** 0.5 a degree, and 2 an hour above the first: as `save_model` of a linear Booster writes it. */
+const BOOSTER = {
+  learner: {
+    attributes: {},
+    feature_names: ['heat', 'hours'],
+    feature_types: [],
+    gradient_booster: { model: { boosted_rounds: 1, weights: [0.5, 2, -2] }, name: 'gblinear' },
+    learner_model_param: {
+      base_score: '[0E0]',
+      boost_from_average: '1',
+      num_class: '0',
+      num_feature: '2',
+      num_target: '1',
+    },
+    objective: { name: 'reg:squarederror', reg_loss_param: { scale_pos_weight: '1' } },
+  },
+  version: [3, 2, 0],
+}
+
+const NODE = {
+  archiveFormat: 'node',
+  tags: ['javascript'],
+  language: 'node',
+  main: 'index.js',
+  project: 'package.json',
+  lock: 'package-lock.json',
+} as const
+const PYTHON = {
+  archiveFormat: 'python',
+  tags: ['python'],
+  language: 'python',
+  main: 'main.py',
+  project: 'requirements.txt',
+  lock: 'requirements.txt',
+} as const
+const nodeHarness = (module: string, sources: readonly string[]) => ({
+  module,
+  readable: FROM_SOURCES ? sources : [module],
+})
+const pythonHarness = (module: string) => ({ module, readable: [module, PYTHON_HOST] })
+const projectOf = (name: string): string => fileOf({ name, version: '1.0.0', private: true, type: 'module' })
 
 /** By name. */
 export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
   (
     [
       {
+        ...NODE,
         name: 'plug-node24',
         title: 'Plugs in JavaScript, on Node 24',
         functionType: 'plugs',
-        archiveFormat: 'node',
-        tags: ['javascript'],
-        language: 'node',
         versions: [{ version: '1.0.0', title: 'Node 24', description: 'index.js exports what definePlug gives' }],
-        main: 'index.js',
-        project: 'package.json',
-        lock: 'package-lock.json',
-        harness: {
-          module: NODE_HARNESS,
-          readable: FROM_SOURCES ? SOURCES_OF_NODE_HARNESS : [NODE_HARNESS],
-        },
-        example: new Map(Object.entries(NODE_EXAMPLE)),
+        harness: nodeHarness(NODE_HARNESS, SOURCES_OF_NODE_HARNESS),
+        example: exampleOf('plug.json', PLUG_MANIFEST, 'plug-node24', {
+          'package.json': projectOf('too-warm'),
+          'index.js': NODE_PLUG,
+        }),
       },
       {
+        ...PYTHON,
         name: 'plug-python3',
         title: 'Plugs in Python 3',
         functionType: 'plugs',
-        archiveFormat: 'python',
-        tags: ['python'],
-        language: 'python',
         versions: [
           {
             version: '1.0.0',
@@ -183,19 +195,14 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
             description: 'main.py has execute(properties, console, logger, client), which gives a state and raw data',
           },
         ],
-        main: 'main.py',
-        project: 'requirements.txt',
-        lock: 'requirements.txt',
-        harness: { module: PYTHON_HARNESS, readable: [PYTHON_HARNESS, PYTHON_HOST] },
-        example: new Map(Object.entries(PYTHON_EXAMPLE)),
+        harness: pythonHarness(PYTHON_HARNESS),
+        example: exampleOf('plug.json', PLUG_MANIFEST, 'plug-python3', { 'main.py': PYTHON_PLUG }),
       },
       {
+        ...NODE,
         name: 'web-node24',
         title: 'Webscripts in JavaScript, on Node 24',
         functionType: 'webscripts',
-        archiveFormat: 'node',
-        tags: ['javascript'],
-        language: 'node',
         versions: [
           {
             version: '1.0.0',
@@ -203,22 +210,17 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
             description: 'index.js exports a function of a request and a response',
           },
         ],
-        main: 'index.js',
-        project: 'package.json',
-        lock: 'package-lock.json',
-        harness: {
-          module: NODE_WEB_HARNESS,
-          readable: FROM_SOURCES ? SOURCES_OF_NODE_WEB_HARNESS : [NODE_WEB_HARNESS],
-        },
-        example: new Map(Object.entries(NODE_WEB_EXAMPLE)),
+        harness: nodeHarness(NODE_WEB_HARNESS, SOURCES_OF_NODE_WEB_HARNESS),
+        example: exampleOf('webscript.json', WEB_MANIFEST, 'web-node24', {
+          'package.json': projectOf('greet'),
+          'index.js': NODE_WEB,
+        }),
       },
       {
+        ...PYTHON,
         name: 'web-python3',
         title: 'Webscripts in Python 3',
         functionType: 'webscripts',
-        archiveFormat: 'python',
-        tags: ['python'],
-        language: 'python',
         versions: [
           {
             version: '1.0.0',
@@ -226,14 +228,16 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
             description: 'main.py has execute(request, client), which gives a response or a value',
           },
         ],
-        main: 'main.py',
-        project: 'requirements.txt',
-        lock: 'requirements.txt',
-        harness: { module: PYTHON_WEB_HARNESS, readable: [PYTHON_WEB_HARNESS, PYTHON_HOST] },
-        example: new Map(Object.entries(PYTHON_WEB_EXAMPLE)),
+        harness: pythonHarness(PYTHON_WEB_HARNESS),
+        example: exampleOf('webscript.json', WEB_MANIFEST, 'web-python3', { 'main.py': PYTHON_WEB }),
       },
       modelRuntime('sklearn', 'scikit-learn', 'model.joblib'),
-      modelRuntime('xgboost', 'XGBoost', 'model.bst', MODEL_EXAMPLE),
+      modelRuntime(
+        'xgboost',
+        'XGBoost',
+        'model.bst',
+        exampleOf('model.json', MODEL_MANIFEST, 'byoml-xgboost', { 'model.bst': `${JSON.stringify(BOOSTER)}\n` }),
+      ),
       modelRuntime('pytorch', 'PyTorch', 'model.pt'),
       modelRuntime('tensorflow', 'TensorFlow', 'saved_model.pb'),
       modelRuntime('custom', 'Python with classes of their own', 'model.dill'),
@@ -241,26 +245,38 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
   ).map((runtime) => [runtime.name, runtime]),
 )
 
+/** Files by path, the manifest first. */
+function exampleOf(
+  file: string,
+  { name, version, ...manifest }: { readonly name: string; readonly version: string },
+  runtime: string,
+  files: Readonly<Record<string, string>>,
+): ReadonlyMap<string, string> {
+  return new Map([[file, fileOf({ name, version, runtime, ...manifest })], ...Object.entries(files)])
+}
+
+function fileOf(value: object): string {
+  return `${JSON.stringify(value, undefined, 2)}\n`
+}
+
 /** Models of a framework, which the models service runs. */
 function modelRuntime(
   framework: ModelFramework,
   title: string,
   main: string,
-  example: Readonly<Record<string, string>> = {},
+  example: Runtime['example'] = new Map(),
 ): Runtime {
   return {
     name: `byoml-${framework}`,
     title: `Models of ${title}`,
     functionType: 'models',
+    ...PYTHON,
     archiveFormat: 'byoml',
     tags: ['python', framework],
-    language: 'python',
     framework,
     versions: [{ version: '1.0.0', title, description: `${main} is the model` }],
     main,
-    project: 'requirements.txt',
-    lock: 'requirements.txt',
-    example: new Map(Object.entries(example)),
+    example,
   }
 }
 

@@ -9,7 +9,6 @@ import { fileURLToPath } from 'node:url'
 import { AppError, isPlainObject, type Json, LruCache, messageOf, type StartTimer } from '#kernel'
 import type { CallFailure, PoolOptions, ProcessPool, Program } from '#platform/sandbox'
 import { CallBatcher } from '../call-batcher.ts'
-import { FRAMEWORKS, type RuntimeInfo } from '../contract.ts'
 import {
   GAVE_UP,
   type ModelCall,
@@ -18,8 +17,9 @@ import {
   type PackageOfFiles,
   type Signature,
 } from '../driver.ts'
-import { mainFileOf } from '../layouts.ts'
-import { readSignatures } from '../read-signatures.ts'
+import { FRAMEWORKS, mainFileOf } from '../frameworks.ts'
+import type { RuntimeInfo } from '../model-schema.ts'
+import { readSignatures } from '../signatures.ts'
 import type { PythonRuntime, PythonRuntimes } from './python-runtimes.ts'
 
 const WORKER = fileURLToPath(new URL('./model_worker.py', import.meta.url))

@@ -4,7 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Interpreter } from '#platform/sandbox'
-import type { Framework } from '../contract.ts'
+import type { Framework } from '../frameworks.ts'
 
 export interface PythonRuntime {
   readonly name: string

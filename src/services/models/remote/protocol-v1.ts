@@ -4,9 +4,8 @@
  */
 import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall, RemotePackage, Signature } from '../driver.ts'
-import { readSignatures } from '../read-signatures.ts'
-import { notReady, type OpenRemote, pathOfModel, wrongAnswer } from './protocol.ts'
-import type { RemoteServer } from './remote-server.ts'
+import { readSignatures } from '../signatures.ts'
+import type { OpenRemote, RemoteServer } from './remote-server.ts'
 
 const METHODS: ReadonlyMap<unknown, string> = new Map([
   ['tensorflow/serving/predict', 'predict'],
@@ -15,14 +14,13 @@ const METHODS: ReadonlyMap<unknown, string> = new Map([
 ])
 
 /** Looks whether it is ready. `REMOTE_FAILED` when it is not. */
-export async function openV1(server: RemoteServer, { framework, remote }: RemotePackage): Promise<OpenRemote> {
-  const { model } = remote
-  const path = `/v1${pathOfModel(model)}`
-  if (!isReady(await server.look(path))) throw notReady(server.host, model)
+export async function openV1(server: RemoteServer, { framework }: RemotePackage): Promise<OpenRemote> {
+  const path = `/v1${server.path}`
+  if (!isReady(await server.look(path))) throw server.notReady()
   const told = framework === 'tensorflow' ? signaturesOf(await server.look(`${path}/metadata`)) : []
   return {
     signatures: told.length > 0 ? told : [{ operation: 'predict', inputs: [] }],
-    call: async (call) => valuesOf(server.host, call, await server.call(`${path}:${call.operation}`, bodyOf(call))),
+    call: async (call) => valuesOf(server, call, await server.call(`${path}:${call.operation}`, bodyOf(call))),
   }
 }
 
@@ -42,17 +40,17 @@ function bodyOf({ operation, signature, instances, probabilities }: ModelCall): 
   return { ...list, ...(signature !== undefined && { signature_name: signature }) }
 }
 
-function valuesOf(host: string, { operation, instances }: ModelCall, answer: unknown): readonly Json[] {
+function valuesOf(server: RemoteServer, { operation, instances }: ModelCall, answer: unknown): readonly Json[] {
   // TensorFlow Serving writes either of the two
   const values =
     operation === 'predict'
       ? ownValue(answer, 'predictions')
       : (ownValue(answer, 'result') ?? ownValue(answer, 'results'))
   if (!Array.isArray(values)) {
-    throw wrongAnswer(host, `it has no list ${operation === 'predict' ? 'predictions' : 'result'}`)
+    throw server.wrongAnswer(`it has no list ${operation === 'predict' ? 'predictions' : 'result'}`)
   }
   if (values.length !== instances.length) {
-    throw wrongAnswer(host, `${values.length} values for ${instances.length} instances`)
+    throw server.wrongAnswer(`${values.length} values for ${instances.length} instances`)
   }
   return values as readonly Json[]
 }

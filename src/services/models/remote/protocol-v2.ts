@@ -3,10 +3,9 @@
  * with tensors, of which each instance is a row.
  */
 import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
-import type { ModelCall, RemotePackage } from '../driver.ts'
-import { readSignatures } from '../read-signatures.ts'
-import { notReady, type OpenRemote, pathOfModel, wrongAnswer } from './protocol.ts'
-import type { RemoteServer } from './remote-server.ts'
+import type { ModelCall } from '../driver.ts'
+import { readSignatures } from '../signatures.ts'
+import type { OpenRemote, RemoteServer } from './remote-server.ts'
 import { readInputs, tensorsOf, typeOf, type TensorInput } from './tensors.ts'
 import { rowsOfOutputs } from './read-outputs.ts'
 
@@ -14,18 +13,17 @@ import { rowsOfOutputs } from './read-outputs.ts'
 const PROBABILITIES = 'predict_proba'
 
 /** Looks whether it is ready, and what it takes. `REMOTE_FAILED` when it is not. */
-export async function openV2(server: RemoteServer, { remote }: RemotePackage): Promise<OpenRemote> {
-  const { model } = remote
-  const path = `/v2${pathOfModel(model)}`
+export async function openV2(server: RemoteServer): Promise<OpenRemote> {
+  const path = `/v2${server.path}`
   const status = await server.look(`${path}/ready`)
-  if (status === undefined || ownValue(status, 'ready') === false) throw notReady(server.host, model)
+  if (status === undefined || ownValue(status, 'ready') === false) throw server.notReady()
   const inputs = readInputs(ownValue(await server.look(path), 'inputs'))
   const told = inputs.map((input) => ({ name: input.name, type: typeOf(input.datatype), shape: input.shape }))
   return {
     signatures: readSignatures([{ operation: 'predict', inputs: told }]),
     call: async (call) => {
       const answer = await server.call(`${path}/infer`, bodyOf(call, inputs))
-      return valuesOf(server.host, call, ownValue(answer, 'outputs'))
+      return valuesOf(server, call, ownValue(answer, 'outputs'))
     },
   }
 }
@@ -43,11 +41,10 @@ function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: read
   }
 }
 
-function valuesOf(host: string, { instances, probabilities }: ModelCall, outputs: unknown): readonly Json[] {
-  const { problem, rows, names } = rowsOfOutputs(outputs, instances.length)
-  if (problem !== undefined) throw wrongAnswer(host, problem)
+function valuesOf(server: RemoteServer, { instances, probabilities }: ModelCall, outputs: unknown): readonly Json[] {
+  const { rows, names } = rowsOfOutputs(outputs, instances.length, (why) => server.wrongAnswer(why))
   if (probabilities === true && !names.includes(PROBABILITIES)) {
-    throw new AppError('VALIDATION', `/probabilities <- ${host} gives none of this model (leave it out)`)
+    throw new AppError('VALIDATION', `/probabilities <- ${server.host} gives none of this model (leave it out)`)
   }
   return rows
 }

@@ -5,38 +5,30 @@ import { typeOf } from './tensors.ts'
 const MAX_OUTPUTS = 100
 const MAX_LEVELS = 8
 
-export interface Outputs {
-  /** why it cannot be read */
-  readonly problem?: string
-  /** one for each instance: the value of a single output, else an object of them */
-  readonly rows: readonly Json[]
-  /** of the outputs */
-  readonly names: readonly string[]
-}
-
-export function rowsOfOutputs(told: unknown, count: number): Outputs {
+/**
+ * Of each instance the value of a single output, else an object of them, and the names of the outputs. `unreadable` makes
+ * the error that is thrown for outputs that cannot be read.
+ */
+export function rowsOfOutputs(told: unknown, count: number, unreadable: (why: string) => Error) {
   const outputs: readonly unknown[] = Array.isArray(told) ? told : []
-  if (outputs.length === 0 || outputs.length > MAX_OUTPUTS) {
-    return failed(`it has ${outputs.length === 0 ? 'no' : outputs.length} outputs`)
-  }
+  if (outputs.length === 0 || outputs.length > MAX_OUTPUTS)
+    throw unreadable(`it has ${outputs.length === 0 ? 'no' : outputs.length} outputs`)
   const columns = new Map<string, readonly Json[]>()
   for (const output of outputs) {
     const name = ownValue(output, 'name')
-    if (typeof name !== 'string' || columns.has(name)) return failed('an output has no name of its own')
+    if (typeof name !== 'string' || columns.has(name)) throw unreadable('an output has no name of its own')
     const column = columnOf(output, count)
-    if (typeof column === 'string') return failed(`output ${name.slice(0, 100)} ${column}`)
+    if (typeof column === 'string') throw unreadable(`output ${name.slice(0, 100)} ${column}`)
     columns.set(name, column)
   }
-  const names = [...columns.keys()]
   const [only] = columns.values()
-  if (columns.size === 1 && only !== undefined) return { rows: only, names }
-  const rowAt = (at: number): Json =>
-    Object.fromEntries([...columns].map(([name, column]) => [name, column[at] ?? null]))
-  return { rows: Array.from({ length: count }, (_, at) => rowAt(at)), names }
-}
-
-function failed(problem: string): Outputs {
-  return { problem, rows: [], names: [] }
+  const rows: readonly Json[] =
+    columns.size === 1 && only !== undefined
+      ? only
+      : Array.from({ length: count }, (_, at) =>
+          Object.fromEntries([...columns].map(([name, column]) => [name, column[at] ?? null])),
+        )
+  return { rows, names: [...columns.keys()] }
 }
 
 /** A text says what is wrong with it. */

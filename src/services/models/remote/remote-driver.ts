@@ -4,21 +4,16 @@
  */
 import { AppError } from '#kernel'
 import { CallBatcher } from '../call-batcher.ts'
-import { REMOTE_PROTOCOLS, type RemoteProtocol } from '../contract.ts'
-import { isAway, type ModelDriver, type OpenModel, type RemotePackage } from '../driver.ts'
+import { isAway, type ModelDriver, type OpenModel } from '../driver.ts'
+import { REMOTE_PROTOCOLS } from '../frameworks.ts'
 import { openV1 } from './protocol-v1.ts'
 import { openV2 } from './protocol-v2.ts'
-import type { OpenRemote } from './protocol.ts'
-import { RemoteServer, type RemoteServerOptions } from './remote-server.ts'
+import { type OpenRemote, RemoteServer, type RemoteServerOptions } from './remote-server.ts'
 
 /** requests of one model that are under way at once */
 const PARALLEL = 4
 
-const PROTOCOLS: Readonly<Record<RemoteProtocol, (server: RemoteServer, model: RemotePackage) => Promise<OpenRemote>>> =
-  {
-    v1: openV1,
-    v2: openV2,
-  }
+const PROTOCOLS = { v1: openV1, v2: openV2 }
 
 export interface RemoteDriverOptions extends RemoteServerOptions {
   /** Resolves when others had their turn. */

@@ -3,7 +3,8 @@
  * nothing of it, or says that it did nothing with it: what a model does may cost something.
  */
 import { AppError, isPlainObject, type StartTimer } from '#kernel'
-import type { RemoteModel } from '../contract.ts'
+import type { OpenModel } from '../driver.ts'
+import type { SealedRemote } from './sealed-remote.ts'
 
 /** One exchange. Rejects with `REMOTE_FAILED` or `REMOTE_LATE`; addresses that may not be called are refused here. */
 export type RemoteTransport = (request: RemoteRequest) => Promise<RemoteAnswer>
@@ -45,12 +46,15 @@ const DID_NOTHING: ReadonlySet<number> = new Set([429, 503])
 const ONLY_ASKED: ReadonlySet<number> = new Set([...DID_NOTHING, 502, 504])
 const MAX_TEXT = 500
 
+/** A model that its server has, and is ready there. */
+export type OpenRemote = Pick<OpenModel, 'signatures' | 'call'>
+
 export class RemoteServer {
   readonly #options: RemoteServerOptions
-  readonly #remote: Required<RemoteModel>
+  readonly #remote: SealedRemote
   readonly #closing = new AbortController()
 
-  constructor(options: RemoteServerOptions, remote: Required<RemoteModel>) {
+  constructor(options: RemoteServerOptions, remote: SealedRemote) {
     this.#options = options
     this.#remote = remote
   }
@@ -58,6 +62,20 @@ export class RemoteServer {
   /** Name and port, for texts. */
   get host(): string {
     return new URL(this.#remote.url).host
+  }
+
+  /** The path of its model below `/v1` or `/v2`: its name, and its version if there is one. */
+  get path(): string {
+    return `/models/${this.#remote.model.split('/').map(encodeURIComponent).join('/')}`
+  }
+
+  /** For a model that it does not have, or is not ready for. */
+  notReady(): AppError {
+    return new AppError('REMOTE_FAILED', `${this.host} has no model ${this.#remote.model} that is ready`)
+  }
+
+  wrongAnswer(what: string): AppError {
+    return new AppError('MODEL_FAILED', `${this.host} answered what cannot be read: ${what}`)
   }
 
   /** What it says of something; undefined when that is not there. `REMOTE_FAILED`, `REMOTE_LATE`. */
@@ -110,8 +128,8 @@ export class RemoteServer {
       }).catch(thrownError)
       const isLast = pause === undefined || clock() + pause >= until
       if (isLast || !mayTryAgain(outcome, method)) {
-        if (outcome instanceof AppError && !this.#closing.signal.aborted) throw outcome
         if (!(outcome instanceof AppError)) return outcome
+        if (!this.#closing.signal.aborted) throw outcome
         break
       }
       await new Promise<void>((resolve) => void this.#options.later(pause, resolve))

@@ -1,5 +1,6 @@
 /** Instances as tensors of the Open Inference Protocol: one for each input, with the instances as its rows. */
 import { isPlainObject, Issues, type Json, ownValue, shown } from '#kernel'
+import { checkNames, listed } from '../named-features.ts'
 
 /** What a server says that its model takes. */
 export interface TensorInput {
@@ -45,17 +46,16 @@ export function typeOf(datatype: string): 'number' | 'integer' | 'text' | 'boole
 export function tensorsOf(instances: readonly Json[], inputs: readonly TensorInput[]): readonly Tensor[] {
   const issues = new Issues('INSTANCE', MAX_ISSUES)
   const isNamed = instances.some(isPlainObject)
-  const tensors = isNamed ? named(instances, inputs, issues) : listed(instances, inputs, issues)
+  const tensors = isNamed ? named(instances, inputs, issues) : unnamed(instances, inputs, issues)
   issues.throwIfAny('The request')
   return tensors
 }
 
-function listed(instances: readonly Json[], inputs: readonly TensorInput[], issues: Issues): readonly Tensor[] {
+function unnamed(instances: readonly Json[], inputs: readonly TensorInput[], issues: Issues): readonly Tensor[] {
   const [only] = inputs
   if (inputs.length > 1) {
-    const names = inputs.map(({ name }) => name).join(', ')
-    issues.wrong('/instances/0', `is ${shown(instances[0])}`, `send an object of ${names}`)
-    return []
+    const right = `send an object of ${listed(inputs.map(({ name }) => name))}`
+    return issues.wrong('/instances/0', `is ${shown(instances[0])}`, right) ?? []
   }
   return [tensorOf(only ?? { name: ONLY }, instances, { pathOf: (at) => `/instances/${at}`, issues })]
 }
@@ -64,21 +64,12 @@ function named(instances: readonly Json[], inputs: readonly TensorInput[], issue
   const first = instances.find(isPlainObject) ?? {}
   const wanted: readonly Wanted[] = inputs.length > 0 ? inputs : Object.keys(first).map((name) => ({ name }))
   const names = new Set(wanted.map(({ name }) => name))
-  const known = [...names].slice(0, MAX_ISSUES).join(', ')
+  const right = `send an object of ${listed([...names])}`
   for (const [at, instance] of instances.entries()) {
     const path = `/instances/${at}`
-    if (!isPlainObject(instance)) {
-      issues.wrong(path, `is ${shown(instance)}`, `send an object of ${known}`)
-      continue
-    }
-    for (const key of Object.keys(instance)) {
-      if (!names.has(key)) issues.wrong(`${path}/${key}`, 'is no feature of the model', `it has ${known}`)
-    }
-    for (const name of names) {
-      if (!Object.hasOwn(instance, name)) issues.wrong(path, `has no ${name}`, `send an object of ${known}`)
-    }
+    if (isPlainObject(instance)) checkNames(instance, path, names, { issues, right })
+    else issues.wrong(path, `is ${shown(instance)}`, right)
   }
-  // what is missing is told already
   if (issues.count > 0) return []
   return wanted.map((input) => {
     const values = instances.map((instance) => (ownValue(instance, input.name) ?? null) as Json)
@@ -100,9 +91,8 @@ function tensorOf(input: Wanted, values: readonly Json[], { pathOf, issues }: Pl
   const actual = lengthsOf(rows[0] ?? null)
   const lengths = input.shape?.map((length, depth) => length ?? actual[depth] ?? 1) ?? actual
   const data: Json[] = []
-  for (const [at, row] of rows.entries()) flatten(row, lengths, { path: pathOf(at), issues }, data)
+  for (const [at, row] of rows.entries()) flatten(row, lengths, pathOf(at), issues, data)
   const datatype = input.datatype ?? datatypeOf(data)
-  // what has another shape is told already
   if (issues.count === 0) {
     const size = Math.max(1, data.length / rows.length)
     checkType(data, datatype, (place) => pathOf(Math.floor(place / size)), issues)
@@ -121,13 +111,13 @@ function lengthsOf(value: Json): readonly number[] {
   return lengths
 }
 
-interface At {
-  readonly path: string
-  readonly issues: Issues
-}
-
-function flatten(value: Json, [length, ...deeper]: readonly number[], at: At, data: Json[]): void {
-  const { path, issues } = at
+function flatten(
+  value: Json,
+  [length, ...deeper]: readonly number[],
+  path: string,
+  issues: Issues,
+  data: Json[],
+): void {
   if (length === undefined) {
     if (isSingle(value)) data.push(value)
     else issues.wrong(path, `is ${shown(value)}`, 'send a number or text')
@@ -139,7 +129,7 @@ function flatten(value: Json, [length, ...deeper]: readonly number[], at: At, da
     for (const [place, inner] of (value as readonly Json[]).entries()) {
       // paths of single values are wanted only when one is wrong
       if (deeper.length === 0 && isSingle(inner)) data.push(inner)
-      else flatten(inner, deeper, { path: `${path}/${place}`, issues }, data)
+      else flatten(inner, deeper, `${path}/${place}`, issues, data)
     }
   }
 }
@@ -153,25 +143,21 @@ function datatypeOf(data: readonly Json[]): string {
 
 function checkType(data: Json[], datatype: string, pathOf: (place: number) => string, issues: Issues): void {
   const type = typeOf(datatype)
+  if (type === undefined) return
+  const { fits, right } = VALUES[type]
   for (const [place, value] of data.entries()) {
-    if (type === 'number' || type === 'integer') {
-      if (typeof value === 'boolean') data[place] = Number(value)
-      else if (type === 'number' ? isNumber(value) : Number.isInteger(value)) continue
-      else issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is wanted`, WANTED[type])
-    } else if (type !== undefined && typeof value !== (type === 'text' ? 'string' : 'boolean')) {
-      issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is wanted`, WANTED[type])
-    }
+    if (typeof value === 'boolean' && type !== 'boolean' && type !== 'text') data[place] = Number(value)
+    else if (!fits(value)) issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is wanted`, right)
   }
 }
 
-/** What is missing is null. */
-function isNumber(value: Json): boolean {
-  return typeof value === 'number' || value === null
-}
-
-const WANTED = {
-  number: 'send a number, or null when it is missing',
-  integer: 'send a whole number',
-  text: 'send texts alone',
-  boolean: 'send true or false',
+const VALUES = {
+  // what is missing is null
+  number: {
+    fits: (value: Json) => typeof value === 'number' || value === null,
+    right: 'send a number, or null when it is missing',
+  },
+  integer: { fits: (value: Json) => Number.isInteger(value), right: 'send a whole number' },
+  text: { fits: (value: Json) => typeof value === 'string', right: 'send texts alone' },
+  boolean: { fits: (value: Json) => typeof value === 'boolean', right: 'send true or false' },
 } as const

@@ -1,7 +1,8 @@
 /** The driver that evaluates boosters of XGBoost itself: no Python, no process. */
-import { AppError, isPlainObject, Issues, type Json, messageOf, shown } from '#kernel'
+import { AppError, isPlainObject, Issues, type Json, messageOf, ownValue, shown } from '#kernel'
 import type { ModelCall, ModelDriver, OpenModel, PackageOfFiles, Signature } from '../driver.ts'
-import { mainFileOf } from '../layouts.ts'
+import { mainFileOf } from '../frameworks.ts'
+import { checkNames } from '../named-features.ts'
 import { type Booster, marginsOf } from './booster.ts'
 import { readBinary } from './read-binary.ts'
 import { readDocument } from './read-document.ts'
@@ -61,7 +62,6 @@ function jsonOf(bytes: Uint8Array): unknown {
 
 function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel {
   const { featureNames, features, model, version, objective, groups, bestIteration } = booster
-  const columns = new Map(featureNames.map((name, at) => [name, at]))
   const signature: Signature = { operation: 'predict', inputs: [{ type: 'number', shape: [features] }] }
   const walked = model.kind === 'linear' ? features * groups : model.trees.length * 8
   const rowsOfTurn = Math.max(1, Math.floor(TURN / Math.max(1, walked)))
@@ -70,7 +70,7 @@ function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel 
     ...(version !== undefined && { frameworkVersion: version }),
     warnings: bestIteration === undefined ? [] : [earlyStopped(bestIteration)],
     call: async ({ instances }: ModelCall) => {
-      const rows = rowsOf(instances, features, columns)
+      const rows = rowsOf(instances, features, featureNames)
       const values: Json[] = []
       for (const [at, row] of rows.entries()) {
         if (at > 0 && at % rowsOfTurn === 0) await breathe()
@@ -102,72 +102,34 @@ function checked(value: number | readonly number[], at: number): Json {
 function rowsOf(
   instances: readonly Json[],
   features: number,
-  columns: ReadonlyMap<string, number>,
+  featureNames: readonly string[],
 ): readonly Float32Array[] {
+  const names = new Set(featureNames)
   const issues = new Issues('INSTANCE', MAX_ISSUES)
+  const numberOf = (value: unknown, path: string): number => {
+    if (value === null) return Number.NaN
+    if (typeof value === 'number' || typeof value === 'boolean') return Number(value)
+    issues.wrong(path, `is ${shown(value)}`, 'send a number, or null when it is missing')
+    return Number.NaN
+  }
   const rows = instances.map((instance, at) => {
     const path = `/instances/${at}`
-    if (isPlainObject(instance)) return namedRow(instance, path, { features, columns, issues })
-    if (Array.isArray(instance)) return listedRow(instance, path, { features, issues })
-    issues.wrong(path, `is ${shown(instance)}`, `send a list of ${features} numbers`)
+    if (isPlainObject(instance) && names.size > 0) {
+      checkNames(instance, path, names, { issues, right: 'send null where a value is missing' })
+      return Float32Array.from(featureNames, (name) => numberOf(ownValue(instance, name) ?? null, `${path}/${name}`))
+    }
+    if (isPlainObject(instance)) {
+      const wrong = 'has named features, and the booster was saved without names'
+      issues.wrong(path, wrong, `send a list of ${features} numbers`)
+    } else if (!Array.isArray(instance)) {
+      issues.wrong(path, `is ${shown(instance)}`, `send a list of ${features} numbers`)
+    } else {
+      if (instance.length !== features)
+        issues.wrong(path, `has ${instance.length} values`, `send ${features}, with null for one that is missing`)
+      return Float32Array.from(instance, (value, place) => numberOf(value, `${path}/${place}`))
+    }
     return new Float32Array()
   })
   issues.throwIfAny('The request')
   return rows
-}
-
-function listedRow(
-  instance: readonly Json[],
-  path: string,
-  { features, issues }: { readonly features: number; readonly issues: Issues },
-): Float32Array {
-  if (instance.length !== features) {
-    issues.wrong(path, `has ${instance.length} values`, `send ${features}, with null for one that is missing`)
-  }
-  return Float32Array.from(instance, (value, place) => numberOf(value, `${path}/${place}`, issues))
-}
-
-function namedRow(
-  instance: Readonly<Record<string, unknown>>,
-  path: string,
-  {
-    features,
-    columns,
-    issues,
-  }: {
-    readonly features: number
-    readonly columns: ReadonlyMap<string, number>
-    readonly issues: Issues
-  },
-): Float32Array {
-  const row = new Float32Array(features).fill(Number.NaN)
-  if (columns.size === 0) {
-    issues.wrong(
-      path,
-      'has named features, and the booster was saved without names',
-      `send a list of ${features} numbers`,
-    )
-    return row
-  }
-  for (const [name, value] of Object.entries(instance)) {
-    const at = columns.get(name)
-    if (at === undefined) {
-      const known = [...columns.keys()].slice(0, 20).join(', ')
-      issues.wrong(`${path}/${name}`, 'is no feature of the model', `it has ${known}${columns.size > 20 ? ' ...' : ''}`)
-    } else row[at] = numberOf(value, `${path}/${name}`, issues)
-  }
-  const lacking = [...columns.keys()].filter((name) => !Object.hasOwn(instance, name))
-  if (lacking.length > 0) {
-    const names = lacking.slice(0, 20).join(', ')
-    issues.wrong(path, `has no ${names}${lacking.length > 20 ? ' ...' : ''}`, 'send null where a value is missing')
-  }
-  return row
-}
-
-function numberOf(value: unknown, path: string, issues: Issues): number {
-  if (value === null) return Number.NaN
-  if (typeof value === 'number') return value
-  if (typeof value === 'boolean') return Number(value)
-  issues.wrong(path, `is ${shown(value)}`, 'send a number, or null when it is missing')
-  return Number.NaN
 }

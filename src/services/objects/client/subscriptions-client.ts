@@ -1,49 +1,19 @@
 /** Subscriptions, imports and exports over fetch: records as answers have them. */
 import { type Http, pathOf, typed } from '#services/shared/client'
-import type { ExportInfo, ImportInfo, TransferState } from '../etl/contract.ts'
-import type { ChangeEvent, ChannelType, DeliveryState, Subscription } from '../subscriptions/contract.ts'
+import type { ExportInfo, ImportInfo, TransferQuery } from '../etl/transfer-schema.ts'
+import type { Delivery, DeliveryState, Subscription, SubscriptionQuery } from '../subscriptions/subscription-schema.ts'
 
 const BASE = '/storage/v1'
 
-export interface DeliveryAnswer {
-  readonly id: string
-  readonly state: DeliveryState
-  readonly event: ChangeEvent
-  /** path of the object */
-  readonly object: string
-  /** ISO 8601 */
-  readonly event_time: string
-  readonly attempts: number
-  readonly ended?: string
-  readonly last_error?: { readonly time: string; readonly message: string; readonly status?: number }
-}
-
-export interface SubscriptionsQuery {
-  readonly prefix?: string
-  readonly suffix?: string
-  readonly event_type?: ChangeEvent
-  readonly channel_type?: ChannelType
-  readonly channel_id?: string
-  readonly max_keys?: number
-  readonly start_after?: string
-}
-
-export interface TransferQuery {
-  /** path of the file */
-  readonly object?: string
-  readonly state?: TransferState
-  readonly max_keys?: number
-}
-
 /** What the caller behind the credentials can do. Throws `VALIDATION`, `NOT_FOUND`, `CONFLICT`, `FORBIDDEN`. */
 export interface SubscriptionsClient {
-  list(bucket: string, query?: SubscriptionsQuery): Promise<readonly Subscription[]>
+  list(bucket: string, query?: SubscriptionQuery): Promise<readonly Subscription[]>
   get(bucket: string, id: string): Promise<Subscription>
   create(bucket: string, subscription: object): Promise<Subscription>
   put(bucket: string, id: string, subscription: object): Promise<Subscription>
   remove(bucket: string, id: string): Promise<void>
-  removeAll(bucket: string, query?: SubscriptionsQuery): Promise<void>
-  deliveries(bucket: string, id: string, query?: { readonly state?: DeliveryState }): Promise<readonly DeliveryAnswer[]>
+  removeAll(bucket: string, query?: SubscriptionQuery): Promise<void>
+  deliveries(bucket: string, id: string, query?: { readonly state?: DeliveryState }): Promise<readonly Delivery[]>
   /** imports of files into series, and exports */
   readonly transfers: TransfersClient
 }
@@ -71,7 +41,7 @@ export function subscriptionsClient(http: Http): SubscriptionsClient {
     remove: async (bucket, id) => void (await http.json('DELETE', one(bucket, id))),
     removeAll: async (bucket, query = {}) => void (await http.json('DELETE', at(bucket), { query: { ...query } })),
     deliveries: async (bucket, id, query = {}) => {
-      const page = await typed<{ readonly deliveries: readonly DeliveryAnswer[] }>(
+      const page = await typed<{ readonly deliveries: readonly Delivery[] }>(
         http.json('GET', `${one(bucket, id)}/deliveries`, { query: { ...query } }),
       )
       return page.deliveries

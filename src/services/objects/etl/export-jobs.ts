@@ -1,16 +1,33 @@
 /** Exports: the answer of a query, or the history of a resource, is written as CSV into the bucket `etl-export`. */
-import { AppError } from '#kernel'
+import { AppError, type Json } from '#kernel'
 import type { JobContext, JobHandler } from '#jobs'
 import type { CollectionSpec, Stored } from '#storage'
 import type { BrokerService } from '#services/broker/contract'
 import type { QueriesService } from '#services/queries/contract'
 import type { ObjectsService } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
-import { MAX_METRICS, type ExportRequest } from './read-export.ts'
 import { ATTEMPTS, attempted, type Transfer } from './transfer.ts'
+import { MAX_METRICS } from './transfer-schema.ts'
+
+/** Times are epoch ms. */
+export type ExportSource = (
+  | { readonly kind: 'query'; readonly query: Json }
+  | { readonly kind: 'stored'; readonly name: string }
+  | {
+      readonly kind: 'history'
+      readonly resource: string
+      /** default: all that there are */
+      readonly metrics?: readonly string[]
+      readonly from?: number
+      readonly until?: number
+    }
+) & {
+  /** texts that begin as formulas stand behind an apostrophe; default: texts as they are, so that they can be imported */
+  readonly csv?: 'safe'
+}
 
 export interface ExportRecord extends Transfer {
-  readonly request: ExportRequest
+  readonly request: ExportSource
   /** who asked for it */
   readonly user: string
   /** bytes of the file */
@@ -97,7 +114,7 @@ async function writeFile(
 async function historyOf(
   { broker }: ExportJobsOptions,
   { tenant, store, signal }: JobContext,
-  { resource, metrics, from = -LAST_TIME, until = LAST_TIME, csv }: Extract<ExportRequest, { kind: 'history' }>,
+  { resource, metrics, from = -LAST_TIME, until = LAST_TIME, csv }: Extract<ExportSource, { kind: 'history' }>,
 ): Promise<AsyncIterable<Uint8Array>> {
   // what was posted before is exported
   await broker()?.readable(tenant)
@@ -113,7 +130,7 @@ async function answerOf(
   { queries }: ExportJobsOptions,
   tenant: string,
   user: string,
-  request: Exclude<ExportRequest, { kind: 'history' }>,
+  request: Exclude<ExportSource, { kind: 'history' }>,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string | Uint8Array>> {
   const service = queries()

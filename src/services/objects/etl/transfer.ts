@@ -2,9 +2,7 @@
 import { isAway, messageOf } from '#kernel'
 import type { JobContext, JobOutcome } from '#jobs'
 import type { Collection } from '#storage'
-
-export const TRANSFER_STATES = ['waiting', 'running', 'completed', 'failed'] as const
-export type TransferState = (typeof TRANSFER_STATES)[number]
+import type { TransferState } from './transfer-schema.ts'
 
 /** Times are epoch ms. */
 export interface Transfer {

@@ -1,16 +1,16 @@
 /** Imports and exports of one host: begun, and looked at. */
 import type { AddedJobs, JobQueue } from '#jobs'
-import { AppError, type Caller, type Json } from '#kernel'
+import { AppError, type Caller, type Issue, makeIssue, refuse } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Storage, Write } from '#storage'
 import type { QueriesService } from '#services/queries/contract'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectChange } from '../contract.ts'
 import type { SubscriptionRecord } from '../subscriptions/subscription-record.ts'
-import type { ExportInfo, ImportInfo, ImportQuery, TransferInfo, TransfersApi, TransfersService } from './contract.ts'
-import { EXPORT_JOB, EXPORTS, type ExportRecord } from './export-jobs.ts'
+import type { TransfersApi, TransfersService } from './contract.ts'
+import { EXPORT_JOB, EXPORTS, type ExportRecord, type ExportSource } from './export-jobs.ts'
 import { IMPORT_BUCKET, IMPORT_JOB, IMPORTS, REPORT_SUFFIX, type ImportRecord } from './import-jobs.ts'
 import { givenReading } from './import-reading.ts'
-import { readExport, type ExportRequest } from './read-export.ts'
 import { sweepTransfers, type Transfer } from './transfer.ts'
+import { type ExportInfo, ExportRequest, type ImportInfo, type TransferQuery } from './transfer-schema.ts'
 
 export interface TransfersOptions {
   readonly storage: Storage
@@ -86,11 +86,16 @@ export class Transfers implements TransfersService {
       exports: async (query) => (await newest(exports, query)).map(({ id, value }) => exportInfo(id, value)),
       export: async (id) => exportInfo(id, await found(exports, id, 'export')),
       startExport: async (body) => {
-        const { request, object } = readExport(body, (query) => queries()?.check(query) ?? [])
+        const sent = ExportRequest.read(body)
+        const { query } = sent
+        const wrong = query === undefined ? [] : (queries()?.check(query) ?? [])
+        const issues = [...wrongTimes(sent), ...wrong.map(inQuery)]
+        if (issues.length > 0) throw refuse('the export', issues)
+        const request = sourceOf(sent)
         const [id, created] = [newId(), now()]
         const record: ExportRecord = {
           state: 'waiting',
-          object: object ?? `${nameOf(request)}-${new Date(created).toISOString().replace(/[:.]/g, '-')}.csv`,
+          object: sent.object ?? `${nameOf(request)}-${new Date(created).toISOString().replace(/[:.]/g, '-')}.csv`,
           created,
           request,
           user,
@@ -112,7 +117,10 @@ export class Transfers implements TransfersService {
 
 type Records<T extends Transfer> = Pick<Collection<T>, 'find' | 'get'> & { readonly spec: CollectionSpec<T> }
 
-function newest<T extends Transfer>(records: Records<T>, { object, state, maxKeys = DEFAULT_KEYS }: ImportQuery = {}) {
+function newest<T extends Transfer>(
+  records: Records<T>,
+  { object, state, max_keys: maxKeys = DEFAULT_KEYS }: TransferQuery = {},
+) {
   const where: Condition[] = [
     ...(object === undefined ? [] : [{ field: 'object', op: 'eq', value: object } as const]),
     ...(state === undefined ? [] : [{ field: 'state', op: 'eq', value: state } as const]),
@@ -126,7 +134,7 @@ async function found<T extends Transfer>(records: Records<T>, id: string, what: 
   return stored.value
 }
 
-function transferInfo(id: string, { state, object, created, started, ended, error }: Transfer): TransferInfo {
+function transferInfo(id: string, { state, object, created, started, ended, error }: Transfer) {
   return {
     id,
     state,
@@ -156,12 +164,35 @@ function importInfo(id: string, record: ImportRecord): ImportInfo {
 
 function exportInfo(id: string, record: ExportRecord): ExportInfo {
   const { request, size } = record
-  const asked: Json = request
-  return { ...transferInfo(id, record), request: asked, ...(size !== undefined && { size }) }
+  return { ...transferInfo(id, record), request, ...(size !== undefined && { size }) }
+}
+
+function wrongTimes({ from, until }: ExportRequest): readonly Issue[] {
+  if (from === undefined || until === undefined || until >= from) return []
+  return [makeIssue('BODY', '/until', 'is before from', 'exchange them')]
+}
+
+function inQuery({ path, message, suggestion }: Issue): Issue {
+  return makeIssue('BODY', `/query${path}`, message, suggestion)
+}
+
+/** As it is stored with the export. */
+function sourceOf({ query, stored, resource = '', metrics, from, until, csv }: ExportRequest): ExportSource {
+  const safe = csv === 'safe' && { csv }
+  if (query !== undefined) return { kind: 'query', query, ...safe }
+  if (stored !== undefined) return { kind: 'stored', name: stored, ...safe }
+  return {
+    kind: 'history',
+    resource,
+    ...(metrics && { metrics: [...new Set(metrics)] }),
+    ...(from !== undefined && { from }),
+    ...(until !== undefined && { until }),
+    ...safe,
+  }
 }
 
 /** What the name of a file begins with, unless one is given. */
-function nameOf(request: ExportRequest): string {
+function nameOf(request: ExportSource): string {
   const name = request.kind === 'history' ? request.resource : request.kind === 'stored' ? request.name : 'query'
   return name.replace(/[^\w-]+/g, '-').slice(0, 100) || 'export'
 }

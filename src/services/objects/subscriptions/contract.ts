@@ -10,98 +10,13 @@
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN`, `CONFLICT`, `CLOSED`.
  */
-import type { Caller, Json } from '#kernel'
-
-export const CHANNEL_TYPES = ['webscript', 'system'] as const
-export type ChannelType = (typeof CHANNEL_TYPES)[number]
-export const CHANNEL_METHODS = ['GET', 'PUT', 'POST'] as const
-export type ChannelMethod = (typeof CHANNEL_METHODS)[number]
-export const AUTHENTICATION_METHODS = ['NONE', 'API_KEY', 'TOKEN', 'SERVICE_TOKEN', 'WEBSCRIPT'] as const
-export type AuthenticationMethod = (typeof AUTHENTICATION_METHODS)[number]
-export const CHANGE_EVENTS = ['put', 'delete'] as const
-export type ChangeEvent = (typeof CHANGE_EVENTS)[number]
-
-/** As bodies and answers have it; `_links` are added by whoever shows it. */
-export interface Subscription {
-  readonly id: string
-  readonly title?: string
-  readonly description?: string
-  readonly channel: Channel
-  readonly filters: readonly Filter[]
-}
-
-export interface Channel {
-  readonly type: ChannelType
-  readonly name: string
-  readonly version?: string
-  readonly method: ChannelMethod
-  readonly description?: string
-  /** added together: how long links and tokens of a message are good */
-  readonly expiry: { readonly seconds?: number; readonly hours?: number; readonly days?: number }
-  readonly payload: { readonly signed_links: readonly ChannelMethod[]; readonly reference?: Json }
-  readonly authentication: Authentication
-}
-
-export interface Authentication {
-  readonly method: AuthenticationMethod
-  readonly key?: string
-  /** sealed: `enc:` and what only this host can open */
-  readonly secret?: string
-}
-
-export interface Filter {
-  readonly prefix?: string
-  readonly suffix?: string
-  readonly events: readonly ChangeEvent[]
-  readonly description?: string
-  /** where it is registered */
-  readonly queue: string
-}
-
-/** Which subscriptions are meant: those that an object of that path would set off, of a type, by a part of the name. */
-export interface SubscriptionQuery {
-  readonly prefix?: string | undefined
-  readonly suffix?: string | undefined
-  readonly eventType?: ChangeEvent | undefined
-  readonly channelType?: ChannelType | undefined
-  readonly channelId?: string | undefined
-  /** default 200; above 1,000 it is 1,000 */
-  readonly maxKeys?: number | undefined
-  /** those behind this id only */
-  readonly startAfter?: string | undefined
-}
+import type { Caller } from '#kernel'
+import type { Delivery, DeliveryQuery, Subscription, SubscriptionQuery } from './subscription-schema.ts'
 
 export interface SubscriptionPage {
   readonly subscriptions: readonly Subscription[]
   /** as `startAfter` of the next page */
   readonly next?: string
-}
-
-export const DELIVERY_STATES = ['waiting', 'active', 'delivered', 'failed'] as const
-export type DeliveryState = (typeof DELIVERY_STATES)[number]
-
-/** What became of one change for one subscription. Times are epoch ms. */
-export interface Delivery {
-  readonly id: string
-  readonly state: DeliveryState
-  readonly event: ChangeEvent
-  /** path of the object */
-  readonly object: string
-  /** of the change in the tenant's log of changes */
-  readonly position: number
-  /** of the change */
-  readonly time: number
-  readonly attempts: number
-  /** when it was delivered, or given up */
-  readonly ended?: number
-  readonly lastError?: { readonly time: number; readonly message: string; readonly status?: number }
-}
-
-export interface DeliveryQuery {
-  readonly state?: DeliveryState | undefined
-  readonly maxKeys?: number | undefined
-  /** those of earlier changes than this position */
-  readonly before?: number | undefined
 }
 
 export interface DeliveryPage {
@@ -111,7 +26,7 @@ export interface DeliveryPage {
   readonly next?: number
 }
 
-/** `bucket` is an alias or a name of a bucket; one without subscriptions is `NOT_FOUND`. */
+/** `bucket` is an alias or a name of a bucket; one without subscriptions is `NOT_FOUND`. Bodies may be any JSON. */
 export interface SubscriptionsApi {
   list(bucket: string, query?: SubscriptionQuery): Promise<SubscriptionPage>
   get(bucket: string, id: string): Promise<Subscription>

@@ -2,7 +2,7 @@
 import { AppError, messageOf } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import type { Stored } from '#storage'
-import type { DeliveryRecord } from './delivery-record.ts'
+import type { DeliveryError, DeliveryRecord } from './delivery-record.ts'
 import { DELIVERY_JOB, type DeliveryEnd, type Outbox } from './outbox.ts'
 import { SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
@@ -91,11 +91,11 @@ async function subscriptionOf(
   return own ?? (await store.collection(SUBSCRIPTIONS).get(value.subscription))?.value
 }
 
-function gone(time: number): NonNullable<DeliveryEnd['lastError']> {
+function gone(time: number): DeliveryError {
   return { time, message: 'its subscription was removed' }
 }
 
-function noted(error: unknown, time: number): NonNullable<DeliveryEnd['lastError']> {
+function noted(error: unknown, time: number): DeliveryError {
   const message = messageOf(error).slice(0, MAX_MESSAGE)
   return { time, message, ...(error instanceof Refused && { status: error.answered }) }
 }

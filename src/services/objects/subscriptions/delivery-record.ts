@@ -2,9 +2,15 @@
 import { createHash } from 'node:crypto'
 import type { CollectionSpec, Condition } from '#storage'
 import type { ObjectChange } from '../contract.ts'
-import type { Delivery } from './contract.ts'
+import type { Delivery, DeliveryState } from './subscription-schema.ts'
 
-export interface DeliveryRecord extends Omit<Delivery, 'id'> {
+/** Times are epoch ms. */
+export interface DeliveryRecord {
+  readonly state: DeliveryState
+  readonly attempts: number
+  /** when it was delivered, or given up */
+  readonly ended?: number
+  readonly lastError?: DeliveryError
   /** key of its subscription */
   readonly subscription: string
   readonly lane: string
@@ -13,6 +19,13 @@ export interface DeliveryRecord extends Omit<Delivery, 'id'> {
   readonly change: ObjectChange
   /** epoch ms from which it is let go; of one that has ended */
   readonly removeTime?: number
+}
+
+export interface DeliveryError {
+  readonly time: number
+  readonly message: string
+  /** that the target answered with */
+  readonly status?: number
 }
 
 /** The deliveries of one subscription about one object: while there is a lane, the first of them has a job. */
@@ -30,7 +43,7 @@ export const DELIVERIES: CollectionSpec<DeliveryRecord> = {
     subscription: { type: 'text', of: ({ subscription }) => subscription },
     lane: { type: 'text', of: ({ lane }) => lane },
     state: { type: 'text', of: ({ state }) => state },
-    position: { type: 'number', of: ({ position }) => position },
+    position: { type: 'number', of: ({ change }) => change.position },
     removeTime: { type: 'number', of: ({ removeTime }) => removeTime },
   },
   together: [
@@ -62,14 +75,18 @@ export function waitingIn(lane: string): readonly Condition[] {
   ]
 }
 
-export function showDelivery(id: string, record: DeliveryRecord): Delivery {
-  const {
-    subscription: _subscription,
-    lane: _lane,
-    job: _job,
-    change: _change,
-    removeTime: _removed,
-    ...shown
-  } = record
-  return { id, ...shown }
+export function showDelivery(
+  id: string,
+  { state, change: { event, object, time }, attempts, ended, lastError }: DeliveryRecord,
+): Delivery {
+  return {
+    id,
+    state,
+    event,
+    object: object.path,
+    event_time: new Date(time).toISOString(),
+    attempts,
+    ...(ended !== undefined && { ended: new Date(ended).toISOString() }),
+    ...(lastError && { last_error: { ...lastError, time: new Date(lastError.time).toISOString() } }),
+  }
 }

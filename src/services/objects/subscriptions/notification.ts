@@ -1,6 +1,6 @@
 /** What a target is told of a change: the message of `PUT` and `POST`, and the query of `GET`. */
 import type { ObjectChange, ObjectsService, SignedLink } from '../contract.ts'
-import type { Channel, ChannelMethod } from './contract.ts'
+import { type Channel, type ChannelMethod, secondsOf } from './subscription-schema.ts'
 
 /** Links are made with the rights of users: nobody is handed more by a message than by the API. */
 const READER = 'system/subscriptions'
@@ -16,7 +16,7 @@ export async function notificationOf(
   const { event, object, time } = change
   const signed: [string, object][] = []
   for (const method of payload.signed_links) {
-    const link = await api.sign(object.bucket, object.path, { method, expiry: secondsOf(expiry) })
+    const link = await api.sign(object.bucket, object.path, { method, expiry: Math.ceil(secondsOf(expiry)) })
     signed.push([LINKS[method], shownLink(link)])
   }
   const shown = api.show(object)
@@ -40,11 +40,6 @@ export async function notificationOf(
 export function queryOf({ event, object, time }: ObjectChange): URLSearchParams {
   const { bucket, path } = object
   return new URLSearchParams({ event, bucket, object: path, event_time: new Date(time).toISOString() })
-}
-
-/** s, at least one. */
-export function secondsOf({ seconds = 0, hours = 0, days = 0 }: Channel['expiry']): number {
-  return Math.max(1, Math.ceil(seconds + hours * 3_600 + days * 86_400))
 }
 
 function shownLink({ href, method, headers, formData }: SignedLink): Readonly<Record<string, unknown>> {

@@ -8,15 +8,15 @@ import { AppError, retryOnConflict } from '#kernel'
 import type { AddedJobs, JobQueue } from '#jobs'
 import { type Collection, type Store, type Stored, walk, type Write } from '#storage'
 import type { ObjectChange } from '../contract.ts'
-import type { Delivery } from './contract.ts'
 import {
   DELIVERIES,
+  type DeliveryError,
   deliveryId,
+  type DeliveryRecord,
   LANES,
   laneOf,
-  waitingIn,
-  type DeliveryRecord,
   type LaneRecord,
+  waitingIn,
 } from './delivery-record.ts'
 
 export const DELIVERY_JOB = 'objects.delivery'
@@ -38,7 +38,7 @@ export interface AddedDeliveries {
 export interface DeliveryEnd {
   readonly state: 'delivered' | 'failed'
   readonly attempts: number
-  readonly lastError?: Delivery['lastError']
+  readonly lastError?: DeliveryError
 }
 
 /** Those of one tenant. */
@@ -62,8 +62,7 @@ export class Outbox {
     for (const subscription of subscriptions) {
       const lane = laneOf(subscription, change)
       const id = deliveryId(subscription, change.position)
-      const { event, position, time, object } = change
-      const record = { subscription, lane, event, object: object.path, position, time, attempts: 0, change } as const
+      const record = { subscription, lane, attempts: 0, change }
       const known = await this.#lanes.get(lane)
       if (known !== undefined) {
         const waiting = { ...record, state: 'waiting' } as const

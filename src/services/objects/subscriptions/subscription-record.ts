@@ -1,7 +1,7 @@
 /** Subscriptions as they are stored, and which changes they are about. */
 import type { CollectionSpec } from '#storage'
 import { isHidden, type ObjectChange } from '../contract.ts'
-import type { Filter, Subscription, SubscriptionQuery } from './contract.ts'
+import type { Filter, Subscription, SubscriptionQuery } from './subscription-schema.ts'
 
 export interface SubscriptionRecord extends Subscription {
   /** alias */
@@ -42,7 +42,7 @@ function fits({ prefix = '', suffix = '' }: Filter, path: string): boolean {
 
 /** Whether some object that begins and ends like this would set it off. */
 export function isAsked({ channel, filters }: Subscription, query: SubscriptionQuery): boolean {
-  const { prefix, suffix, eventType, channelType, channelId } = query
+  const { prefix, suffix, event_type: eventType, channel_type: channelType, channel_id: channelId } = query
   if (channelType !== undefined && channel.type !== channelType) return false
   if (channelId !== undefined && !channel.name.includes(channelId)) return false
   return filters.some((filter) => {

@@ -1,20 +1,28 @@
 /** What a caller can do with the subscriptions of its tenant. */
-import { AppError, Issues, type KeyedMutex } from '#kernel'
+import { AppError, type KeyedMutex, makeIssue, refuse } from '#kernel'
 import type { Collection, Store } from '#storage'
-import { DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type ObjectsService } from '../contract.ts'
-import type {
-  DeliveryPage,
-  DeliveryQuery,
-  Subscription,
-  SubscriptionPage,
-  SubscriptionQuery,
-  SubscriptionsApi,
-} from './contract.ts'
+import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type ObjectsService } from '../contract.ts'
+import type { DeliveryPage, SubscriptionPage, SubscriptionsApi } from './contract.ts'
 import { showDelivery } from './delivery-record.ts'
 import type { Outbox } from './outbox.ts'
-import { checkId, namedId, readSubscription } from './read-subscription.ts'
 import { type Seal, SEALED } from '#platform'
-import { isAsked, keyOf, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
+import {
+  isAsked,
+  keyOf,
+  MAX_SUBSCRIPTIONS,
+  queueOf,
+  SUBSCRIPTIONS,
+  type SubscriptionRecord,
+} from './subscription-record.ts'
+import {
+  type DeliveryQuery,
+  NewSubscription,
+  type SentSubscription,
+  type Subscription,
+  SubscriptionInPlace,
+  SubscriptionPath,
+  type SubscriptionQuery,
+} from './subscription-schema.ts'
 
 export interface TenantSubscriptionsOptions {
   readonly tenant: string
@@ -41,7 +49,7 @@ export class TenantSubscriptions implements SubscriptionsApi {
 
   async list(bucket: string, query: SubscriptionQuery = {}): Promise<SubscriptionPage> {
     const asked = (await this.#all(await this.#aliasOf(bucket))).filter((one) => isAsked(one, query))
-    const { startAfter = '', maxKeys = DEFAULT_KEYS } = query
+    const { start_after: startAfter = '', max_keys: maxKeys = DEFAULT_KEYS } = query
     const from = asked.filter(({ id }) => id > startAfter)
     const page = from.slice(0, Math.min(maxKeys, MAX_KEYS))
     const last = page.at(-1)
@@ -54,24 +62,21 @@ export class TenantSubscriptions implements SubscriptionsApi {
 
   async create(bucket: string, body: unknown): Promise<Subscription> {
     const alias = await this.#aliasOf(bucket)
-    const id = namedId(body) ?? this.#options.newId()
-    const sent = readSubscription(alias, id, body)
+    const { id = this.#options.newId(), ...sent } = NewSubscription.read(body)
     return this.#one(alias, async () => {
       if ((await this.#find(alias, id)) !== undefined) {
         throw new AppError('CONFLICT', `There is a subscription ${id} already; PUT replaces it`)
       }
-      return this.#write(alias, sent, undefined)
+      return this.#write(alias, id, sent, undefined)
     })
   }
 
   async put(bucket: string, id: string, body: unknown): Promise<Subscription> {
     const alias = await this.#aliasOf(bucket)
-    const issues = new Issues('PATH')
-    checkId(issues, '/id', id)
-    issues.throwIfAny('the address')
+    SubscriptionPath.read({ id })
     this.#refuseSystem(alias, id)
-    const sent = readSubscription(alias, id, body)
-    return this.#one(alias, async () => this.#write(alias, sent, await this.#find(alias, id)))
+    const sent = SubscriptionInPlace.read(body)
+    return this.#one(alias, async () => this.#write(alias, id, sent, await this.#find(alias, id)))
   }
 
   async remove(bucket: string, id: string): Promise<void> {
@@ -85,11 +90,10 @@ export class TenantSubscriptions implements SubscriptionsApi {
     query: SubscriptionQuery = {},
   ): Promise<{ readonly ids: readonly string[]; readonly next?: string }> {
     const alias = await this.#aliasOf(bucket)
-    const most = Math.min(query.maxKeys ?? MAX_KEYS, MAX_KEYS)
-    const { startAfter = '' } = query
+    const { start_after: startAfter = '', max_keys: most = MAX_KEYS } = query
     const all = (await this.#all(alias)).filter((one) => one.id > startAfter && isAsked(one, query))
     const own = all.filter(({ id }) => !this.#options.system.has(keyOf(alias, id)))
-    const ids = own.slice(0, most).map(({ id }) => id)
+    const ids = own.slice(0, Math.min(most, MAX_KEYS)).map(({ id }) => id)
     await this.#options.store.commit(ids.map((id) => this.#records.deleting(keyOf(alias, id))))
     const last = ids.at(-1)
     return { ids, ...(last !== undefined && own.length > ids.length && { next: last }) }
@@ -98,7 +102,7 @@ export class TenantSubscriptions implements SubscriptionsApi {
   async deliveries(bucket: string, id: string, query: DeliveryQuery = {}): Promise<DeliveryPage> {
     const alias = await this.#aliasOf(bucket)
     await this.#known(alias, id)
-    const limit = Math.min(query.maxKeys ?? DEFAULT_KEYS, MAX_KEYS)
+    const limit = Math.min(query.max_keys ?? DEFAULT_KEYS, MAX_KEYS)
     const found = await this.#options.outbox.deliveries.find({
       where: [
         { field: 'subscription', op: 'eq', value: keyOf(alias, id) },
@@ -112,20 +116,38 @@ export class TenantSubscriptions implements SubscriptionsApi {
     const last = page.at(-1)
     return {
       deliveries: page.map((one) => showDelivery(one.id, one.value)),
-      ...(last && found.length > limit && { next: last.value.position }),
+      ...(last && found.length > limit && { next: last.value.change.position }),
     }
   }
 
-  async #write(alias: string, sent: Subscription, before: SubscriptionRecord | undefined): Promise<Subscription> {
+  /** What was left out is filled in. */
+  async #write(
+    alias: string,
+    id: string,
+    { channel, filters, ...about }: SentSubscription,
+    before: SubscriptionRecord | undefined,
+  ): Promise<Subscription> {
     if (before === undefined) await this.#requireRoom(alias)
-    const { authentication } = sent.channel
+    const { payload, authentication } = channel
+    const expiry = Object.entries(channel.expiry ?? {}).filter(([, length]) => length !== null)
     const record: SubscriptionRecord = {
-      ...sent,
-      channel: { ...sent.channel, authentication: this.#sealed(alias, sent.id, authentication, before) },
+      id,
+      ...about,
+      channel: {
+        ...channel,
+        expiry: expiry.length === 0 ? { seconds: DEFAULT_EXPIRY } : Object.fromEntries(expiry),
+        payload: { ...payload, signed_links: [...new Set(payload.signed_links)] },
+        authentication: this.#sealed(alias, id, { method: 'NONE', ...authentication }, before),
+      },
+      filters: filters.map(({ events = ['put'], ...filter }, i) => ({
+        ...filter,
+        events: [...new Set(events)],
+        queue: queueOf(alias, id, i),
+      })),
       bucket: alias,
       since: before?.since ?? (await this.#options.objects.changes(this.#options.tenant).bounds()).last,
     }
-    await this.#records.put(keyOf(alias, sent.id), record)
+    await this.#records.put(keyOf(alias, id), record)
     return shownOf(record)
   }
 
@@ -141,10 +163,9 @@ export class TenantSubscriptions implements SubscriptionsApi {
     const known = before?.channel.authentication.secret
     if (secret === known) return sent
     if (secret.startsWith(SEALED)) {
-      const issues = new Issues('BODY')
-      const path = '/channel/authentication/secret'
-      issues.wrong(path, 'is a sealed secret that this subscription does not have', 'send the secret itself')
-      issues.throwIfAny('the subscription')
+      const message = 'is a sealed secret that this subscription does not have'
+      const issue = makeIssue('BODY', '/channel/authentication/secret', message, 'send the secret itself')
+      throw refuse('the subscription', [issue])
     }
     const { tenant, seal } = this.#options
     return { ...sent, secret: seal.close(secret, `${tenant}/${keyOf(alias, id)}`) }

@@ -2,11 +2,11 @@
 import { AppError, type StartTimer } from '#kernel'
 import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
 import type { ObjectsService } from '../contract.ts'
-import type { Channel } from './contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import { notificationOf, queryOf } from './notification.ts'
 import type { Seal } from '#platform'
 import { keyOf } from './subscription-record.ts'
+import type { Channel } from './subscription-schema.ts'
 
 export interface WebscriptChannelOptions {
   readonly objects: () => ObjectsService

@@ -3,9 +3,8 @@ import { type Aggregate, type GroupRun, SampleReader, valuesOfGroups } from '#se
 import type { Cell } from '../interpolation/fill.ts'
 import type { ColumnPlan } from '../query/plan.ts'
 import type { GridRange, TimeLine } from '../time-line/time-line.ts'
-import type { ExecutionOptions } from './execution-options.ts'
 import type { Yielder } from '#kernel'
-import type { RowTable } from './row-batch.ts'
+import type { ExecutionOptions, RowTable } from './row-batch.ts'
 
 /** series that are read side by side */
 const MAX_READS = 4

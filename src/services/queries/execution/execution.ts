@@ -12,9 +12,8 @@ import { isNumeric } from '../query/aggregations.ts'
 import { ownerOf, type ColumnPlan } from '../query/plan.ts'
 import { fill, type Cell } from '../interpolation/fill.ts'
 import { readBuckets } from './bucket-table.ts'
-import type { ExecutionOptions } from './execution-options.ts'
 import { rawRows } from './raw-rows.ts'
-import { numberList, type CellColumn, type RowBatch, type RowTable } from './row-batch.ts'
+import { numberList, type CellColumn, type ExecutionOptions, type RowBatch, type RowTable } from './row-batch.ts'
 
 export interface Note {
   readonly text: string

@@ -2,8 +2,7 @@
 import { SampleReader } from '#services/shared'
 import type { SampleColumns } from '#storage'
 import type { Cell } from '../interpolation/fill.ts'
-import type { ExecutionOptions } from './execution-options.ts'
-import type { RowBatch } from './row-batch.ts'
+import type { ExecutionOptions, RowBatch } from './row-batch.ts'
 
 /** samples of all columns that are in memory at once, about */
 const IN_MEMORY = 50_000

@@ -17,14 +17,13 @@ import { type ColumnPlan, ownerOf, type QueryPlan } from '../query/plan.ts'
 import { ONE_RESOURCE, readQuery } from '../query/read-query.ts'
 import { arrowParts } from '../render/arrow.ts'
 import { csvParts } from '../render/csv-parts.ts'
-import { headersOf } from '../render/headers.ts'
+import { headersOf } from '../render/levels.ts'
 import { jsonParts } from '../render/json-parts.ts'
 import { layOut } from '../render/layout.ts'
 import { windowSpecOf } from '../time-line/time-line.ts'
 import { collect, Execution, type Note } from './execution.ts'
-import type { RowBatch, RowTable } from './row-batch.ts'
+import { type RowBatch, rowSlices } from './row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
-import { rowSlices } from '../render/row-slices.ts'
 
 export interface RunDependencies {
   readonly tenant: string
@@ -87,10 +86,7 @@ export async function resultOf(run: Run, isExplained: boolean): Promise<QueryRes
   const since = machineTimers.elapsed()
   const windowSpec = windowSpecOf(plan.line)
   const { zone } = plan.line
-  const set = await layOut(
-    { columns, table: paddedTo(table, columns.length), options: plan.render, windowSpec, zone },
-    yielder,
-  )
+  const set = await layOut({ columns, table, options: plan.render, windowSpec, zone }, yielder)
   const render = machineTimers.elapsed() - since
   return {
     messages: messages(),
@@ -98,11 +94,6 @@ export async function resultOf(run: Run, isExplained: boolean): Promise<QueryRes
     data: [set],
     ...(isExplained && { explain: explanationOf(run, { plan: planTook, ...execution.took, render }) }),
   }
-}
-
-/** A result without any row has its columns all the same. */
-function paddedTo(table: RowTable, columns: number): RowTable {
-  return table.cells.length === columns ? table : { ...table, cells: Array.from({ length: columns }, () => []) }
 }
 
 export async function openRun(
@@ -113,7 +104,7 @@ export async function openRun(
   const headers = headersOf(columns)
   // what there is to say is known with the first rows
   const streamed = async <T extends string | Uint8Array>(parts: AsyncGenerator<T>) => ({
-    parts: await primed(parts),
+    parts: (await begun(parts)).all,
     messages: messages(),
   })
   switch (format ?? (plan.render.csv ? 'csv' : 'json')) {
@@ -137,20 +128,25 @@ export async function openRun(
 
 export const ARROW_MEDIA_TYPE = 'application/vnd.apache.arrow.stream'
 
-/** The first parts are made at once, so that a refusal comes before the answer begins. */
-async function primed<T>(parts: AsyncGenerator<T>): Promise<AsyncIterable<T>> {
-  const first = [await parts.next(), await parts.next()]
-  return (async function* () {
+/** The first two parts are made at once, so that a refusal comes before the answer begins. */
+export async function begun<T>(
+  parts: AsyncIterable<T>,
+): Promise<{ readonly first: readonly T[]; readonly all: AsyncGenerator<T> }> {
+  const iterator = parts[Symbol.asyncIterator]()
+  const first: T[] = []
+  for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) {
+    first.push(next.value)
+    if (first.length === 2) break
+  }
+  const all = async function* () {
     try {
-      for (const part of first) {
-        if (part.done === true) return
-        yield part.value
-      }
-      yield* parts
+      yield* first
+      for (let next = await iterator.next(); next.done !== true; next = await iterator.next()) yield next.value
     } finally {
-      await parts.return(undefined)
+      await iterator.return?.()
     }
-  })()
+  }
+  return { first, all: all() }
 }
 
 /** What fails in the store is not what the query is refused for. */

@@ -3,8 +3,7 @@
  * filled by `pad`, `fixed`, `backfill` and `linear` alone.
  */
 import { bSpline } from './b-spline.ts'
-import { type Curve, lastKnown, type MakeCurve } from './curve.ts'
-import { hermite } from './hermite.ts'
+import { type Curve, hermite, lastKnown, type MakeCurve } from './curve.ts'
 
 /** Below so much of the largest one, both sides count as equally steady. */
 const STEADY = 1e-9

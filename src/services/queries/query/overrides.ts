@@ -1,89 +1,59 @@
 /** Parameters of a URL that take the place of members of a query: `window`, `interpolation.method`, `render.mode`. */
-import { at, FORBIDDEN_KEYS, isPlainObject, type Issues, type Json, type JsonObject } from '#kernel'
+import { Type, type TSchema } from 'typebox'
+import { isPlainObject, type Json } from '#kernel'
 import type { Overrides } from '../contract.ts'
+import { QuerySchema } from './query-schema.ts'
 
-type Reading = (text: string) => Json
-
-const asText: Reading = (text) => text
-const asNumber: Reading = (text) => (/^-?\d{1,17}(?:\.\d{1,17})?(?:e[+-]?\d{1,3})?$/i.test(text) ? Number(text) : text)
-const asFlag: Reading = (text) => (text === 'true' ? true : text === 'false' ? false : text)
-/** a flag, or names with commas between them */
-const asFlagOrNames: Reading = (text) => (text === 'true' || text === 'false' ? text === 'true' : text.split(','))
-/** several aggregations; percentiles have no commas */
-const asNames: Reading = (text) => (text.includes(',') ? text.split(',') : text)
-
-/** What can be overridden, and how its text is read. */
-const READINGS: ReadonlyMap<string, Reading> = new Map<string, Reading>([
-  ['resource', asText],
-  ['metric', asText],
-  ['aggregation', asNames],
-  ['interpolation', asText],
-  ['interpolation.method', asText],
-  ['interpolation.value', asNumber],
-  ['interpolation.order', asNumber],
-  ['interpolation.limit', asNumber],
-  ['from', asNumber],
-  ['until', asNumber],
-  ['freq', asText],
-  ['periods', asNumber],
-  ['window', asText],
-  ['align.at', asText],
-  ['align.shift', asText],
-  ['align.timezone', asText],
-  ['resources', asNames],
-  ['resources.type', asText],
-  ['resources.tag', asText],
-  ['resources.query', asText],
-  ['resources.groupBy', asNames],
-  ['render', asText],
-  ['render.mode', asText],
-  ['render.roll_up', asFlag],
-  ['render.hierarchical', asFlagOrNames],
-  ['render.value_key', asText],
-  ['render.show_levels', asFlag],
-  ['render.iso_timestamp', asFlag],
-  ['render.row_key', asText],
-  ['render.column_key', asText],
-  ['render.header_array', asText],
-  ['render.data_axis', asText],
-  ['render.key_separator', asText],
-  ['render.key_seperator', asText],
-  ['render.key_skip_empty', asFlag],
-  ['render.include_window_spec', asFlag],
-])
-
-/** Names of parameters that are overrides, for the API's page. */
-export const OVERRIDE_NAMES: readonly string[] = [...READINGS.keys()]
-
+const NUMBER = /^-?\d{1,17}(?:\.\d{1,17})?(?:e[+-]?\d{1,3})?$/i
 /** What a text in the place of an object stands for. */
 const SHORT_FORMS: Readonly<Record<string, string>> = { interpolation: 'method', render: 'mode' }
 
-/** The query with the overrides in it. Members that are no overrides stay as they are. */
-export function withOverrides(query: JsonObject, overrides: Overrides, issues: Issues): JsonObject {
-  const changed = new Map<string, Json>(Object.entries(query))
+/** The forms that each may have, by its name. Series cannot be overridden. */
+const FORMS: ReadonlyMap<string, readonly TSchema[]> = new Map(
+  Object.entries(QuerySchema.properties).flatMap(([name, schema]) => {
+    if (name === 'data' || name === 'seriesId') return []
+    const forms = formsOf(schema)
+    const plain = forms.filter((form) => !Type.IsObject(form))
+    const inner = forms.flatMap((form) => (Type.IsObject(form) ? Object.entries(form.properties) : []))
+    return [
+      ...(plain.length > 0 ? [[name, plain] as const] : []),
+      ...inner.map(([key, part]) => [`${name}.${key}`, formsOf(part)] as const),
+    ]
+  }),
+)
+
+/** Names of parameters that are overrides, for the API's page. */
+export const OVERRIDE_NAMES: readonly string[] = [...FORMS.keys()]
+
+/** The query with the overrides in it; `data` is there to be refused. */
+export function withOverrides(query: unknown, overrides: Overrides): unknown {
+  if (!isPlainObject(query)) return query
+  const changed: Record<string, unknown> = { ...query }
   for (const [name, given] of Object.entries(overrides)) {
-    if (given === undefined) continue
-    if (name === 'data' || name.startsWith('data.')) {
-      issues.wrong(at('', name), 'the series of a query cannot be overridden', 'send the query as a body')
-      continue
-    }
-    const reading = READINGS.get(name)
-    if (reading === undefined) continue
-    const value = valueOf(given, reading)
+    const forms = FORMS.get(name)
+    if (given === undefined || (forms === undefined && name !== 'data')) continue
+    const value = typeof given === 'string' && forms !== undefined ? valueOf(given, forms) : given
     const [key = '', inner] = name.split('.')
-    changed.set(key, inner === undefined ? value : { ...objectOf(key, changed.get(key)), [inner]: value })
+    changed[key] = inner === undefined ? value : { ...objectOf(key, changed[key]), [inner]: value }
   }
-  return Object.fromEntries([...changed].filter(([key]) => !FORBIDDEN_KEYS.has(key)))
+  return changed
 }
 
-function valueOf(given: NonNullable<Overrides[string]>, reading: Reading): Json {
-  if (typeof given === 'string') return reading(given)
-  // a parameter that repeats; only lists fit then, and the schema says so
-  return typeof given === 'object' ? [...given] : given
+/** Lists have commas; percentiles have none. */
+function valueOf(given: string, forms: readonly TSchema[]): Json {
+  const has = (isForm: (form: TSchema) => boolean): boolean => forms.some(isForm)
+  if (has(Type.IsBoolean) && (given === 'true' || given === 'false')) return given === 'true'
+  if ((has(Type.IsNumber) || has(Type.IsInteger)) && NUMBER.test(given)) return Number(given)
+  const isList = has(Type.IsArray) && (given.includes(',') || !has((form) => Type.IsString(form) || Type.IsEnum(form)))
+  return isList ? given.split(',') : given
 }
 
-function objectOf(key: string, value: Json | undefined): JsonObject {
+function objectOf(key: string, value: unknown): object {
   if (isPlainObject(value)) return value
   const short = SHORT_FORMS[key]
   return typeof value === 'string' && short !== undefined ? { [short]: value } : {}
+}
+
+function formsOf(schema: TSchema): readonly TSchema[] {
+  return Type.IsUnion(schema) ? schema.anyOf : [schema]
 }

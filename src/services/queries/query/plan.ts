@@ -1,14 +1,14 @@
 /** A query made ready to be carried out: its time line, its series, its layout. */
 import type { Aggregate } from '#services/shared'
 import type { Interpolation } from '../interpolation/fill.ts'
-import type { JsonObject } from '#kernel'
 import type { ResourceSelection } from '../contract.ts'
+import type { Query } from './query-schema.ts'
 import type { RenderOptions } from '../render/render-modes.ts'
 import type { TimeLine } from '../time-line/time-line.ts'
 
 export interface QueryPlan {
   /** as it is carried out: after overrides */
-  readonly query: JsonObject
+  readonly query: Query
   readonly line: TimeLine
   readonly series: readonly SeriesPlan[]
   readonly render: RenderOptions

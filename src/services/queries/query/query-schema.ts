@@ -1,184 +1,103 @@
-/**
- * The JSON Schema of a query. It is the one that `GET /schema/query.json` publishes and that queries are held against.
- * The title and description of a part are what an error says of it.
- */
-import { Type, type TSchema } from 'typebox'
-import { ALIGN_AT, ALIGN_SHIFT } from '../time-line/read-align.ts'
+/** What a query may say, with its limits. `GET /schema/query.json` publishes it. */
+import { Type } from 'typebox'
+import { Issues, type Json, MAX_ID_BYTES } from '#kernel'
+import { readName } from '#services/shared'
+import { checked, closed, type Decoded, refined, text } from '#services/shared/contract'
 import { INTERPOLATION_METHODS } from '../interpolation/methods.ts'
+import { render } from '../render/render-modes.ts'
+import { duration, freq, time, zone } from '../time-line/time-fields.ts'
 import { AGGREGATION_PATTERN, PLAIN_AGGREGATIONS } from './aggregations.ts'
-import { RENDER_MODES } from '../render/render-modes.ts'
 
 /** series that one query may name, before resources are looked up */
 export const MAX_SERIES = 1_000
-const MAX_TEXT = 512
 
-const open = { additionalProperties: true } as const
-const Name = (title: string): TSchema =>
-  Type.String({ minLength: 1, maxLength: MAX_TEXT, title, description: `a text of 1 to ${MAX_TEXT} characters` })
-const DurationSchema = Type.String({ title: 'duration', description: 'ISO 8601 such as PT1H or P7D' })
-const TimeSchema = Type.Union([Type.Number(), Type.String()], {
-  title: 'time',
-  description: 'epoch milliseconds, ISO 8601, or a duration before now such as -P1D',
-})
+const label = text(MAX_ID_BYTES, { minLength: 1 })
 
-const AGGREGATION_FORMS = `one of ${PLAIN_AGGREGATIONS.join(', ')}, or percentile(f) with f from 0 to 1`
-const OneAggregationSchema = Type.String({
-  pattern: AGGREGATION_PATTERN,
-  title: 'aggregation',
-  description: AGGREGATION_FORMS,
-})
-const AggregationSchema = Type.Union(
-  [OneAggregationSchema, Type.Array(OneAggregationSchema, { minItems: 1, maxItems: 20 })],
-  { title: 'aggregation', description: `${AGGREGATION_FORMS}; or a list of them` },
-)
-
-const MethodSchema = Type.Enum([...INTERPOLATION_METHODS], {
-  title: 'interpolation method',
-  description: `one of ${INTERPOLATION_METHODS.join(', ')}`,
-})
-const InterpolationSchema = Type.Union(
-  [
-    MethodSchema,
-    Type.Object(
-      {
-        method: MethodSchema,
-        value: Type.Optional(Type.Number({ title: 'number', description: 'what `fixed` fills in' })),
-        order: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            maximum: 5,
-            title: 'order',
-            description: 'a whole number from 1 to 5, for polynomial and spline',
-          }),
-        ),
-        limit: Type.Optional(
-          Type.Integer({
-            minimum: 1,
-            title: 'limit',
-            description: 'a whole number of at least 1: consecutive values that are filled in at most',
-          }),
-        ),
-      },
-      { ...open, title: 'interpolation' },
-    ),
-  ],
-  { title: 'interpolation', description: 'the name of a method, or {"method": "linear"}' },
-)
-
-const ResourceListSchema = Type.Array(Name('name of a resource'), { minItems: 1, maxItems: MAX_SERIES })
-const SelectionSchema = Type.Object(
-  {
-    type: Type.Optional(Name('id of a resource type')),
-    tag: Type.Optional(Name('tag')),
-    query: Type.Optional(
-      Type.String({
-        minLength: 1,
-        maxLength: 2_000,
-        title: 'query',
-        description: 'as the listing of resources has it',
-      }),
-    ),
-    groupBy: Type.Optional(
-      Type.Union([Name('attribute'), Type.Array(Name('attribute'), { minItems: 1, maxItems: 5 })], {
-        title: 'groupBy',
-        description: 'the name of an attribute of the resources, or a list of up to 5',
-      }),
-    ),
-  },
-  { additionalProperties: false, title: 'resources' },
-)
-const ResourcesSchema = Type.Union([ResourceListSchema, SelectionSchema], {
-  title: 'resources',
-  description: 'a list of ids, or {"type": ..}, {"tag": ..} or {"query": ..}, with groupBy or without',
-})
-
-const series = {
-  resource: Type.Optional(Name('name of a resource')),
-  resources: Type.Optional(ResourcesSchema),
-  metric: Type.Optional(Name('name of a metric')),
-  aggregation: Type.Optional(AggregationSchema),
-  interpolation: Type.Optional(InterpolationSchema),
+/** Of a resource or metric. */
+function nameOf(what: string) {
+  return refined(label, (value) => {
+    const issues = new Issues('QUERY')
+    readName(value, '', what, issues)
+    return issues.list.map(({ message, suggestion = '' }) => ({ message, suggestion }))
+  })
 }
 
-const SeriesSchema = Type.Object(
-  { name: Type.Optional(Name('name')), ...series },
-  { ...open, title: 'series', description: 'an object with resource, metric, aggregation or interpolation' },
+const AGGREGATIONS = `one of ${PLAIN_AGGREGATIONS.join(', ')}, or percentile(f) with f from 0 to 1`
+const aggregation = Type.String({ pattern: AGGREGATION_PATTERN, description: AGGREGATIONS })
+
+const method = Type.Enum(INTERPOLATION_METHODS)
+const interpolation = Type.Union(
+  [
+    method,
+    closed({
+      method,
+      value: Type.Optional(Type.Number({ description: 'what `fixed` fills in' })),
+      order: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, description: 'of polynomial and spline' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: 'consecutive values that are filled in at most' })),
+    }),
+  ],
+  { description: 'the name of a method, or {"method": "linear"}' },
 )
 
-const AlignSchema = Type.Object(
+const selection = closed({
+  type: Type.Optional(label),
+  tag: Type.Optional(label),
+  query: Type.Optional(text(2_000, { minLength: 1, description: 'as the listing of resources has it' })),
+  groupBy: Type.Optional(
+    Type.Union([label, Type.Array(label, { minItems: 1, maxItems: 5 })], {
+      description: 'the name of an attribute of the resources, or a list of up to 5',
+    }),
+  ),
+})
+
+const SERIES = {
+  resource: Type.Optional(nameOf('resource')),
+  resources: Type.Optional(
+    Type.Union([Type.Array(nameOf('resource'), { minItems: 1, maxItems: MAX_SERIES }), selection], {
+      description: 'a list of ids, or {"type": ..}, {"tag": ..} or {"query": ..}, with groupBy or without',
+    }),
+  ),
+  metric: Type.Optional(nameOf('metric')),
+  aggregation: Type.Optional(
+    Type.Union([aggregation, Type.Array(aggregation, { minItems: 1, maxItems: 20 })], {
+      description: `${AGGREGATIONS}; or a list of them`,
+    }),
+  ),
+  interpolation: Type.Optional(interpolation),
+  seriesId: Type.Optional(
+    Type.Unsafe<Json>(Type.Unknown({ description: 'of clients of the platform: repeated in the result' })),
+  ),
+}
+
+export const QuerySchema = closed(
   {
-    at: Type.Optional(Type.Enum([...ALIGN_AT], { title: 'at', description: `one of ${ALIGN_AT.join(', ')}` })),
-    shift: Type.Optional(
-      Type.Enum([...ALIGN_SHIFT], { title: 'shift', description: `one of ${ALIGN_SHIFT.join(', ')}` }),
-    ),
-    timezone: Type.Optional(
-      Type.String({
-        title: 'time zone',
-        description: 'an IANA name such as Europe/Brussels, or an offset such as +02:00',
+    ...SERIES,
+    from: Type.Optional(time),
+    until: Type.Optional(time),
+    freq: Type.Optional(freq),
+    periods: Type.Optional(Type.Integer({ minimum: 1 })),
+    window: Type.Optional(duration),
+    align: Type.Optional(
+      closed({
+        at: Type.Optional(Type.Enum(['grid', 'boundary', 'from', 'until'])),
+        shift: Type.Optional(Type.Enum(['backward', 'forward', 'wrap'])),
+        timezone: Type.Optional(zone),
       }),
     ),
-  },
-  { ...open, title: 'align', description: 'an object with at, shift or timezone' },
-)
-
-const Flag = (title: string): TSchema => Type.Boolean({ title, description: 'true or false' })
-const AxisSchema = Type.Enum(['row', 'column'], { title: 'axis', description: 'row or column' })
-const RenderSchema = Type.Union(
-  [
-    Type.Enum([...RENDER_MODES], { title: 'render mode', description: `one of ${RENDER_MODES.join(', ')}` }),
-    Type.Object(
-      {
-        mode: Type.Optional(
-          Type.Enum([...RENDER_MODES], { title: 'render mode', description: `one of ${RENDER_MODES.join(', ')}` }),
-        ),
-        roll_up: Type.Optional(Flag('roll_up')),
-        hierarchical: Type.Optional(
-          Type.Union([Type.Boolean(), Type.Array(Type.Enum(['resource', 'metric', 'aggregation']))], {
-            title: 'hierarchical',
-            description: 'true, false, or a list of resource, metric and aggregation',
-          }),
-        ),
-        value_key: Type.Optional(Name('value_key')),
-        show_levels: Type.Optional(Flag('show_levels')),
-        iso_timestamp: Type.Optional(Flag('iso_timestamp')),
-        row_key: Type.Optional(Name('row_key')),
-        column_key: Type.Optional(Name('column_key')),
-        header_array: Type.Optional(AxisSchema),
-        data_axis: Type.Optional(AxisSchema),
-        key_separator: Type.Optional(Type.String({ maxLength: 20, title: 'key_separator', description: 'a text' })),
-        key_seperator: Type.Optional(Type.String({ maxLength: 20, title: 'key_separator', description: 'a text' })),
-        key_skip_empty: Type.Optional(Flag('key_skip_empty')),
-        include_window_spec: Type.Optional(Flag('include_window_spec')),
-      },
-      { ...open, title: 'render' },
-    ),
-  ],
-  { title: 'render', description: 'the name of a mode, or an object with mode and options' },
-)
-
-export const QuerySchema = Type.Object(
-  {
-    ...series,
-    from: Type.Optional(TimeSchema),
-    until: Type.Optional(TimeSchema),
-    freq: Type.Optional(DurationSchema),
-    periods: Type.Optional(
-      Type.Integer({ minimum: 1, title: 'number of periods', description: 'a whole number of at least 1' }),
-    ),
-    window: Type.Optional(DurationSchema),
-    align: Type.Optional(AlignSchema),
     data: Type.Optional(
-      Type.Array(SeriesSchema, {
+      Type.Array(closed({ name: Type.Optional(label), ...SERIES }), {
         minItems: 1,
         maxItems: MAX_SERIES,
-        title: 'list of series',
-        description: `1 to ${MAX_SERIES} objects`,
+        description: 'the series; what one does not say, the query says for it',
       }),
     ),
-    render: Type.Optional(RenderSchema),
+    render: Type.Optional(render),
   },
-  { ...open, title: 'Time series query' },
+  { title: 'Time series query' },
 )
+export const QueryBody = checked(QuerySchema, { subject: 'the query', type: 'QUERY' })
+export type Query = Decoded<typeof QuerySchema>
+export type SeriesOfQuery = NonNullable<Query['data']>[number]
 
 /** The document at `/schema/query.json`. */
 export const QUERY_SCHEMA_DOCUMENT = {

@@ -1,110 +1,78 @@
 /** The series of a query: what each says, and what the query says for those that do not. */
-import { at, isPlainObject, type Issues, type JsonObject, sameJson } from '#kernel'
-import { readName } from '#services/shared'
+import { at, type Issues, sameJson } from '#kernel'
 import type { Interpolation } from '../interpolation/fill.ts'
-import { ORDERED, type MethodName } from '../interpolation/methods.ts'
+import { ORDERED } from '../interpolation/methods.ts'
 import { aggregationOf } from './aggregations.ts'
 import type { SeriesPlan, SeriesSource } from './plan.ts'
+import type { Query, SeriesOfQuery } from './query-schema.ts'
 
-export interface SeriesOfQuery {
+interface ReadSeries {
   readonly series: readonly SeriesPlan[]
   /** an aggregation was wanted and not given */
   readonly isMean: boolean
 }
 
-/** The schema has seen to the types. */
-export function readSeries(query: JsonObject, isGrouped: boolean, issues: Issues): SeriesOfQuery {
-  const { data } = query
-  const specifications: readonly (readonly [JsonObject, string])[] = Array.isArray(data)
-    ? data.map((one, i) => [isPlainObject(one) ? (one as JsonObject) : {}, `/data/${i}`])
-    : [[{}, '']]
+export function readSeries(query: Query, isGrouped: boolean, issues: Issues): ReadSeries {
   let isMean = false
-  const series = specifications.flatMap(([own, path]): readonly SeriesPlan[] => {
-    const member = (name: string) => {
-      const isOwn = own[name] !== undefined && own[name] !== null
-      return { value: isOwn ? own[name] : (query[name] ?? undefined), path: at(isOwn ? path : '', name) }
-    }
+  const series = (query.data ?? [{}]).flatMap((own: SeriesOfQuery, i): readonly SeriesPlan[] => {
+    const path = query.data === undefined ? '' : `/data/${i}`
     const source = readSource(own, query, path, issues)
-    const metric = member('metric')
-    const metricName = readName(
-      metric.value,
-      metric.value === undefined ? at(path, 'metric') : metric.path,
-      'metric',
-      issues,
-    )
-    const aggregation = member('aggregation').value
-    const interpolation = member('interpolation')
-    const filling = readInterpolation(interpolation.value, interpolation.path, issues)
-    if (source === undefined || metricName === undefined) return []
+    const { metric = query.metric, aggregation = query.aggregation, name } = own
+    if (metric === undefined) issues.wrong(at(path, 'metric'), 'is missing', 'name a metric')
+    const isOwn = own.interpolation !== undefined
+    const place = at(isOwn ? path : '', 'interpolation')
+    const interpolation = readInterpolation(isOwn ? own.interpolation : query.interpolation, place, issues)
+    if (source === undefined || metric === undefined) return []
     if (isGrouped && aggregation === undefined) isMean = true
-    const names = isGrouped ? listOf(aggregation ?? 'mean') : [undefined]
-    if (source.kind === 'selected' && source.groupBy.length > 0 && !isGrouped) {
+    if (source.kind === 'selected' && source.groupBy.length > 0 && !isGrouped)
       issues.wrong(at(path, 'resources', 'groupBy'), 'stands without freq', 'give freq and an aggregation')
-    }
-    const name = typeof own['name'] === 'string' ? own['name'] : undefined
+    const names = isGrouped ? listOf(aggregation ?? 'mean') : [undefined]
     return names.map((each) => ({
       name,
       source,
-      metric: metricName,
+      metric,
       aggregation: each === undefined ? undefined : aggregationOf(each),
-      interpolation: filling,
+      interpolation,
       path: path === '' ? '/metric' : path,
     }))
   })
   return { series, isMean }
 }
 
-function listOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.map(String) : [String(value)]
+function listOf(value: string | readonly string[]): readonly string[] {
+  return typeof value === 'string' ? [value] : value
 }
 
 /** A series names a resource, or resources; what it says itself counts before what the query says. */
-function readSource(own: JsonObject, query: JsonObject, path: string, issues: Issues): SeriesSource | undefined {
-  const isThere = (value: unknown): boolean => value !== undefined && value !== null
-  const holder = isThere(own['resource']) || isThere(own['resources']) ? own : query
-  const place = holder === own ? path : ''
-  const { resource, resources } = holder
-  if (isThere(resource) && isThere(resources)) {
-    return issues.wrong(at(place, 'resources'), 'stands beside resource', 'leave out one of the two')
+function readSource(own: SeriesOfQuery, query: Query, path: string, issues: Issues): SeriesSource | undefined {
+  const isOwn = own.resource !== undefined || own.resources !== undefined
+  const { resource, resources } = isOwn ? own : query
+  const place = at(isOwn ? path : '', 'resources')
+  if (resources === undefined) {
+    if (resource !== undefined) return { kind: 'listed', resources: [resource] }
+    return issues.wrong(at(path, 'resource'), 'is missing', 'name a resource')
   }
-  if (!isThere(resources)) {
-    const where = isThere(resource) ? at(place, 'resource') : at(path, 'resource')
-    const name = readName(resource, where, 'resource', issues)
-    return name === undefined ? undefined : { kind: 'listed', resources: [name] }
-  }
-  if (Array.isArray(resources)) {
-    const names = resources.map((one: unknown, i) => readName(one, at(place, 'resources', i), 'resource', issues))
-    return names.every((name) => name !== undefined) ? { kind: 'listed', resources: [...new Set(names)] } : undefined
-  }
-  return readSelection(resources as JsonObject, at(place, 'resources'), issues)
+  if (resource !== undefined) return issues.wrong(place, 'stands beside resource', 'leave out one of the two')
+  if (isList(resources)) return { kind: 'listed', resources: [...new Set(resources)] }
+  const { groupBy = [], ...selection } = resources
+  if (Object.keys(selection).length === 0) return issues.wrong(place, 'selects nothing', 'give type, tag or query')
+  return { kind: 'selected', selection, groupBy: listOf(groupBy) }
 }
 
-function readSelection(resources: JsonObject, path: string, issues: Issues): SeriesSource | undefined {
-  const { groupBy, ...selection } = resources
-  if (Object.keys(selection).length === 0) {
-    return issues.wrong(path, 'selects nothing', 'give type, tag or query')
-  }
-  const keys = groupBy === undefined || groupBy === null ? [] : listOf(groupBy)
-  return { kind: 'selected', selection, groupBy: keys }
+function isList(resources: NonNullable<Query['resources']>): resources is readonly string[] {
+  return Array.isArray(resources)
 }
 
-function readInterpolation(value: unknown, path: string, issues: Issues): Interpolation | undefined {
-  if (value === undefined) return undefined
-  const given: Partial<Record<string, unknown>> = isPlainObject(value) ? value : { method: value }
-  const method = given['method'] as MethodName
-  const { value: fixed, order, limit } = given as { value?: number; order?: number; limit?: number }
-  if (ORDERED.has(method) && order === undefined) {
+function readInterpolation(given: Query['interpolation'], path: string, issues: Issues): Interpolation | undefined {
+  if (given === undefined) return undefined
+  const { order, ...interpolation }: Interpolation = typeof given === 'string' ? { method: given } : given
+  const { method, value } = interpolation
+  const isOrdered = ORDERED.has(method)
+  if (isOrdered && order === undefined)
     issues.wrong(at(path, 'order'), `is missing, and ${method} needs it`, 'give a whole number from 1 to 5')
-  }
-  if (method === 'fixed' && fixed === undefined) {
+  if (method === 'fixed' && value === undefined)
     issues.wrong(at(path, 'value'), 'is missing, and fixed needs it', 'give a number')
-  }
-  return {
-    method,
-    ...(fixed !== undefined && { value: fixed }),
-    ...(order !== undefined && ORDERED.has(method) && { order }),
-    ...(limit !== undefined && { limit }),
-  }
+  return { ...interpolation, ...(isOrdered && order !== undefined && { order }) }
 }
 
 /**

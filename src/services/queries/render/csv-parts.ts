@@ -1,9 +1,8 @@
 /** Rows as CSV, some at a time, as bytes: texts that are put together and encoded after cost three times as much. */
 import { csvText, withoutFormula, type Yielder } from '#kernel'
-import type { CellColumn, RowBatch } from '../execution/row-batch.ts'
+import { type CellColumn, type RowBatch, rowSlices } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 import { MAX_DIGITS, writeNumber, writeTwo, ZERO } from './digits.ts'
-import { rowSlices } from './row-slices.ts'
 
 const [COMMA, RETURN, NEWLINE] = [0x2c, 0x0d, 0x0a] as const
 

@@ -2,11 +2,9 @@
 import type { Json, JsonObject, Yielder } from '#kernel'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
 import { numberList } from '../execution/row-batch.ts'
-import { headersOf } from './headers.ts'
 import { isoTexts } from './iso-text.ts'
-import { levelNames, levelsOf, rollUp, type Levels } from './levels.ts'
+import { headersOf, type Layout, levelNames, levelsIn, type Levels } from './levels.ts'
 import { objectsOf } from './objects.ts'
-import type { Layout } from './layout-request.ts'
 
 /** rows between two looks at the clock */
 const STRIDE = 256
@@ -14,21 +12,20 @@ const ROLE: JsonObject = { role: 'input' }
 
 export async function layOut(layout: Layout, yielder: Yielder): Promise<DataSet> {
   const { options, columns } = layout
-  if (options.headerArray === undefined) return objectsOf(layout, yielder)
-  const all = levelsOf(columns)
-  const { levels, common } = options.rollUp ? rollUp(all) : { levels: all, common: {} }
+  const { header_array: heads, data_axis: axis = 'column', row_key: rowKey = 'data' } = options
+  if (heads === undefined) return objectsOf(layout, yielder)
+  const { levels, common } = levelsIn(layout)
   const index = await indexOf(layout, yielder)
-  const heads = options.headerArray === 'row' ? headsInRow(index, levels) : headsInColumn(layout, index, levels)
-  const data = options.dataAxis === 'row' ? seriesOf(layout, index, levels) : await rowsOf(layout, index, yielder)
-  const { rowKey = 'data', columnKey = options.headerArray === 'row' ? 'columns' : 'rows' } = options
-  const names = [...(options.headerArray === 'row' ? index.map(([name]) => name) : []), ...headersOf(columns)]
+  const isRow = heads === 'row'
   return {
-    [columnKey]: heads,
-    ['column_names' as string]: names,
-    [rowKey]: data,
-    data_axis: options.dataAxis ?? 'column',
+    [options.column_key ?? (isRow ? 'columns' : 'rows')]: isRow
+      ? headsInRow(index, levels)
+      : headsInColumn(layout, index, levels),
+    ['column_names' as string]: [...(isRow ? index.map(([name]) => name) : []), ...headersOf(columns)],
+    [rowKey]: axis === 'row' ? seriesOf(layout, index, levels) : await rowsOf(layout, index, yielder),
+    data_axis: axis,
     attributes: { ...ROLE, ...common },
-    ...(options.includeWindowSpec && { window_spec: layout.windowSpec }),
+    ...(options.include_window_spec && { window_spec: layout.windowSpec }),
   } as RowSet
 }
 
@@ -37,7 +34,7 @@ type Index = readonly (readonly [name: string, values: readonly Json[]])[]
 
 async function indexOf({ table, options, zone }: Layout, yielder: Yielder): Promise<Index> {
   const times = numberList(table.times)
-  if (!options.isoTimestamp) return [['timestamp', times]]
+  if (!options.iso_timestamp) return [['timestamp', times]]
   const textOf = isoTexts(zone)
   const texts: string[] = []
   for (const [i, time] of times.entries()) {
@@ -76,7 +73,7 @@ async function rowsOf({ table }: Layout, index: Index, yielder: Yielder): Promis
 
 /** A row for each series; with heads in columns they begin with its levels, and times stand with the heads. */
 function seriesOf({ table, options }: Layout, index: Index, levels: readonly Levels[]): readonly (readonly Json[])[] {
-  if (options.headerArray === 'row') return [...index.map(([, values]) => values), ...table.cells]
+  if (options.header_array === 'row') return [...index.map(([, values]) => values), ...table.cells]
   const names = levelNames(levels)
   return table.cells.map((cells, i) => [...names.map((name) => levels[i]?.get(name) ?? null), ...cells])
 }

@@ -1,6 +1,18 @@
 /** What tells the columns of a result apart: resource or group, metric, aggregation, and a name where these are not enough. */
 import type { JsonObject } from '#kernel'
-import type { ColumnPlan } from '../query/plan.ts'
+import type { WindowSpec } from '../contract.ts'
+import type { RowTable } from '../execution/row-batch.ts'
+import { type ColumnPlan, ownerOf } from '../query/plan.ts'
+import type { RenderOptions } from './render-modes.ts'
+
+/** What a data set is made of. */
+export interface Layout {
+  readonly columns: readonly ColumnPlan[]
+  readonly table: RowTable
+  readonly options: RenderOptions
+  readonly windowSpec: WindowSpec
+  readonly zone: string | undefined
+}
 
 export type Levels = ReadonlyMap<string, string>
 
@@ -8,7 +20,7 @@ export type Levels = ReadonlyMap<string, string>
 const ORDER = ['resource', 'group', 'metric', 'aggregation', 'name']
 
 /** For each column its levels, in order. */
-export function levelsOf(columns: readonly ColumnPlan[]): readonly Levels[] {
+function levelsOf(columns: readonly ColumnPlan[]): readonly Levels[] {
   const bare = columns.map((column) => new Map(entriesOf(column)))
   const seen = new Map<string, number>()
   const keys = bare.map((levels) => JSON.stringify([...levels]))
@@ -36,12 +48,28 @@ export interface RolledUp {
   readonly common: JsonObject
 }
 
-/** What is the same for all moves out, but one level at least stays. */
-export function rollUp(all: readonly Levels[]): RolledUp {
+/** Rolled up, what is the same for all moves out, but one level at least stays. */
+export function levelsIn({ columns, options }: Layout): RolledUp {
+  const all = levelsOf(columns)
+  if (!options.roll_up) return { levels: all, common: {} }
   const names = levelNames(all)
   const single = names.filter((name) => new Set(all.map((levels) => levels.get(name))).size === 1)
   const moved = single.length === names.length ? single.slice(0, -1) : single
   const common = Object.fromEntries(moved.map((name) => [name, all[0]?.get(name) ?? null]))
   const levels = all.map((one) => new Map([...one].filter(([name]) => !moved.includes(name))))
   return { levels, common }
+}
+
+/** The name of a series, else `resource/metric` or `resource/metric/aggregation`. Each once: those that come again get a number. */
+export function headersOf(columns: readonly ColumnPlan[]): readonly string[] {
+  const known = new Map<string, number>([['timestamp', 1]])
+  return columns.map((column) => {
+    const { name, metric, aggregation } = column
+    // of several series under one name
+    const own = name !== undefined && columns.filter((other) => other.name === name).length === 1 ? name : undefined
+    const header = own ?? [ownerOf(column), metric, ...(aggregation === undefined ? [] : [aggregation.name])].join('/')
+    const count = (known.get(header) ?? 0) + 1
+    known.set(header, count)
+    return count === 1 ? header : `${header} (${count})`
+  })
 }

@@ -1,35 +1,30 @@
 /** Results as one object a time, with keys made of what tells the series apart. Missing values are left out. */
 import type { Json, JsonObject, Yielder } from '#kernel'
 import { isoTexts } from './iso-text.ts'
-import type { Layout } from './layout-request.ts'
-import { levelNames, levelsOf, rollUp, type Levels } from './levels.ts'
+import { type Layout, levelNames, levelsIn, type Levels } from './levels.ts'
 
 /** rows between two looks at the clock */
 const STRIDE = 64
 
-export async function objectsOf(
-  { columns, table, options, zone }: Layout,
-  yielder: Yielder,
-): Promise<readonly JsonObject[]> {
-  const all = levelsOf(columns)
-  const { levels, common } = options.rollUp ? rollUp(all) : { levels: all, common: {} }
-  const nested = nestedLevels(options.hierarchical, levels)
-  const paths = levels.map((one) => pathOf(one, nested, options.keySeparator))
+export async function objectsOf(layout: Layout, yielder: Yielder): Promise<readonly JsonObject[]> {
+  const { table, options, zone } = layout
+  const { hierarchical = false, key_separator: separator = options.key_seperator ?? '.', value_key: valueKey } = options
+  const { levels, common } = levelsIn(layout)
+  const nested = nestedLevels(hierarchical, levels)
+  const paths = levels.map((one) => pathOf(one, nested, separator))
   const textOf = isoTexts(zone)
-  const shape = options.showLevels ? { levels: levelTexts(levels, nested, options.keySeparator) } : {}
+  const shared = options.upload ? common : { role: 'input', ...common }
+  const shown = options.show_levels ? levelTexts(levels, nested, separator) : undefined
   const objects: JsonObject[] = []
   for (const [i, time] of table.times.entries()) {
-    const object: Tree = new Map<string, Json | Tree>(
-      Object.entries(options.upload ? common : { role: 'input', ...common }),
-    )
+    const object: Tree = new Map<string, Json | Tree>(Object.entries(shared))
     object.set('timestamp', time)
-    if (options.isoTimestamp) object.set('timestamp_iso', textOf(time))
-    for (const [name, value] of Object.entries(shape)) object.set(name, value)
+    if (options.iso_timestamp) object.set('timestamp_iso', textOf(time))
+    if (shown !== undefined) object.set('levels', shown)
     for (const [k, path] of paths.entries()) {
       const cell = table.cells[k]?.[i] ?? null
-      const isKept = !options.keySkipEmpty || cell !== null
-      if (isKept)
-        put(object, path, cell === null || options.valueKey === undefined ? cell : { [options.valueKey]: cell })
+      if (cell !== null) put(object, path, valueKey === undefined ? cell : { [valueKey]: cell })
+      else if (!options.key_skip_empty) put(object, path, null)
     }
     objects.push(plain(object))
     if (i % STRIDE === 0) await yielder.due()

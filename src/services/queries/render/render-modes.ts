@@ -1,79 +1,68 @@
 /** The layouts of results, and the options that each stands for. */
+import { Type } from 'typebox'
+import { closed, type Decoded, text } from '#services/shared/contract'
 
-export interface RenderOptions {
-  /** levels that are the same for all series become attributes */
-  readonly rollUp: boolean
-  /** levels that nest objects: all, none, or those named */
-  readonly hierarchical: boolean | readonly string[]
-  readonly showLevels: boolean
-  readonly isoTimestamp: boolean
-  /** where heads stand: undefined for objects */
-  readonly headerArray: 'row' | 'column' | undefined
-  readonly dataAxis: 'row' | 'column' | undefined
-  readonly includeWindowSpec: boolean
-  readonly keySeparator: string
-  /** objects without a value are left out */
-  readonly keySkipEmpty: boolean
-  /** key of the value in each object; undefined: it stands by itself */
-  readonly valueKey: string | undefined
-  /** key of the rows, and of the columns, of a set; undefined: `data`, and `columns` or `rows` */
-  readonly rowKey: string | undefined
-  readonly columnKey: string | undefined
+const flag = Type.Optional(Type.Boolean())
+const key = Type.Optional(text(512, { minLength: 1 }))
+const axis = Type.Optional(Type.Enum(['row', 'column']))
+const separator = Type.Optional(text(20))
+const OPTIONS = {
+  roll_up: flag,
+  hierarchical: Type.Optional(
+    Type.Union([Type.Boolean(), Type.Array(Type.Enum(['resource', 'metric', 'aggregation']))], {
+      description: 'levels that nest objects: true, false, or a list of resource, metric and aggregation',
+    }),
+  ),
+  value_key: key,
+  show_levels: flag,
+  iso_timestamp: flag,
+  row_key: key,
+  column_key: key,
+  header_array: axis,
+  data_axis: axis,
+  key_separator: separator,
+  key_seperator: separator,
+  key_skip_empty: flag,
+  include_window_spec: flag,
+}
+const OptionsSchema = Type.Object(OPTIONS)
+
+/** Without `header_array` the result is a list of objects. */
+export interface RenderOptions extends Decoded<typeof OptionsSchema> {
   /** what goes back into the broker: `resource` in each object, no `role` */
-  readonly upload: boolean
+  readonly upload?: true
   /** text instead of JSON */
-  readonly csv: boolean
+  readonly csv?: true
 }
 
-const ROWS: RenderOptions = {
-  rollUp: false,
-  hierarchical: false,
-  showLevels: false,
-  isoTimestamp: false,
-  headerArray: 'row',
-  dataAxis: 'column',
-  includeWindowSpec: false,
-  keySeparator: '.',
-  keySkipEmpty: false,
-  valueKey: undefined,
-  rowKey: undefined,
-  columnKey: undefined,
-  upload: false,
-  csv: false,
-}
-const OBJECTS: RenderOptions = { ...ROWS, isoTimestamp: true, headerArray: undefined, dataAxis: undefined }
+const ROWS: RenderOptions = { header_array: 'row', data_axis: 'column' }
+const OBJECTS: RenderOptions = { iso_timestamp: true }
 const BY_METRIC: RenderOptions = { ...OBJECTS, hierarchical: ['metric'] }
 
-const MODES = {
-  HEADER_ROW: { ...ROWS, isoTimestamp: true },
+const MODES: Readonly<Record<string, RenderOptions>> = {
+  HEADER_ROW: { ...ROWS, iso_timestamp: true },
   COMPACT: ROWS,
-  COMPACT_WS: { ...ROWS, includeWindowSpec: true },
-  SERIES: { ...ROWS, dataAxis: 'row', rollUp: true, includeWindowSpec: true },
-  HEADER_COLUMN: { ...ROWS, isoTimestamp: true, headerArray: 'column', dataAxis: 'row' },
-  FLAT_DICT: { ...OBJECTS, showLevels: true },
-  HIER_DICT: { ...OBJECTS, hierarchical: true, showLevels: true },
-  METRIC_FLAT_DICT: { ...BY_METRIC, keySkipEmpty: true },
-  DESC: { ...BY_METRIC, showLevels: true },
-  UPLOAD: { ...OBJECTS, isoTimestamp: false, rollUp: true, upload: true },
+  COMPACT_WS: { ...ROWS, include_window_spec: true },
+  SERIES: { ...ROWS, data_axis: 'row', roll_up: true, include_window_spec: true },
+  HEADER_COLUMN: { iso_timestamp: true, header_array: 'column', data_axis: 'row' },
+  FLAT_DICT: { ...OBJECTS, show_levels: true },
+  HIER_DICT: { ...OBJECTS, hierarchical: true, show_levels: true },
+  METRIC_FLAT_DICT: { ...BY_METRIC, key_skip_empty: true },
+  DESC: { ...BY_METRIC, show_levels: true },
+  UPLOAD: { roll_up: true, upload: true },
   CSV: { ...ROWS, csv: true },
-} as const satisfies Readonly<Record<string, RenderOptions>>
-
-export type RenderMode = keyof typeof MODES
-
-const PREFIX = 'RENDER_MODE_'
-const NAMES = Object.keys(MODES) as readonly RenderMode[]
-
-/** Names with the prefix, and without. */
-export const RENDER_MODES: readonly string[] = [...NAMES.map((name) => `${PREFIX}${name}`), ...NAMES]
-
-const DEFAULT_MODE: RenderMode = 'COMPACT_WS'
-
-/** One of `RENDER_MODES`. */
-export function modeOf(name: string | undefined): RenderMode {
-  const bare = name?.startsWith(PREFIX) === true ? name.slice(PREFIX.length) : name
-  return NAMES.find((mode) => mode === bare) ?? DEFAULT_MODE
 }
+const DEFAULT_MODE = 'COMPACT_WS'
+const PREFIX = 'RENDER_MODE_'
+const NAMES = Object.keys(MODES)
 
-export function optionsOf(mode: RenderMode): RenderOptions {
-  return MODES[mode]
+const mode = Type.Enum([...NAMES.map((name) => `${PREFIX}${name}`), ...NAMES])
+export const render = Type.Union([mode, closed({ mode: Type.Optional(mode), ...OPTIONS })], {
+  description: 'the name of a mode, or an object with mode and options',
+})
+
+/** Those of the mode, and those that are given in their place. */
+export function optionsOf(given: Decoded<typeof render> = {}): RenderOptions {
+  const { mode: name = DEFAULT_MODE, ...options } = typeof given === 'string' ? { mode: given } : given
+  return { ...MODES[name.replace(PREFIX, '')], ...options }
 }

@@ -1,5 +1,5 @@
 /** A stored query as a document, by its name. */
-import { type Json, type JsonObject, ownValue } from '#kernel'
+import { type JsonObject, ownValue } from '#kernel'
 import type { CollectionSpec } from '#storage'
 
 export interface QueryRecord {
@@ -17,30 +17,32 @@ export interface QueryRecord {
 /** texts of one field that can be searched by */
 const MAX_TEXTS = 1_000
 
+/** Texts of a record that a term of a filter asks for, by its key. */
+export const TEXTS = {
+  tag: ({ meta }: QueryRecord) => textsIn([ownValue(meta, 'tags')]),
+  resource: ({ query }: QueryRecord) =>
+    textsIn(seriesOf(query).flatMap((one) => [ownValue(one, 'resource'), ownValue(one, 'resources')])),
+  metric: ({ query }: QueryRecord) => textsIn(seriesOf(query).map((one) => ownValue(one, 'metric'))),
+  user: ({ createdBy, modifiedBy }: QueryRecord) => textsIn([createdBy, modifiedBy]),
+} as const
+
 export const QUERIES: CollectionSpec<QueryRecord> = {
   name: 'queries',
   version: 1,
   fields: {
-    tags: { type: 'texts', of: ({ meta }) => tagsOf(meta) },
-    resources: { type: 'texts', of: ({ query }) => named(query, 'resource') },
-    metrics: { type: 'texts', of: ({ query }) => named(query, 'metric') },
-    users: { type: 'texts', of: ({ createdBy, modifiedBy }) => [...new Set([createdBy, modifiedBy])] },
+    tags: { type: 'texts', of: TEXTS.tag },
+    resources: { type: 'texts', of: TEXTS.resource },
+    metrics: { type: 'texts', of: TEXTS.metric },
+    users: { type: 'texts', of: TEXTS.user },
   },
 }
 
-export function tagsOf(meta: JsonObject): readonly string[] {
-  const { tags } = meta
-  return Array.isArray(tags) ? [...new Set(tags.filter((tag) => typeof tag === 'string'))] : []
+/** What a query says for all series, and the series. */
+function seriesOf(query: JsonObject): readonly unknown[] {
+  const { data } = query
+  return [query, ...(Array.isArray(data) ? (data as unknown[]) : [])]
 }
 
-/** What the query names as its default, or in a series. */
-export function named(query: JsonObject, member: 'resource' | 'metric'): readonly string[] {
-  const { data } = query
-  const series: readonly Json[] = Array.isArray(data) ? data : []
-  const values = [query, ...series].flatMap((one) => {
-    const own = ownValue(one, member)
-    const list = member === 'resource' ? ownValue(one, 'resources') : undefined
-    return [own, ...(Array.isArray(list) ? (list as unknown[]) : [])]
-  })
-  return [...new Set(values.filter((value) => typeof value === 'string'))].slice(0, MAX_TEXTS)
+function textsIn(values: readonly unknown[]): readonly string[] {
+  return [...new Set(values.flat().filter((value) => typeof value === 'string'))].slice(0, MAX_TEXTS)
 }

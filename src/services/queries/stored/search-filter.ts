@@ -4,7 +4,7 @@
  */
 import { durationMs, isoInstant, type Issues, type JsonObject, ownValue, shown } from '#kernel'
 import type { Condition } from '#storage'
-import { named, tagsOf, type QueryRecord } from './query-record.ts'
+import { type QueryRecord, TEXTS } from './query-record.ts'
 
 export interface SearchFilter {
   /** what storage can decide; the test holds the rest */
@@ -37,22 +37,31 @@ export function readFilter(q: string, context: SearchContext, issues: Issues): S
   if (terms.length > MAX_TERMS) issues.wrong('/q', `${terms.length} terms are too many`, `write at most ${MAX_TERMS}`)
   const where: Condition[] = []
   const tests: Test[] = []
-  const tagged = terms.filter(({ key, isNegated }) => key === 'tag' && !isNegated)
-  if (tagged.length > 0) {
-    const sets = tagged.map(({ value }) => value.split(',').filter((tag) => tag !== ''))
-    if (sets.length === 1) where.push(...(sets[0] ?? []).map((value) => equal('tags', value)))
-    else tests.push(({ meta }) => sets.some((set) => hasAll(tagsOf(meta), set)))
-  }
-  for (const term of terms.filter((one) => !tagged.includes(one)).slice(0, MAX_TERMS)) {
-    const condition = term.isNegated ? undefined : conditionOf(term, context)
-    if (condition !== undefined) {
-      where.push(condition)
-      continue
+  const isTagged = ({ key, isNegated }: Term): boolean => key === 'tag' && !isNegated
+  const tagged = terms.filter(isTagged)
+  for (const term of terms.slice(0, MAX_TERMS)) {
+    const { key, value, isNegated } = term
+    if (isTexts(key)) {
+      const wanted = key === 'tag' ? value.split(',') : [userOf(key, value, context)]
+      if (isNegated) tests.push((record) => !hasAll(TEXTS[key](record), wanted))
+      else if (!isTagged(term) || tagged.length === 1) {
+        const texts = wanted.filter((text) => key !== 'tag' || text !== '')
+        where.push(...texts.map((text): Condition => ({ field: `${key}s`, op: 'eq', value: text })))
+      }
+    } else {
+      const test = testOf(term, context, issues)
+      tests.push(isNegated ? (record) => !test(record) : test)
     }
-    const test = testOf(term, context, issues)
-    tests.push(term.isNegated ? (record) => !test(record) : test)
+  }
+  if (tagged.length > 1) {
+    const sets = tagged.map(({ value }) => value.split(',').filter((tag) => tag !== ''))
+    tests.push((record) => sets.some((set) => hasAll(TEXTS.tag(record), set)))
   }
   return { where, test: tests.length === 0 ? undefined : (record) => tests.every((test) => test(record)) }
+}
+
+function isTexts(key: string): key is keyof typeof TEXTS {
+  return Object.hasOwn(TEXTS, key)
 }
 
 /** Spaces inside quotes and parentheses belong to a term. */
@@ -68,47 +77,23 @@ function termsOf(q: string): readonly Term[] {
   })
 }
 
-function equal(field: string, value: string): Condition {
-  return { field, op: 'eq', value }
-}
-
-function conditionOf({ key, value }: Term, { user }: SearchContext): Condition | undefined {
-  if (value === '') return undefined
-  if (key === 'resource') return equal('resources', value)
-  if (key === 'metric') return equal('metrics', value)
-  return key === 'user' ? equal('users', userOf(value, user)) : undefined
-}
-
-function userOf(value: string, user: string): string {
+function userOf(key: string, value: string, { user }: SearchContext): string {
+  if (key !== 'user') return value
   return value === '@me' ? user : value.replace(/^users\//, '')
 }
 
-function testOf({ key, value }: Term, context: SearchContext, issues: Issues): Test {
-  switch (key) {
-    case 'name': {
-      const fits = textTest(value)
-      return ({ name }) => fits(name)
-    }
-    case 'tag':
-      return ({ meta }) => hasAll(tagsOf(meta), value.split(','))
-    case 'resource':
-      return ({ query }) => named(query, 'resource').includes(value)
-    case 'metric':
-      return ({ query }) => named(query, 'metric').includes(value)
-    case 'user': {
-      const user = userOf(value, context.user)
-      return ({ createdBy, modifiedBy }) => createdBy === user || modifiedBy === user
-    }
-    case 'created':
-    case 'modified': {
-      const within = readInterval(value, context.now, issues)
-      return (record) => within(record[key])
-    }
-    default:
-      if (key.startsWith('meta.')) return metaTest(key.slice('meta.'.length), value)
-      issues.wrong('/q', `${shown(key)} is no key of a filter`, `write ${KEYS}`)
-      return () => false
+function testOf({ key, value }: Term, { now }: SearchContext, issues: Issues): Test {
+  if (key === 'name') {
+    const fits = textTest(value)
+    return ({ name }) => fits(name)
   }
+  if (key === 'created' || key === 'modified') {
+    const within = readInterval(value, now, issues)
+    return (record) => within(record[key])
+  }
+  if (key.startsWith('meta.')) return metaTest(key.slice('meta.'.length), value)
+  issues.wrong('/q', `${shown(key)} is not a key of a filter`, `write ${KEYS}`)
+  return () => false
 }
 
 function hasAll(tags: readonly string[], wanted: readonly string[]): boolean {
@@ -179,7 +164,7 @@ function readInterval(value: string, now: number, issues: Issues): (time: number
   if (Number.isFinite(from) && Number.isFinite(until) && parts.length <= 2 && value !== '/') {
     return (time) => time >= from && time <= until
   }
-  issues.wrong('/q', `${shown(value)} is no interval`, 'write 2024-02-20/, /now-P2D, or both ends')
+  issues.wrong('/q', `${shown(value)} is not an interval`, 'write 2024-02-20/, /now-P2D, or both ends')
   return () => false
 }
 

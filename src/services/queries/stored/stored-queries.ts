@@ -1,14 +1,28 @@
 /** Stored queries of one tenant: made, replaced, removed, shown and searched. */
-import { AppError, type Caller, Issues, isStoreConflict, requireVersion, retryOnConflict } from '#kernel'
+import {
+  AppError,
+  type Caller,
+  Issues,
+  isStoreConflict,
+  makeIssue,
+  refuse,
+  requireVersion,
+  retryOnConflict,
+  shown,
+} from '#kernel'
 import { type Collection, type Stored, walk } from '#storage'
-import type { SearchParameters, StoredQuery, StoredQueryApi, StoredQueryPage, VersionedQuery } from '../contract.ts'
+import type { StoredQueryApi, StoredQueryPage, VersionedQuery } from '../contract.ts'
 import type { QueryRecord } from './query-record.ts'
-import { readEntity } from './read-entity.ts'
 import { readFilter, type SearchFilter } from './search-filter.ts'
+import {
+  NamedStoredQuery,
+  NewStoredQuery,
+  QueryName,
+  type SearchParameters,
+  type StoredQuery,
+} from './stored-schema.ts'
 
 const DEFAULT_LIMIT = 10
-const MAX_LIMIT = 100
-/** documents that are looked through at once */
 
 export function storedQueryApi(
   collection: Collection<QueryRecord>,
@@ -22,31 +36,28 @@ export function storedQueryApi(
   }
   return {
     async create(body, ofPath) {
-      const { name, query, meta } = readEntity(body, ofPath)
+      const entity = entityOf(body, ofPath)
       const at = now()
-      const record: QueryRecord = { name, query, meta, created: at, createdBy: user, modified: at, modifiedBy: user }
+      const record: QueryRecord = { ...entity, created: at, createdBy: user, modified: at, modifiedBy: user }
       try {
-        return { value: shownQuery(record), version: await collection.put(name, record, 'absent') }
+        return versioned({ value: record, version: await collection.put(entity.name, record, 'absent') })
       } catch (error) {
-        if (isStoreConflict(error)) throw new AppError('CONFLICT', `Query '${name}' already exists`)
+        if (isStoreConflict(error)) throw new AppError('CONFLICT', `Query '${entity.name}' already exists`)
         throw error
       }
     },
     async replace(name, body, options = {}) {
-      const { query, meta } = readEntity(body, name)
+      const entity = entityOf(body, name)
       return retryOnConflict(async () => {
         const known = await collection.get(name)
         requireVersion(`Query '${name}'`, known?.version, options.ifVersion)
         const at = now()
         const { created = at, createdBy = user } = known?.value ?? {}
-        const record: QueryRecord = { name, query, meta, created, createdBy, modified: at, modifiedBy: user }
-        const version = await collection.put(name, record, known?.version ?? 'absent')
-        return { value: shownQuery(record), version }
+        const record: QueryRecord = { ...entity, created, createdBy, modified: at, modifiedBy: user }
+        return versioned({ value: record, version: await collection.put(name, record, known?.version ?? 'absent') })
       })
     },
-    async get(name) {
-      return versioned(await stored(name))
-    },
+    get: async (name) => versioned(await stored(name)),
     async remove(name, options = {}) {
       await retryOnConflict(async () => {
         const { version } = await stored(name)
@@ -62,7 +73,21 @@ export function queryNotFound(name: string): AppError {
   return new AppError('NOT_FOUND', `Query '${name}' not found`)
 }
 
-function versioned({ value, version }: Stored<QueryRecord>): VersionedQuery {
+/** `ofPath`: the name in the path. Throws `VALIDATION`. */
+function entityOf(body: unknown, ofPath: string | undefined): Pick<QueryRecord, 'name' | 'query' | 'meta'> {
+  if (ofPath === undefined) {
+    const { name, query, meta } = NewStoredQuery.read(body)
+    return { name, query, meta: meta ?? {} }
+  }
+  const { name: own, query, meta } = NamedStoredQuery.read(body)
+  if ((own ?? ofPath) !== ofPath) {
+    const message = `${shown(own)} is not the name of the path, which is ${shown(ofPath)}`
+    throw refuse('the stored query', [makeIssue('QUERY', '/name', message, 'leave it out')])
+  }
+  return { name: QueryName.read(ofPath), query, meta: meta ?? {} }
+}
+
+function versioned({ value, version }: Pick<Stored<QueryRecord>, 'value' | 'version'>): VersionedQuery {
   return { value: shownQuery(value), version }
 }
 
@@ -86,22 +111,14 @@ async function search(
   context: { readonly user: string; readonly now: number },
 ): Promise<StoredQueryPage> {
   const issues = new Issues('QUERY')
-  checkWhole(limit, '/limit', MAX_LIMIT, issues)
-  checkWhole(offset, '/offset', Number.MAX_SAFE_INTEGER, issues)
   const filter = readFilter(q, context, issues)
   issues.throwIfAny('the search')
   const { records, total } = await found(collection, filter, offset, limit)
   const queries = records.map((record) => {
-    const { query: _query, ...shown } = shownQuery(record)
-    return shown
+    const { query: _query, ...listed } = shownQuery(record)
+    return listed
   })
   return { queries, offset, limit, total }
-}
-
-function checkWhole(value: number, path: string, most: number, issues: Issues): void {
-  if (Number.isSafeInteger(value) && value >= 0 && value <= most) return
-  const range = most === MAX_LIMIT ? `from 0 to ${most}` : 'of at least 0'
-  issues.wrong(path, `${String(value)} is no whole number ${range}`)
 }
 
 interface Found {

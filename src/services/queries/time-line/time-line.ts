@@ -8,11 +8,9 @@
 import type { Issues } from '#kernel'
 import { MAX_TIME } from '#services/shared'
 import type { WindowSpec } from '../contract.ts'
-import { durationText } from './duration-text.ts'
-import { calendarGrid, evenGrid, firstFrom, type Grid } from './grid.ts'
-import { readFreq, type Freq } from './read-freq.ts'
-import { readAlign, type Align } from './read-align.ts'
-import { readDuration, readTime } from './read-time.ts'
+import type { Query } from '../query/query-schema.ts'
+import { evenGrid, firstFrom, type Grid } from './grid.ts'
+import { durationOf, type Freq, freqOf, textOfDuration, timeOf, zoneOf } from './time-fields.ts'
 
 export interface TimeLine {
   /** epoch ms, included */
@@ -40,33 +38,31 @@ const MAX_BUCKETS = 1_000_000
 /** of a calendar, where each may have to be read by itself */
 const MAX_PERIODS = 10_000
 
-/**
- * Undefined when something is wrong; then the issues know what. The schema has seen to types: `periods` is a whole number
- * above 0.
- */
-export function resolveTimeLine(
-  query: Readonly<Record<string, unknown>>,
-  now: number,
-  issues: Issues,
-): TimeLine | undefined {
-  const before = issues.count
-  const align = readAlign(query['align'], issues)
+/** Undefined when something is wrong; then the issues know what. */
+export function resolveTimeLine(query: Query, now: number, issues: Issues): TimeLine | undefined {
+  const { align = {}, from, until, window, periods, freq } = query
+  const zone = zoneOf(align.timezone)
   const given: Given = {
     align,
-    from: readTime(query['from'], '/from', now, issues),
-    until: readTime(query['until'], '/until', now, issues),
-    window: readDuration(query['window'], '/window', issues),
-    periods: typeof query['periods'] === 'number' ? query['periods'] : undefined,
-    freq: readFreq(query['freq'], align, issues),
+    from: from === undefined ? undefined : timeOf(from, now),
+    until: until === undefined ? undefined : timeOf(until, now),
+    window: window === undefined ? undefined : durationOf(window),
+    periods,
+    freq: freq === undefined ? undefined : freqOf(freq, zone),
   }
-  if (issues.count > before) return undefined
+  if (isCalendar(given.freq) && (align.at ?? 'grid') !== 'grid')
+    return issues.wrong('/align/at', 'buckets of a calendar lie on its own grid', 'leave out at, or write grid')
   const sized = withSizes(given, now, issues)
   const line = sized && resolve(sized, now, issues)
-  return line && { ...line, zone: align.zone }
+  return line && { ...line, zone }
+}
+
+function isCalendar(freq: Freq | undefined): freq is Grid {
+  return freq !== undefined && 'numberOf' in freq
 }
 
 export function windowSpecOf({ from, until, grid }: TimeLine): WindowSpec {
-  return { from, until, window: durationText(until - from), ...(grid && { freq: grid.grid.text }) }
+  return { from, until, window: textOfDuration(until - from), ...(grid && { freq: grid.grid.text }) }
 }
 
 interface Given {
@@ -75,7 +71,7 @@ interface Given {
   readonly window: number | undefined
   readonly periods: number | undefined
   readonly freq: Freq | undefined
-  readonly align: Align
+  readonly align: NonNullable<Query['align']>
 }
 
 /** With `window` and `freq` as `periods` says them; periods of a calendar are left to the grid. */
@@ -90,9 +86,9 @@ function withSizes(given: Given, now: number, issues: Issues): Given | undefined
   if (freq === undefined) {
     const range = window ?? (from === undefined ? DEFAULT_WINDOW : (until ?? now) - from)
     const width = Math.max(Math.round(range / periods), 1)
-    return { ...given, freq: { kind: 'even', width, text: durationText(width) } }
+    return { ...given, freq: { width, text: textOfDuration(width) } }
   }
-  const size = freq.kind === 'even' ? periods * freq.width : undefined
+  const size = isCalendar(freq) ? undefined : periods * freq.width
   if (window === undefined) return size === undefined ? given : { ...given, window: size }
   if (window === size) return given
   const text = 'window is not periods times freq'
@@ -106,8 +102,7 @@ interface Ends {
 
 function resolve(given: Given, now: number, issues: Issues): Omit<TimeLine, 'zone'> | undefined {
   const { from, until, freq, periods, align } = given
-  const grid = freq?.kind === 'calendar' ? calendarGrid(freq.unit, freq.zone, freq.text) : undefined
-  const ends = grid && periods !== undefined ? endsOfPeriods(grid, periods, given, now) : endsOf(given, now)
+  const ends = isCalendar(freq) && periods !== undefined ? endsOfPeriods(freq, periods, given, now) : endsOf(given, now)
   if (!(ends.until > ends.from)) {
     const text = `${ends.from} is not before ${until === undefined ? 'now' : 'until'}, which is ${ends.until}`
     return issues.wrong(from === undefined ? '/until' : '/from', text, 'from must be before until')
@@ -116,9 +111,8 @@ function resolve(given: Given, now: number, issues: Issues): Omit<TimeLine, 'zon
     return issues.wrong('/window', 'the range leaves what a calendar can hold', 'ask for a shorter one')
   }
   if (freq === undefined) return { ...ends, grid: undefined }
-  if (freq.kind === 'calendar')
-    return onGrid(grid ?? calendarGrid(freq.unit, freq.zone, freq.text), ends, given, issues)
-  return onGrid(evenGrid(freq.width, originOf(align.at, given, ends), freq.text), ends, given, issues)
+  const grid = isCalendar(freq) ? freq : evenGrid(freq.width, originOf(align.at, given, ends), freq.text)
+  return onGrid(grid, ends, given, issues)
 }
 
 function endsOf({ from, until, window }: Given, now: number): Ends {
@@ -136,7 +130,7 @@ function endsOfPeriods(grid: Grid, periods: number, { from, until }: Given, now:
 }
 
 /** An instant that the grid goes through. */
-function originOf(at: Align['at'], { from }: Given, ends: Ends): number {
+function originOf(at: Given['align']['at'] = 'grid', { from }: Given, ends: Ends): number {
   if (at === 'grid') return 0
   if (at === 'boundary') return from ?? ends.until
   return ends[at]
@@ -159,7 +153,7 @@ function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<Time
 }
 
 /** A range without size or with two ends keeps all of what was asked; others end with a whole bucket. */
-function usualShift({ from, until, window, periods }: Given): NonNullable<Align['shift']> {
+function usualShift({ from, until, window, periods }: Given): NonNullable<Given['align']['shift']> {
   if (from === undefined) return 'backward'
   return until === undefined && (window !== undefined || periods !== undefined) ? 'backward' : 'wrap'
 }

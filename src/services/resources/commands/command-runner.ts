@@ -1,15 +1,15 @@
 /**
- * Carries commands of resources out.
+ * Takes commands of resources from the broker, and carries them out.
  *
  * COMMAND-1 a command that was committed is carried out at least once, always under the same id, also after a crash
  * COMMAND-2 the commands of one resource are carried out one after the other, in the order in which they came
  * COMMAND-3 a slow actuator holds up its own resource only, as long as fewer than `most` are slow
  */
-import { AppError, isStoreConflict, type Logger, messageOf, type StartTimer } from '#kernel'
-import type { Storage, Store, Stored, StoreTime } from '#storage'
+import type { CommandOutbox } from '#services/broker/contract'
+import { AppError, isStoreConflict, type Json, type Logger, messageOf, type StartTimer } from '#kernel'
+import type { Storage, Store, Stored, StoreTime, Write } from '#storage'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
-import { oldCommands } from './command-log.ts'
-import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord } from './command-record.ts'
+import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord, oldCommands } from './command-log.ts'
 import { planCall } from './plan-call.ts'
 
 export interface CommandRunnerDependencies {
@@ -19,12 +19,10 @@ export interface CommandRunnerDependencies {
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   /** epoch ms */
   readonly now: () => number
-  /** of this process: leases are its own */
-  readonly owner: string
+  /** never the same twice */
+  readonly newId: () => string
   readonly later: StartTimer
   readonly logger?: Logger | undefined
-  /** told the id of the newest job of a tenant at the start, also of one that was carried out: new ones come after it */
-  readonly goOnAfter: (id: string) => void
   /** commands at a time; default 200 */
   readonly most?: number
 }
@@ -45,16 +43,22 @@ const TURN = 10
 /** commands of one resource between two looks at how many are kept */
 const TIDY = 100
 
-export class CommandRunner {
+export class CommandRunner implements CommandOutbox {
   readonly #dependencies: CommandRunnerDependencies
+  /** of this process: leases are its own */
+  readonly #owner: string
   /** lanes that wait for a place, in the order of their turn */
   readonly #waiting = new Map<string, Lane>()
   readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
   #isRunning = false
   #carriedOut = 0
+  /** of the id that was given last */
+  #last = 0
+  #count = 0
 
   constructor(dependencies: CommandRunnerDependencies) {
     this.#dependencies = dependencies
+    this.#owner = dependencies.newId()
   }
 
   /** resources with commands that wait or are carried out */
@@ -66,9 +70,9 @@ export class CommandRunner {
   async start(): Promise<void> {
     this.#isRunning = true
     for (const tenant of await this.#dependencies.storage.tenants()) {
-      for (const id of await newestIds(this.#store(tenant))) this.#dependencies.goOnAfter(id)
+      for (const id of await newestIds(this.#store(tenant))) this.#goOnAfter(id)
       const waiting = await this.#store(tenant).collection(COMMAND_JOBS).countBy('resource')
-      for (const resource of waiting.keys()) this.ready(tenant, resource)
+      for (const resource of waiting.keys()) this.committed(tenant, resource)
     }
   }
 
@@ -84,8 +88,20 @@ export class CommandRunner {
     while (this.#working.size > 0) await Promise.all([...this.#working.values()].map(({ done }) => done))
   }
 
+  /** A job for each command, to be committed with it. */
+  planning(
+    tenant: string,
+    resource: string,
+    command: Readonly<Record<string, Json>>,
+    hops: number,
+    root?: string,
+  ): readonly Write[] {
+    const job = { resource, command, hops, ...(root !== undefined && { root }) }
+    return [this.#store(tenant).collection(COMMAND_JOBS).putting(this.#nextId(), job)]
+  }
+
   /** A command of the resource was committed. Never waits. */
-  ready(tenant: string, resource: string): void {
+  committed(tenant: string, resource: string): void {
     // before the start there is nothing to lose: the start looks for all
     if (!this.#isRunning) return
     const key = `${tenant}\n${resource}`
@@ -102,7 +118,7 @@ export class CommandRunner {
       this.#waiting.delete(key)
       const done = this.#look(lane).finally(() => {
         this.#working.delete(key)
-        if (lane.isAgain) this.ready(lane.tenant, lane.resource)
+        if (lane.isAgain) this.committed(lane.tenant, lane.resource)
         else this.#fill()
       })
       this.#working.set(key, { lane, done })
@@ -142,7 +158,7 @@ export class CommandRunner {
     const { lease } = job.value
     const time = await this.#store(tenant).now()
     // of an earlier session: nobody holds it any more, whatever the clock says
-    const isHeld = lease !== undefined && lease.owner !== this.#dependencies.owner && lease.session === time.session
+    const isHeld = lease !== undefined && lease.owner !== this.#owner && lease.session === time.session
     if (isHeld && lease.until > time.ms) {
       this.#lookLater(tenant, resource, lease.until - time.ms)
       return undefined
@@ -161,8 +177,10 @@ export class CommandRunner {
     { id, version, value }: Stored<CommandJob>,
     { ms, session }: StoreTime,
   ): Promise<Stored<CommandJob>> {
-    const { owner } = this.#dependencies
-    const leased = { ...value, lease: { owner, until: ms + LEASE_MS, ...(session !== undefined && { session }) } }
+    const leased = {
+      ...value,
+      lease: { owner: this.#owner, until: ms + LEASE_MS, ...(session !== undefined && { session }) },
+    }
     return { id, value: leased, version: await this.#store(tenant).collection(COMMAND_JOBS).put(id, leased, version) }
   }
 
@@ -228,7 +246,24 @@ export class CommandRunner {
   }
 
   #lookLater(tenant: string, resource: string, ms: number): void {
-    if (this.#isRunning) this.#dependencies.later(ms, () => this.ready(tenant, resource))
+    if (this.#isRunning) this.#dependencies.later(ms, () => this.committed(tenant, resource))
+  }
+
+  /** What comes now comes after that job of another life of this host, whose clock may have been ahead. */
+  #goOnAfter(id: string): void {
+    const [last = Number.NaN, count = Number.NaN] = id.split('-', 2).map(Number)
+    if (!(last >= this.#last)) return
+    this.#count = last > this.#last ? count : Math.max(count, this.#count)
+    this.#last = last
+  }
+
+  /** Later ones come after earlier ones as text, though the clock be set back in between. */
+  #nextId(): string {
+    const { now, newId } = this.#dependencies
+    const time = Math.max(this.#last, now())
+    this.#count = time === this.#last ? this.#count + 1 : 0
+    this.#last = time
+    return `${String(time).padStart(15, '0')}-${String(this.#count).padStart(9, '0')}-${newId()}`
   }
 
   #store(tenant: string): Store {

@@ -1,10 +1,10 @@
 /** Which constraints of a type are to be held against its resources. */
 import { type AppError, type Issue, refuse, sameJson } from '#kernel'
 import type { Attributes } from '../attributes.ts'
-import type { ConstraintRecord } from '../constraint-record.ts'
 import { constraintNotFound, problem } from '../error-texts.ts'
 import type { TenantResources } from '../tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from '../type-record.ts'
+import type { ConstraintRecord } from './constraint-schema.ts'
 import { contradictions, type Contradiction } from './merge-attributes.ts'
 import { RESERVED } from './reserved.ts'
 

@@ -1,7 +1,7 @@
 /** Holds attributes against what constraints say of them; every failure comes with the keyword of JSON Schema for it. */
-import { at, isPlainObject, type Json, sameJson } from '#kernel'
+import { at, isPlainObject, type Json, ownValue, sameJson } from '#kernel'
 import { referredId } from '../resource-record.ts'
-import type { Attribute, AttributeType } from './attribute.ts'
+import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
 
 export interface Failure {
   /** JSON pointer */
@@ -15,115 +15,95 @@ export interface Failure {
 const MAX_FAILURES = 100
 /** failures are found by looking at every pair, which a long list would make slow */
 const MAX_PAIRED = 1_000
+const MAX_SHOWN = 20
 
 export function checkAttributes(attributes: readonly Attribute[], value: object): readonly Failure[] {
-  const check = new Check()
-  check.attributes(attributes, value as Readonly<Record<string, unknown>>, '')
-  return check.failures
+  const failures: Failure[] = []
+  for (const failure of failuresOf(attributes, value, '')) {
+    failures.push(failure)
+    if (failures.length >= MAX_FAILURES) break
+  }
+  return failures
 }
 
-class Check {
-  readonly failures: Failure[] = []
+function* failuresOf(attributes: readonly Attribute[], value: object, path: string): Generator<Failure> {
+  for (const { name, required, type } of attributes) {
+    if (Object.hasOwn(value, name)) yield* typeFailures(type, ownValue(value, name), at(path, name), name)
+    else if (required) yield missing(at(path, name), name)
+  }
+}
 
-  attributes(attributes: readonly Attribute[], value: Readonly<Record<string, unknown>>, path: string): void {
-    for (const { name, required, type } of attributes) {
-      const isThere = Object.hasOwn(value, name)
-      if (!isThere && !required) continue
-      const place = at(path, name)
-      if (isThere) this.type(type, value[name], place, name)
-      else this.#fail(place, 'required', `Property ${name} missing.`, undefined)
-    }
+const isText = (value: unknown): boolean => typeof value === 'string'
+const KINDS: Readonly<Record<Exclude<AttributeType['type'], 'enum'>, readonly [string, (value: unknown) => boolean]>> =
+  {
+    numeric: ['a number', (value) => typeof value === 'number'],
+    string: ['a string', isText],
+    boolean: ['a boolean', (value) => typeof value === 'boolean'],
+    resourceRef: ['a reference to a resource', isPlainObject],
+    object: ['an object', isPlainObject],
+    array: ['a list', Array.isArray],
   }
 
-  type(type: AttributeType, value: unknown, path: string, name: string): void {
-    switch (type.type) {
-      case 'numeric':
-        return this.#numeric(type, value, path, name)
-      case 'string':
-        return this.#string(type, value, path, name)
-      case 'boolean':
-        return void (typeof value === 'boolean' || this.#wrongType(path, name, 'a boolean', value))
-      case 'enum':
-        if (type.items.some((item) => item === value)) return
-        return this.#fail(path, 'enum', `Property ${name} must be one of ${shown(type.items)}.`, value)
-      case 'resourceRef':
-        return this.#reference(type, value, path, name)
-      case 'object':
-        if (!isPlainObject(value)) return this.#wrongType(path, name, 'an object', value)
-        return this.attributes(type.attributes ?? [], value, path)
-      case 'array':
-        return this.#array(type, value, path, name)
-    }
+/** `name`: of the property, in texts. */
+function* typeFailures(type: AttributeType, value: unknown, path: string, name: string): Generator<Failure> {
+  const fail = (keyword: string, must: string): Failure => failure(path, keyword, name, must, value)
+  if (type.type === 'enum') {
+    if (!type.items.some((item) => item === value)) yield fail('enum', `must be one of ${shown(type.items)}.`)
+    return
   }
-
-  #numeric(type: AttributeType & { type: 'numeric' }, value: unknown, path: string, name: string): void {
-    if (typeof value !== 'number') return this.#wrongType(path, name, 'a number', value)
+  const [expected, isOfKind] = KINDS[type.type]
+  if (!isOfKind(value)) {
+    yield fail('type', `must be ${expected}.`)
+    return
+  }
+  if (type.type === 'numeric') {
     const { minimum = -Infinity, maximum = Infinity } = type
-    if (value < minimum) this.#fail(path, 'minimum', `Property ${name} must be at least ${minimum}.`, value)
-    if (value > maximum) this.#fail(path, 'maximum', `Property ${name} must be at most ${maximum}.`, value)
-  }
-
-  #string(type: AttributeType & { type: 'string' }, value: unknown, path: string, name: string): void {
-    if (typeof value !== 'string') return this.#wrongType(path, name, 'a string', value)
+    if (Number(value) < minimum) yield fail('minimum', `must be at least ${minimum}.`)
+    if (Number(value) > maximum) yield fail('maximum', `must be at most ${maximum}.`)
+  } else if (type.type === 'string') {
     const { minLength = 0, maxLength = Infinity } = type
-    const length = value.length > maxLength || minLength > 0 ? lengthOf(value) : 0
-    const characters = (count: number): string => `${count} character${count === 1 ? '' : 's'}`
-    if (length < minLength) {
-      this.#fail(path, 'minLength', `Property ${name} must have at least ${characters(minLength)}.`, value)
-    }
-    if (length > maxLength) {
-      this.#fail(path, 'maxLength', `Property ${name} must have at most ${characters(maxLength)}.`, value)
-    }
-  }
-
-  #reference(type: AttributeType & { type: 'resourceRef' }, value: unknown, path: string, name: string): void {
-    if (!isPlainObject(value)) return this.#wrongType(path, name, 'a reference to a resource', value)
-    const target: unknown = Object.hasOwn(value, '$ref') ? value['$ref'] : undefined
-    if (target === undefined) this.#fail(`${path}/$ref`, 'required', `Property $ref missing.`, undefined)
-    else if (typeof target !== 'string') this.#wrongType(`${path}/$ref`, '$ref', 'a string', target)
-    else if (!referredId(value)) {
-      this.#fail(`${path}/$ref`, 'pattern', `Property $ref must begin with /resources/ and name a resource.`, target)
-    }
-    for (const key of type.attributes ?? []) {
-      if (Object.hasOwn(value, key)) continue
-      this.#fail(at(path, key), 'required', `Property ${key} missing.`, undefined)
-    }
-  }
-
-  #array(type: AttributeType & { type: 'array' }, value: unknown, path: string, name: string): void {
-    if (!Array.isArray(value)) return this.#wrongType(path, name, 'a list', value)
-    const values: readonly unknown[] = value
-    const { minLength = 0, maxLength = Infinity, uniqueValues = false, contains = [], elementType } = type
-    if (values.length < minLength) {
-      this.#fail(path, 'minItems', `Property ${name} must have at least ${minLength} values.`, value)
-    }
-    if (values.length > maxLength) {
-      this.#fail(path, 'maxItems', `Property ${name} must have at most ${maxLength} values.`, value)
-    }
-    if (uniqueValues && !areUnique(values)) {
-      this.#fail(path, 'uniqueItems', `Property ${name} must not have a value twice.`, value)
-    }
-    for (const wanted of contains) {
-      if (values.includes(wanted)) continue
-      this.#fail(path, 'contains', `Property ${name} must contain ${JSON.stringify(wanted)}.`, value)
-    }
-    if (elementType === undefined) return
-    for (const [i, each] of values.entries()) {
-      if (this.failures.length >= MAX_FAILURES) return
-      this.type(elementType, each, `${path}/${i}`, `${name}[${i}]`)
-    }
-  }
-
-  #wrongType(path: string, name: string, expected: string, value: unknown): void {
-    this.#fail(path, 'type', `Property ${name} must be ${expected}.`, value)
-  }
-
-  #fail(path: string, keyword: string, message: string, value: unknown): void {
-    if (this.failures.length < MAX_FAILURES) this.failures.push({ path, keyword, message, value })
-  }
+    const text = String(value)
+    const length = text.length > maxLength || minLength > 0 ? lengthOf(text) : 0
+    const characters = (count: number): string => `${count} character${count === 1 ? '' : 's'}.`
+    if (length < minLength) yield fail('minLength', `must have at least ${characters(minLength)}`)
+    if (length > maxLength) yield fail('maxLength', `must have at most ${characters(maxLength)}`)
+  } else if (type.type === 'resourceRef') yield* referenceFailures(type, value as object, path)
+  else if (type.type === 'object') yield* failuresOf(type.attributes ?? [], value as object, path)
+  else if (type.type === 'array') yield* listFailures(type, value as readonly unknown[], path, name)
 }
 
-const MAX_SHOWN = 20
+function* referenceFailures({ attributes = [] }: Of<'resourceRef'>, value: object, path: string): Generator<Failure> {
+  const [target, place] = [ownValue(value, '$ref'), `${path}/$ref`]
+  if (target === undefined) yield missing(place, '$ref')
+  else if (!isText(target)) yield failure(place, 'type', '$ref', 'must be a string.', target)
+  else if (!referredId(value))
+    yield failure(place, 'pattern', '$ref', 'must begin with /resources/ and name a resource.', target)
+  for (const key of attributes) if (!Object.hasOwn(value, key)) yield missing(at(path, key), key)
+}
+
+function* listFailures(
+  { minLength = 0, maxLength = Infinity, uniqueValues = false, contains = [], elementType }: Of<'array'>,
+  values: readonly unknown[],
+  path: string,
+  name: string,
+): Generator<Failure> {
+  const fail = (keyword: string, must: string): Failure => failure(path, keyword, name, must, values)
+  if (values.length < minLength) yield fail('minItems', `must have at least ${minLength} values.`)
+  if (values.length > maxLength) yield fail('maxItems', `must have at most ${maxLength} values.`)
+  if (uniqueValues && !areUnique(values)) yield fail('uniqueItems', `must not have a value twice.`)
+  for (const wanted of contains)
+    if (!values.includes(wanted)) yield fail('contains', `must contain ${JSON.stringify(wanted)}.`)
+  if (elementType === undefined) return
+  for (const [i, each] of values.entries()) yield* typeFailures(elementType, each, `${path}/${i}`, `${name}[${i}]`)
+}
+
+function failure(path: string, keyword: string, name: string, must: string, value: unknown): Failure {
+  return { path, keyword, message: `Property ${name} ${must}`, value }
+}
+
+function missing(path: string, name: string): Failure {
+  return failure(path, 'required', name, 'missing.', undefined)
+}
 
 function shown(items: readonly unknown[]): string {
   const texts = items.slice(0, MAX_SHOWN).map((item) => JSON.stringify(item))

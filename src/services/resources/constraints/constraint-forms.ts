@@ -1,11 +1,11 @@
 /** The constraints of a type: as one, as JSON Schema, or as their authors wrote them. */
 import { createHash } from 'node:crypto'
-import { QueryReader } from '#services/shared'
-import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ListQuery, TypeApi } from '../contract.ts'
+import { pagingOf } from '../list/read-listing.ts'
 import type { TenantResources } from '../tenant-resources.ts'
 import type { TypeRecord } from '../type-record.ts'
-import type { Attribute } from './attribute.ts'
+import type { Attribute, ConstraintRecord } from './constraint-schema.ts'
+import { constraintsOf } from './enforcement.ts'
 import { schemaOf } from './json-schema.ts'
 import { mergeAttributes } from './merge-attributes.ts'
 import { RESERVED } from './reserved.ts'
@@ -16,11 +16,7 @@ export async function constraintForms(
   form: Parameters<TypeApi['constraints']>[1],
   query: ListQuery,
 ): Promise<unknown> {
-  const constraints: ConstraintRecord[] = []
-  for (const { constraintId } of type.constraints) {
-    const constraint = await tenantResources.constraints.get(constraintId)
-    if (constraint !== undefined) constraints.push(constraint)
-  }
+  const constraints = await constraintsOf(tenantResources, type)
   if (form === 'paged') return pageOf(constraints, query)
   const attributes = merged(constraints)
   if (form === 'schema') return schemaOf(attributes)
@@ -49,9 +45,6 @@ function merged(constraints: readonly ConstraintRecord[]): readonly Attribute[] 
 }
 
 function pageOf(constraints: readonly ConstraintRecord[], query: ListQuery): unknown {
-  const reader = new QueryReader(query)
-  const skip = reader.integer('skip') ?? 0
-  const limit = reader.integer('limit', { most: 1_000 }) ?? 100
-  reader.done()
+  const { skip, limit } = pagingOf(query)
   return { values: constraints.slice(skip, skip + limit), skip, limit, total: constraints.length }
 }

@@ -1,67 +1,61 @@
 /** Holds resources against the constraints of their type: the merged attributes, so that a value may come from the type. */
 import { at, type Issue, refuse } from '#kernel'
 import type { Attributes } from '../attributes.ts'
-import type { ConstraintRecord } from '../constraint-record.ts'
 import type { ResourceEntity } from '../contract.ts'
 import { denormalize } from '../denormalize.ts'
 import { referredId } from '../resource-record.ts'
 import type { TenantResources } from '../tenant-resources.ts'
 import type { TypeRecord } from '../type-record.ts'
-import type { Attribute } from './attribute.ts'
+import type { Attribute, ConstraintRecord } from './constraint-schema.ts'
 import { checkAttributes, type Failure } from './check-attributes.ts'
 
-export class Enforcement {
-  /** Throws `VALIDATION` with every failure. */
-  async check(tenantResources: TenantResources, own: ResourceEntity, type: TypeRecord): Promise<void> {
-    if (type.constraints.length === 0) return
-    const shown = denormalize(own, type.own)
-    const constraints = await this.constraintsOf(tenantResources, type)
-    const failures = await this.failures(
-      tenantResources,
-      constraints.flatMap(({ attributes }) => attributes),
-      shown,
-    )
-    if (failures.length > 0) throw refuse('the resource', failures.map(issueOf))
-  }
-
-  /** Those of a type that are still there, in its order. */
-  async constraintsOf(tenantResources: TenantResources, type: TypeRecord): Promise<readonly ConstraintRecord[]> {
-    const found: ConstraintRecord[] = []
-    for (const { constraintId } of type.constraints) {
-      const constraint = await tenantResources.constraints.get(constraintId)
-      if (constraint !== undefined) found.push(constraint)
-    }
-    return found
-  }
-
-  /** Also looks whether resources that are referred to are what they have to be. */
-  async failures(
-    tenantResources: TenantResources,
-    attributes: readonly Attribute[],
-    shown: Attributes,
-  ): Promise<readonly Failure[]> {
-    const failures = [...checkAttributes(attributes, shown)]
-    for (const { name, type } of attributes) {
-      if (type.type !== 'resourceRef' || (type.exists !== true && type.resourceTypes === undefined)) continue
-      const id = referredId(Object.hasOwn(shown, name) ? shown[name] : undefined)
-      if (!id) continue
-      const target = (await tenantResources.resources.get(id))?.value
-      const path = at('', name)
-      const fail = (keyword: string, message: string): void => void failures.push({ path, keyword, message, value: id })
-      if (target === undefined) {
-        if (type.exists === true) fail('exists', `Property ${name} refers to the resource ${id}, which does not exist.`)
-        continue
-      }
-      const typeId = target.own['resourceTypeId']
-      if (type.resourceTypes?.includes(typeof typeId === 'string' ? typeId : '') === false) {
-        const wanted = type.resourceTypes.slice(0, 20).join(', ')
-        fail('resourceTypes', `Property ${name} must refer to a resource of type ${wanted}.`)
-      }
-    }
-    return failures
-  }
+/** Throws `VALIDATION` with every failure. */
+export async function enforce(tenantResources: TenantResources, own: ResourceEntity, type: TypeRecord): Promise<void> {
+  const constraints = await constraintsOf(tenantResources, type)
+  const attributes = constraints.flatMap((constraint) => constraint.attributes)
+  const failures = await failuresOf(tenantResources, attributes, denormalize(own, type.own))
+  if (failures.length > 0) throw refuse('the resource', failures.map(issueOf))
 }
 
+/** Those of a type that are still there, in its order. */
+export async function constraintsOf(
+  tenantResources: TenantResources,
+  type: TypeRecord,
+): Promise<readonly ConstraintRecord[]> {
+  const found: ConstraintRecord[] = []
+  for (const { constraintId } of type.constraints) {
+    const constraint = await tenantResources.constraints.get(constraintId)
+    if (constraint !== undefined) found.push(constraint)
+  }
+  return found
+}
+
+/** Also looks whether resources that are referred to are what they have to be. */
+export async function failuresOf(
+  tenantResources: TenantResources,
+  attributes: readonly Attribute[],
+  shown: Attributes,
+): Promise<readonly Failure[]> {
+  const failures = [...checkAttributes(attributes, shown)]
+  for (const { name, type } of attributes) {
+    if (type.type !== 'resourceRef' || (type.exists !== true && type.resourceTypes === undefined)) continue
+    const id = referredId(Object.hasOwn(shown, name) ? shown[name] : undefined)
+    if (!id) continue
+    const target = (await tenantResources.resources.get(id))?.value
+    const path = at('', name)
+    const fail = (keyword: string, message: string): void => void failures.push({ path, keyword, message, value: id })
+    if (target === undefined) {
+      if (type.exists === true) fail('exists', `Property ${name} refers to the resource ${id}, which does not exist.`)
+      continue
+    }
+    const typeId = target.own['resourceTypeId']
+    if (type.resourceTypes?.includes(typeof typeId === 'string' ? typeId : '') === false) {
+      const wanted = type.resourceTypes.slice(0, 20).join(', ')
+      fail('resourceTypes', `Property ${name} must refer to a resource of type ${wanted}.`)
+    }
+  }
+  return failures
+}
 /** The keyword and the value go along for the body of the refusal. */
 export function issueOf({ path, keyword, message, value }: Failure): Issue {
   const details = { keyword, ...(value !== undefined && { value }) }

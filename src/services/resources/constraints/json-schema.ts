@@ -1,13 +1,13 @@
 /** Constraints as JSON Schema, draft 7. */
-import type { Attribute, AttributeType } from './attribute.ts'
+import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
 
-export type JsonSchema = Readonly<Record<string, unknown>>
+type JsonSchema = Readonly<Record<string, unknown>>
 
 export function schemaOf(attributes: readonly Attribute[]): JsonSchema {
   return { $schema: 'http://json-schema.org/draft-07/schema#', ...objectSchema(attributes) }
 }
 
-function objectSchema(attributes: readonly Attribute[]): JsonSchema {
+export function objectSchema(attributes: readonly Attribute[]): JsonSchema {
   const required = attributes.filter((attribute) => attribute.required).map(({ name }) => name)
   return {
     type: 'object',
@@ -18,7 +18,7 @@ function objectSchema(attributes: readonly Attribute[]): JsonSchema {
   }
 }
 
-function typeSchema(type: AttributeType): JsonSchema {
+export function typeSchema(type: AttributeType): JsonSchema {
   switch (type.type) {
     case 'numeric':
       return { ...type, type: 'number' }
@@ -40,7 +40,7 @@ function typeSchema(type: AttributeType): JsonSchema {
   }
 }
 
-function arraySchema(type: AttributeType & { type: 'array' }): JsonSchema {
+function arraySchema(type: Of<'array'>): JsonSchema {
   const { elementType, minLength, maxLength, uniqueValues, contains = [] } = type
   return {
     type: 'array',

@@ -1,5 +1,5 @@
 /** Several constraints as one: what all of them allow, attribute by attribute. */
-import type { Attribute, AttributeType } from './attribute.ts'
+import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
 
 /** Attributes by name in the order of their first mention; undefined when two contradict each other. */
 export function mergeAttributes(lists: readonly (readonly Attribute[])[]): readonly Attribute[] | undefined {
@@ -69,8 +69,6 @@ export function mergeTypes(a: AttributeType, b: AttributeType): AttributeType | 
   if (a.type === 'array' && b.type === 'array') return mergeArrays(a, b)
   return undefined
 }
-
-type Of<T extends AttributeType['type']> = Extract<AttributeType, { readonly type: T }>
 
 function mergeEnum(choice: Of<'enum'>, other: AttributeType): AttributeType | undefined {
   const items = choice.items.filter((item) => allows(other, item))

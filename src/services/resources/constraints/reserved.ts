@@ -1,6 +1,6 @@
 /** The reserved attributes as constraints: what a resource must keep whatever its type says. */
 import { MAX_ID_BYTES } from '#kernel'
-import type { Attribute, AttributeType } from './attribute.ts'
+import type { Attribute, AttributeType } from './constraint-schema.ts'
 
 /** characters of a text that is searched by */
 const LONGEST_TEXT = 500
@@ -9,6 +9,7 @@ const TEXT: AttributeType = { type: 'string', maxLength: LONGEST_TEXT }
 /** whoever has the id refuses more bytes than that */
 const ID: AttributeType = { type: 'string', maxLength: MAX_ID_BYTES }
 const VALUE_TYPES = ['integer', 'double', 'boolean', 'string', 'enum']
+const TASK_TYPES = ['onetime', 'scheduled', 'reactive', 'periodic']
 const METRIC_TYPES = ['count', 'gauge', 'counter', 'timestamp', 'rate']
 
 const optional = (name: string, type: AttributeType): Attribute => ({ name, required: false, type })
@@ -70,7 +71,7 @@ export const TEMPLATES: Attribute = optional(
   'templates',
   listOf(
     required('templateName', { type: 'string', minLength: 1 }),
-    optional('type', { type: 'string' }),
+    optional('type', { type: 'enum', enumType: 'string', items: TASK_TYPES }),
     optional('frequency', { type: 'numeric', minimum: 1 }),
     optional('cron', { type: 'string', minLength: 1 }),
     optional('diagnosticTemplate', { type: 'boolean' }),

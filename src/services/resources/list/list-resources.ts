@@ -8,8 +8,8 @@ import { machineTimers } from '#platform'
 import type { ListQuery, ResourceEntity } from '../contract.ts'
 import type { ResourceRecord } from '../resource-record.ts'
 import type { TenantResources } from '../tenant-resources.ts'
-import { aroundCircle, cutCircle, isWithin, type Circle, type CutCircle } from './circle.ts'
-import type { Point } from './distance.ts'
+import { aroundCircle, cutCircle, isWithin, type Circle, type CutCircle, type Point } from './circle.ts'
+import { pageOf } from './list-documents.ts'
 import { project, valueAt } from './project.ts'
 import { readListing, type Listing } from './read-listing.ts'
 
@@ -33,14 +33,14 @@ interface Found {
 }
 
 function found(tenantResources: TenantResources, where: readonly Condition[], listing: Listing): Promise<Found> {
-  const { circle, checks, sort } = listing
-  const isByStore = checks.length === 0 && sort.isField
+  const { circle, check, sort } = listing
+  const isByStore = check === undefined && sort.isField
   if (circle === undefined)
     return isByStore ? asked(tenantResources, where, listing) : lookedThrough(tenantResources, where, listing)
-  const cut = checks.length === 0 && isById(listing) ? cutCircle(circle) : undefined
+  const cut = check === undefined && isById(listing) ? cutCircle(circle) : undefined
   if (cut !== undefined) return counted(tenantResources, where, listing, circle, cut)
   const isNear = (shown: ResourceEntity): boolean => isWithin(circle, placeOf(shown) ?? NOWHERE)
-  return lookedThrough(tenantResources, [...where, aroundCircle(circle)], { ...listing, checks: [...checks, isNear] })
+  return lookedThrough(tenantResources, [...where, aroundCircle(circle)], listing, isNear)
 }
 
 function isById({ sort }: Listing): boolean {
@@ -51,11 +51,8 @@ async function asked(tenantResources: TenantResources, where: readonly Condition
   const { resources } = tenantResources.collections
   const { sort, skip, limit } = listing
   const order = isById(listing) ? {} : { sort: [{ field: sort.path, descending: sort.descending }] }
-  const [found, total] = await Promise.all([
-    limit === 0 ? [] : resources.find({ where, ...order, offset: skip, limit }),
-    resources.count(where),
-  ])
-  return { records: found.map(({ value }) => value), total }
+  const { values, total } = await pageOf(resources, where, { skip, limit, ...order }, (record) => record)
+  return { records: values, total }
 }
 
 /** of one reading of the store */
@@ -130,15 +127,16 @@ async function lookedThrough(
   tenantResources: TenantResources,
   where: readonly Condition[],
   listing: Listing,
+  isNear: (shown: ResourceEntity) => boolean = () => true,
 ): Promise<Found> {
-  const { sort, skip, limit, checks } = listing
+  const { sort, skip, limit, check = isNear } = listing
   const byId = isById(listing)
   const page: ResourceRecord[] = []
   const keys: { readonly id: string; readonly key: Key }[] = []
   let total = 0
   for await (const record of recordsOf(tenantResources, where)) {
     const shown = await shownAs(tenantResources, record, { denormalized: true })
-    if (!checks.every((holds) => holds(shown))) continue
+    if (!check(shown) || !isNear(shown)) continue
     if (!byId) keys.push({ id: shown.id, key: keyOf(valueAt(shown, sort.path)) })
     else if (total >= skip && page.length < limit) page.push(record)
     total += 1

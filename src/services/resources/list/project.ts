@@ -1,27 +1,8 @@
 /** Some attributes of an entity, by dotted paths. */
-import { AppError, FORBIDDEN_KEYS, isPlainObject, type Json, ownValue, refuse } from '#kernel'
-import { QueryReader } from '#services/shared'
-import type { ListQuery, ResourceEntity } from '../contract.ts'
-import { problem } from '../error-texts.ts'
+import { FORBIDDEN_KEYS, isPlainObject, type Json, ownValue } from '#kernel'
+import type { ResourceEntity } from '../contract.ts'
 
-const MAX_FIELDS = 100
 const MAX_STEPS = 10
-
-/** The paths of `field` and `fields`; empty: everything. Throws `VALIDATION`. */
-export function fieldsOf(query: ListQuery, isTable = false): readonly string[] {
-  const reader = new QueryReader(query)
-  const names = [...reader.texts('field'), ...reader.texts('fields').flatMap((list) => list.split(','))]
-  const fields = [...new Set(names.map((name) => name.trim()).filter((name) => name !== ''))]
-  if (isTable && fields.length === 0) {
-    throw new AppError('VALIDATION', 'Expecting a fields parameter when the Accept header is set to text/csv')
-  }
-  const wrong = fields.filter((field) => !isPath(field))
-  if (wrong.length > 0)
-    throw refuse('the query', [problem('/fields', `"${wrong[0] ?? ''}" is no path of an attribute`)])
-  if (fields.length > MAX_FIELDS)
-    throw refuse('the query', [problem('/fields', `names more than ${MAX_FIELDS} fields`)])
-  return fields
-}
 
 /** Whether it can be the dotted path of an attribute. */
 export function isPath(path: string): boolean {

@@ -1,14 +1,14 @@
-/** The parameters of a listing of resources, read with all problems at once. */
-import { AppError } from '#kernel'
-import { QueryReader } from '#services/shared'
+/** The parameters of listings: what they may be, and what is asked of the store by them. */
+import { type TSchema, Type } from 'typebox'
+import { parameterReader } from '#services/shared'
+import { type Problem, refined } from '#services/shared/contract'
 import type { Condition } from '#storage'
-import type { ListQuery, ResourceEntity } from '../contract.ts'
+import type { ListQuery } from '../contract.ts'
 import { TEXT_FIELDS } from '../resource-record.ts'
-import type { Circle } from './circle.ts'
-import { DISTANCE_UNITS, metresOf } from './distance.ts'
-import { fieldsOf, isPath } from './project.ts'
+import { DISTANCE_UNITS, type Circle, metresOf } from './circle.ts'
+import { isPath } from './project.ts'
 import { translate, type KnownFields } from './query-conditions.ts'
-import { parseQuery } from './query-language.ts'
+import { parseQuery, type Query } from './query-language.ts'
 import { matches } from './query-match.ts'
 
 export interface Paging {
@@ -16,22 +16,120 @@ export interface Paging {
   readonly limit: number
 }
 
-export interface Listing extends Paging {
+export interface Search extends Paging {
   readonly where: readonly Condition[]
-  /** what the store cannot find out; all must hold for the resource as it is shown */
-  readonly checks: readonly ((shown: ResourceEntity) => boolean)[]
-  readonly circle?: Circle
-  readonly sort: { readonly path: string; readonly isField: boolean; readonly descending: boolean }
+  /** what the store cannot find out; holds for what is shown */
+  readonly check?: (entity: object) => boolean
   /** empty: everything */
   readonly fields: readonly string[]
+}
+
+export interface Listing extends Search {
+  readonly circle?: Circle
+  readonly sort: { readonly path: string; readonly isField: boolean; readonly descending: boolean }
   readonly denormalized: boolean
 }
 
-const DEFAULT_LIMIT = 100
+const MOST = 100
+
 const MAX_LISTED = 1_000
 const LONGEST_FILTER = 256
 const MAX_IDS = 1_000
 const MAX_TAGS = 50
+const MAX_FIELDS = 100
+
+/** A parameter that may be there several times. */
+function names(maxItems = MAX_IDS) {
+  return Type.Optional(Type.Array(Type.String(), { maxItems }))
+}
+
+/** A text with a rule; an empty one is none. */
+function ruled<S extends TSchema>(schema: S, problemOf: (text: string) => Problem | undefined) {
+  return refined(schema, (value) => {
+    const problem = typeof value === 'string' && value !== '' ? problemOf(value) : undefined
+    return problem === undefined ? [] : [problem]
+  })
+}
+
+const notAPath = (path: string): Problem => ({ message: `"${path}" is not the path of an attribute` })
+const paths = Type.Optional(
+  refined(Type.Array(Type.String({ description: 'paths with dots, separated by commas' })), (value) => {
+    const fields = fieldsIn(value)
+    const wrong = fields.find((field) => !isPath(field))
+    if (wrong !== undefined) return [notAPath(wrong)]
+    return fields.length > MAX_FIELDS ? [{ message: `names more than ${MAX_FIELDS} fields` }] : []
+  }),
+)
+
+export const PAGING = {
+  skip: Type.Optional(Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER, default: 0 })),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_LISTED })),
+}
+const SEARCH = {
+  filter: Type.Optional(
+    ruled(Type.String({ maxLength: LONGEST_FILTER, description: 'text somewhere in id, name, tags ...' }), (text) =>
+      text.length > LONGEST_FILTER
+        ? { message: `Bad request: 'filter' parameter can only be ${LONGEST_FILTER} characters` }
+        : undefined,
+    ),
+  ),
+  query: Type.Optional(
+    Type.Decode(
+      ruled(Type.String({ description: 'such as name:like(pump*) AND limits.minimum:gt(3)' }), (text) => {
+        const parsed = parseQuery(text)
+        if (!('problem' in parsed)) return undefined
+        return { message: parsed.problem, suggestion: 'write for example name:like(pump*) AND tags:in(a,b)' }
+      }),
+      queryIn,
+    ),
+  ),
+}
+const SHOWN = { field: paths, fields: paths, ...PAGING }
+
+export const RESOURCE_LISTING = {
+  ...SEARCH,
+  tag: names(MAX_TAGS),
+  id: names(),
+  provider: names(),
+  customer: names(),
+  resourceTypeId: names(),
+  toplevelOnly: Type.Optional(Type.Boolean()),
+  lat: Type.Optional(Type.Number({ minimum: -90, maximum: 90 })),
+  lon: Type.Optional(Type.Number({ minimum: -180, maximum: 180 })),
+  distance: Type.Optional(
+    ruled(Type.String({ description: 'such as 500m, 100km or 3mi' }), (text) => {
+      if (metresOf(text) !== undefined) return undefined
+      const suggestion = `write a number with one of ${DISTANCE_UNITS.join(', ')}`
+      return { message: `"${text}" is not a distance`, suggestion }
+    }),
+  ),
+  sort: Type.Optional(ruled(Type.String(), (text) => (isPath(text) ? undefined : notAPath(text)))),
+  order: Type.Optional(Type.Enum(['ascending', 'descending'])),
+  denormalized: Type.Optional(Type.Boolean({ default: true })),
+  ...SHOWN,
+}
+export const TYPE_LISTING = { ...SEARCH, id: names(), template: names(), ...SHOWN }
+export const CONSTRAINT_LISTING = { ...SEARCH, ...PAGING }
+
+const PLACE = ['lat', 'lon', 'distance'] as const
+const readPage = parameterReader(PAGING)
+const readResources = parameterReader(
+  {
+    ...RESOURCE_LISTING,
+    q: Type.Optional(
+      ruled(Type.String(), () => ({ message: 'is not read', suggestion: 'use query, such as query=name:like(pump*)' })),
+    ),
+  },
+  (query) => {
+    const given = query as Readonly<Record<string, unknown>>
+    const missing = PLACE.filter((name) => given[name] === undefined || given[name] === '')
+    if (missing.length === PLACE.length) return []
+    const suggestion = 'a search by place needs lat, lon and distance'
+    return missing.map((name) => ({ at: `/${name}`, message: 'is missing', suggestion }))
+  },
+)
+const readTypes = parameterReader(TYPE_LISTING)
+const readConstraints = parameterReader(CONSTRAINT_LISTING)
 
 const RESOURCE_FIELDS: KnownFields = {
   texts: new Set(['id', 'parentId', ...TEXT_FIELDS]),
@@ -39,106 +137,96 @@ const RESOURCE_FIELDS: KnownFields = {
   lists: new Set(['tags']),
   references: 'references',
 }
+const TYPE_FIELDS: KnownFields = {
+  texts: new Set(['id', 'name', 'provider', 'providerId', 'customer']),
+  numbers: new Set(),
+  lists: new Set(),
+}
+const CONSTRAINT_FIELDS: KnownFields = { texts: new Set(['id']), numbers: new Set(), lists: new Set(['tags']) }
 
-/** Throws `VALIDATION`. */
+/** `most`: of a page, unless it is asked for more. Throws `VALIDATION`, as all of these. */
+export function pagingOf(query: ListQuery, most = MOST): Paging {
+  const { skip = 0, limit = most } = readPage(query)
+  return { skip, limit }
+}
+
 export function readListing(query: ListQuery): Listing {
-  const reader = new QueryReader(query)
-  const paging = readPaging(reader)
-  // what costs least to ask comes first
-  const where: Condition[] = [...fieldConditions(reader), ...filterConditions(reader)]
-  const checks: Listing['checks'][number][] = []
-  const asked = readQuery(reader, RESOURCE_FIELDS)
-  where.push(...asked.where)
-  if (asked.check !== undefined) checks.push(asked.check)
-  const circle = readCircle(reader)
-  if (reader.flag('toplevelOnly') === true) where.push({ field: 'parentId', op: 'exists', value: false })
-  const sort = reader.text('sort') ?? 'id'
-  if (!isPath(sort)) reader.wrong('sort', `"${sort}" is no path of an attribute`)
-  const descending = reader.oneOf('order', ['ascending', 'descending']) === 'descending'
-  const denormalized = reader.flag('denormalized') ?? true
-  if (reader.text('q') !== undefined) reader.wrong('q', 'is not read', 'use query, such as query=name:like(pump*)')
-  reader.done()
-  const isField = RESOURCE_FIELDS.texts.has(sort) || RESOURCE_FIELDS.numbers.has(sort)
+  const asked = readResources(query)
+  const { lat, lon, distance = '', sort = '', order, denormalized = true, toplevelOnly = false } = asked
+  const { where, ...search } = searchOf(asked, RESOURCE_FIELDS)
+  const metres = metresOf(distance)
+  const path = sort === '' ? 'id' : sort
   return {
-    ...paging,
-    where,
-    checks,
-    ...(circle && { circle }),
-    sort: { path: sort, isField, descending },
-    fields: fieldsOf(query),
+    ...search,
+    where: toplevelOnly ? [...where, { field: 'parentId', op: 'exists', value: false }] : where,
+    ...(lat !== undefined && lon !== undefined && metres !== undefined && { circle: { center: { lat, lon }, metres } }),
+    sort: {
+      path,
+      isField: RESOURCE_FIELDS.texts.has(path) || RESOURCE_FIELDS.numbers.has(path),
+      descending: order === 'descending',
+    },
     denormalized,
   }
 }
 
-export function readPaging(reader: QueryReader): Paging {
-  const limit = reader.integer('limit', { most: MAX_LISTED }) ?? DEFAULT_LIMIT
-  return { skip: reader.integer('skip') ?? 0, limit }
+export function readTypeListing(query: ListQuery): Search {
+  return searchOf(readTypes(query), TYPE_FIELDS)
 }
 
-/** Throws `VALIDATION` in words that clients know. */
-export function filterConditions(reader: QueryReader): readonly Condition[] {
-  const filter = reader.text('filter')
-  if (filter === undefined) return []
-  if (filter.length > LONGEST_FILTER) {
-    throw new AppError('VALIDATION', `Bad request: 'filter' parameter can only be ${LONGEST_FILTER} characters`)
-  }
-  return [{ field: 'words', op: 'contains', value: filter }]
+export function readConstraintListing(query: ListQuery): Search {
+  return searchOf(readConstraints(query), CONSTRAINT_FIELDS)
 }
 
-/** Conditions for the store, and a check for the rest. */
-export function readQuery(
-  reader: QueryReader,
-  fields: KnownFields,
-): { readonly where: readonly Condition[]; readonly check?: (entity: object) => boolean } {
-  const text = reader.text('query')
-  if (text === undefined) return { where: [] }
-  const parsed = parseQuery(text)
-  if ('problem' in parsed) {
-    reader.wrong('query', parsed.problem, 'write for example name:like(pump*) AND tags:in(a,b)')
-    return { where: [] }
-  }
-  const { where, isExact } = translate(parsed.query, fields)
-  const asTexts = (path: string): boolean => fields.texts.has(path) || fields.lists.has(path)
-  return isExact ? { where } : { where, check: (entity) => matches(parsed.query, entity, asTexts) }
+interface Searched {
+  readonly skip?: number
+  readonly limit?: number
+  readonly filter?: string
+  readonly query?: Query | undefined
+  readonly [name: string]: unknown
 }
 
-export function idConditions(reader: QueryReader): readonly Condition[] {
-  const ids = reader.texts('id').filter((id) => id !== '')
-  if (ids.length > MAX_IDS) reader.wrong('id', `is there ${ids.length} times`, `at most ${MAX_IDS}`)
-  return ids.length === 0 ? [] : [{ field: 'id', op: 'in', values: ids.slice(0, MAX_IDS) }]
-}
-
-function fieldConditions(reader: QueryReader): readonly Condition[] {
-  const tags = reader.texts('tag').filter((tag) => tag !== '')
-  if (tags.length > MAX_TAGS) reader.wrong('tag', `is there ${tags.length} times`, `at most ${MAX_TAGS}`)
-  const whole = (['provider', 'customer', 'resourceTypeId'] as const).flatMap((field): Condition[] => {
-    const values = reader.texts(field).filter((value) => value !== '')
+/** Conditions for the store, and a check for the rest. What costs least to ask comes first. */
+function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Searched, fields: KnownFields): Search {
+  const where: Condition[] = []
+  for (const field of ['id', 'provider', 'customer', 'resourceTypeId']) {
+    const values = full(given[field])
     const [value] = values
-    if (value === undefined) return []
     // an index may answer several that are equal together
-    return [values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values: values.slice(0, MAX_IDS) }]
-  })
-  const tagged = tags.slice(0, MAX_TAGS).map((value): Condition => ({ field: 'tags', op: 'eq', value }))
-  return [...idConditions(reader), ...whole, ...tagged]
+    if (value !== undefined) where.push(values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values })
+  }
+  for (const value of full(given['tag'])) where.push({ field: 'tags', op: 'eq', value })
+  for (const value of full(given['template'])) where.push({ field: 'templates', op: 'eq', value })
+  if (filter !== '') where.push({ field: 'words', op: 'contains', value: filter })
+  const page = { skip, limit, where, fields: fieldsOf(given) }
+  if (query === undefined) return page
+  const translated = translate(query, fields)
+  where.push(...translated.where)
+  const asTexts = (path: string): boolean => fields.texts.has(path) || fields.lists.has(path)
+  return { ...page, ...(!translated.isExact && { check: (entity) => matches(query, entity, asTexts) }) }
 }
 
-/** All three parameters, or none. */
-function readCircle(reader: QueryReader): Circle | undefined {
-  const lat = reader.number('lat')
-  const lon = reader.number('lon')
-  const text = reader.text('distance')
-  const given = (['lat', 'lon', 'distance'] as const).filter((name) => reader.text(name) !== undefined)
-  if (given.length === 0) return undefined
-  for (const name of ['lat', 'lon', 'distance'] as const) {
-    if (!given.includes(name)) reader.missing(name, 'a search by place needs lat, lon and distance')
-  }
-  if (lat !== undefined && Math.abs(lat) > 90) reader.wrong('lat', `${lat} is off the globe`, 'give -90 to 90')
-  if (lon !== undefined && Math.abs(lon) > 180) reader.wrong('lon', `${lon} is off the globe`, 'give -180 to 180')
-  const metres = text === undefined ? undefined : metresOf(text)
-  if (text !== undefined && metres === undefined) {
-    reader.wrong('distance', `"${text}" is no distance`, `write a number with one of ${DISTANCE_UNITS.join(', ')}`)
-  }
-  if (lat === undefined || lon === undefined || metres === undefined) return undefined
-  if (Math.abs(lat) > 90 || Math.abs(lon) > 180) return undefined
-  return { center: { lat, lon }, metres }
+/** The paths of `field` and `fields`, each once. */
+export function fieldsOf({
+  field,
+  fields,
+}: {
+  readonly field?: unknown
+  readonly fields?: unknown
+}): readonly string[] {
+  return [...new Set([...full(field), ...fieldsIn(fields)])]
+}
+
+function fieldsIn(value: unknown): readonly string[] {
+  return full(full(value).flatMap((list) => list.split(',').map((name) => name.trim())))
+}
+
+function queryIn(text: string): Query | undefined {
+  const parsed = parseQuery(text)
+  return 'query' in parsed ? parsed.query : undefined
+}
+
+/** The texts of a list that are not empty. */
+function full(values: unknown): readonly string[] {
+  const list: readonly unknown[] = Array.isArray(values) ? values : []
+  return list.filter((value): value is string => typeof value === 'string' && value !== '')
 }

@@ -1,19 +1,8 @@
 /** Brings the managed tasks of one resource to what they should be. May be repeated at any time. */
 import { AppError, messageOf } from '#kernel'
-import type { ManagedTasks, ResourceEntity } from '../contract.ts'
+import type { TenantCollections } from '../collections.ts'
+import type { ManagedTasks } from '../contract.ts'
 import { wantedTasks } from './wanted-tasks.ts'
-
-/** What the reconciler reads of the documents; both as they are stored now. */
-export interface ReconcilerDocuments {
-  /** own attributes are enough */
-  resource(tenant: string, id: string): Promise<ResourceEntity | undefined>
-  type(tenant: string, id: string): Promise<ResourceEntity | undefined>
-  /** ids of the resources of a type after an id, in the order of ids */
-  ofType(tenant: string, type: string, after: string | undefined, limit: number): Promise<readonly string[]>
-  countOfType(tenant: string, type: string): Promise<number>
-  /** whether the type still names that operation, because others work on it too */
-  isBusy(tenant: string, type: string, operation: string): Promise<boolean>
-}
 
 /** A task that is wanted and could not be made. */
 export interface Failure {
@@ -27,19 +16,18 @@ export type Existing = Awaited<ReturnType<ManagedTasks['of']>>
 
 /**
  * Removes what is too much and makes what is missing; what could not be made is told, not thrown. `existing`: its tasks
- * of now. Rejects when the documents or the tasks cannot be asked at all, with `CLOSED` when the host stops: then it has
+ * of now. Reads what is stored, and nothing that somebody remembers of it. Rejects when the documents or the tasks cannot be asked at all, with `CLOSED` when the host stops: then it has
  * to be done again.
  */
 export async function reconcile(
-  documents: ReconcilerDocuments,
+  { tenant, resources, types }: TenantCollections,
   tasks: ManagedTasks,
-  tenant: string,
   id: string,
   existing: Existing,
 ): Promise<readonly Failure[]> {
-  const resource = await documents.resource(tenant, id)
+  const resource = (await resources.get(id))?.value.own
   const typeId = resource?.['resourceTypeId']
-  const type = typeof typeId === 'string' ? await documents.type(tenant, typeId) : undefined
+  const type = typeof typeId === 'string' ? (await types.get(typeId))?.value.own : undefined
   const missing = new Map(wantedTasks(resource, type).map((wanted) => [wanted.key, wanted]))
   for (const task of existing) {
     const wanted = missing.get(task.key)

@@ -1,5 +1,5 @@
 /** What the reconciler remembers of itself. */
-import type { CollectionSpec } from '#storage'
+import type { CollectionSpec, Store } from '#storage'
 
 /** How far the log of changes was followed. */
 export interface ReconcilerCursor {
@@ -28,4 +28,34 @@ export const LACKING: CollectionSpec<LackingResource> = {
     type: { type: 'text', of: ({ type }) => type },
     template: { type: 'texts', of: ({ templates }) => templates },
   },
+}
+
+/** Tasks that could not be made, for one reason. */
+export type LackingTasks = {
+  readonly templates: readonly string[]
+  readonly error: string
+  /** how many lack them */
+  readonly resources: number
+}
+
+/** resources of a type that are looked at: their reasons are few */
+const MAX_LOOKED_AT = 1_000
+
+/** Why resources lack tasks that their type wants: of one resource, or of all of a type. */
+export async function lackingTasks(
+  store: Store,
+  of: { readonly resource: string } | { readonly type: string },
+): Promise<readonly LackingTasks[]> {
+  const records = store.collection(LACKING)
+  const found =
+    'resource' in of
+      ? await records.getMany([of.resource])
+      : await records.find({ where: [{ field: 'type', op: 'eq', value: of.type }], limit: MAX_LOOKED_AT })
+  const byReason = new Map<string, LackingTasks>()
+  for (const { value } of found) {
+    const { templates, error } = value
+    const reason = JSON.stringify([templates, error])
+    byReason.set(reason, { templates, error, resources: (byReason.get(reason)?.resources ?? 0) + 1 })
+  }
+  return [...byReason.values()]
 }

@@ -1,127 +1,92 @@
 /** Managed tasks follow resources and types, for all tenants of a host (RESOURCE-3 of the contract). */
-import { machineTimers } from '#platform'
-import type { Storage } from '#storage'
-import type { ManagedTasks } from '../contract.ts'
-import type { ReconcilerDocuments } from './reconcile.ts'
 import { Semaphore, type Logger, type StartTimer } from '#kernel'
+import type { CollectionsByTenant } from '../collections.ts'
+import type { ManagedTasks } from '../contract.ts'
 import { TenantReconciler } from './tenant-reconciler.ts'
 
 export interface ReconcilerOptions {
-  readonly storage: Pick<Storage, 'tenant' | 'tenants'>
-  readonly documents: ReconcilerDocuments
+  readonly collectionsByTenant: CollectionsByTenant
   readonly tasks: ManagedTasks
   /** epoch ms */
   readonly now: () => number
   /** ids of operations; never the same twice */
   readonly newId: () => string
-  /** default: the machine's timers, which do not keep the process alive */
-  readonly later?: StartTimer
+  readonly later: StartTimer
   readonly logger?: Logger | undefined
   /** resources of a type that are walked at a time; default 200 */
   readonly slice?: number
 }
 
-export interface ManagedTaskReconciler {
-  /** Goes on with what was under way, for every tenant. */
-  start(): Promise<void>
-  stop(): Promise<void>
-  /** After a commit that has entries in the log of changes. Never waits. */
-  wake(tenant: string): void
-  /** An operation over a type's resources was committed with the type. Never waits. */
-  planned(tenant: string): void
-  /** A template was made or changed: what could not be made of it is tried again. Never waits. */
-  templateWritten(tenant: string, template: string): void
-  /** The operation that is under way over the resources of a type: `$bulkOperation`. */
-  operationOf(tenant: string, type: string): string | undefined
-  /** resources whose managed tasks are not yet as they should be */
-  readonly waiting: number
-  /** Resolves when all that was written before is done, as far as it can be. */
-  idle(): Promise<void>
-}
-
-export function createReconciler(options: ReconcilerOptions): ManagedTaskReconciler {
-  return new HostReconciler(options)
-}
-
 /** Resources at a time, over all tenants: enough that the store can put their commits together. */
 const AT_ONCE = 64
 
-class HostReconciler implements ManagedTaskReconciler {
+export class Reconciler {
   readonly #options: ReconcilerOptions
   readonly #limit = new Semaphore(AT_ONCE)
   readonly #tenants = new Map<string, TenantReconciler>()
-  readonly #starting = new Map<string, Promise<void>>()
   #isRunning = false
 
   constructor(options: ReconcilerOptions) {
     this.#options = options
   }
 
+  /** resources whose managed tasks are not yet as they should be */
   get waiting(): number {
     let count = 0
     for (const tenant of this.#tenants.values()) count += tenant.waiting
     return count
   }
 
+  /** Goes on with what was under way, for every tenant. */
   async start(): Promise<void> {
     this.#isRunning = true
-    for (const tenant of await this.#options.storage.tenants()) await this.#started(tenant)
+    for (const tenant of await this.#options.collectionsByTenant.ownTenants()) {
+      await this.#of(tenant).start()
+      this.wake(tenant)
+    }
   }
 
   async stop(): Promise<void> {
     this.#isRunning = false
-    await Promise.allSettled(this.#starting.values())
     await Promise.all([...this.#tenants.values()].map((tenant) => tenant.stop()))
   }
 
+  /** After a commit that has entries in the log of changes. Never waits. */
   wake(tenant: string): void {
     // before the start there is nothing to lose: the start reads the log
-    if (!this.#isRunning) return
-    const known = this.#tenants.get(tenant)
-    if (known !== undefined) known.wake()
-    else this.#started(tenant).catch((error: unknown) => this.#options.logger?.error(String(error)))
+    if (this.#isRunning) this.#of(tenant).wake()
   }
 
+  /** An operation over a type's resources was committed with the type. Never waits. */
   planned(tenant: string): void {
     this.#tenants.get(tenant)?.planned()
   }
 
+  /** A template was made or changed: what could not be made of it is tried again. Never waits. */
   templateWritten(tenant: string, template: string): void {
     this.#tenants.get(tenant)?.retry(template)
   }
 
+  /** The operation that is under way over the resources of a type: `$bulkOperation`. */
   operationOf(tenant: string, type: string): string | undefined {
     return this.#tenants.get(tenant)?.operationOf(type)
   }
 
+  /** Resolves when all that was written before is done, as far as it can be. */
   async idle(): Promise<void> {
-    await Promise.allSettled(this.#starting.values())
     await Promise.all([...this.#tenants.values()].map((tenant) => tenant.idle()))
   }
 
-  #started(tenant: string): Promise<void> {
-    const known = this.#starting.get(tenant)
+  #of(tenant: string): TenantReconciler {
+    const known = this.#tenants.get(tenant)
     if (known !== undefined) return known
-    const starting = this.#start(tenant)
-    this.#starting.set(tenant, starting)
-    // one that could not be read is tried again by the next who asks
-    starting.catch(() => this.#starting.delete(tenant))
-    return starting
-  }
-
-  async #start(tenant: string): Promise<void> {
-    const { storage, later = machineTimers.later, ...parts } = this.#options
+    const { collectionsByTenant, ...parts } = this.#options
     const reconciler = new TenantReconciler({
       ...parts,
-      tenant,
-      store: storage.tenant(tenant),
-      later,
+      collections: collectionsByTenant.of(tenant),
       limit: this.#limit,
     })
-    await reconciler.start()
     this.#tenants.set(tenant, reconciler)
-    if (!this.#isRunning) await reconciler.stop()
-    // what was written while it started
-    else reconciler.wake()
+    return reconciler
   }
 }

@@ -8,11 +8,12 @@
  * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
 import { AppError, KeyedMutex, type Semaphore, type Logger, messageOf, type StartTimer } from '#kernel'
-import { type Collection, portionsOfIds, type Store, type Write } from '#storage'
+import { type Collection, portionsOfIds, type Write } from '#storage'
 import { machineTimers } from '#platform'
+import type { TenantCollections } from '../collections.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { notedChange, type NotedChange } from './noted-change.ts'
-import { type Existing, type Failure, isClosed, reconcile, type ReconcilerDocuments } from './reconcile.ts'
+import { type Existing, type Failure, isClosed, reconcile } from './reconcile.ts'
 import { TypeWalks } from './type-walks.ts'
 import { CURSOR, LACKING, type LackingResource, RECONCILER_CURSORS } from './reconciler-record.ts'
 
@@ -57,9 +58,7 @@ function inTime<T>(answer: Promise<T>, what: string, later: StartTimer, late?: (
 }
 
 export interface TenantReconcilerDependencies {
-  readonly tenant: string
-  readonly store: Store
-  readonly documents: ReconcilerDocuments
+  readonly collections: TenantCollections
   readonly tasks: ManagedTasks
   /** reconcilings at a time, of all tenants */
   readonly limit: Semaphore
@@ -77,7 +76,6 @@ interface Reconciled {
   readonly failures: readonly Failure[]
 }
 
-const LOG = 'resources'
 const PARTITION = 0
 /** resources whose tasks are looked for together */
 const CHUNK = 200
@@ -104,6 +102,7 @@ export class TenantReconciler {
   readonly #told = new Set<string>()
   #position = 0
   #trimmed = 0
+  #starting: Promise<void> | undefined
   #following: Promise<void> | undefined
   #retrying: Promise<void> | undefined
   #adopting: Promise<void> | undefined
@@ -119,8 +118,8 @@ export class TenantReconciler {
       ...dependencies,
       tasks: tasksInTime(dependencies.tasks, dependencies.later, (id) => this.#madeLate(id)),
     }
-    this.#cursors = dependencies.store.collection(RECONCILER_CURSORS)
-    this.#lacking = dependencies.store.collection(LACKING)
+    this.#cursors = dependencies.collections.store.collection(RECONCILER_CURSORS)
+    this.#lacking = dependencies.collections.store.collection(LACKING)
     this.#walks = new TypeWalks({
       ...dependencies,
       reconcile: (ids) => this.#reconcileAll(ids),
@@ -138,13 +137,20 @@ export class TenantReconciler {
     return this.#walks.operationOf(type)
   }
 
-  /** Goes on where the last life ended. */
-  async start(): Promise<void> {
+  /** Goes on where the last life ended. What could not be read is read by the next who asks. */
+  start(): Promise<void> {
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = undefined
+      throw error
+    })
+    return this.#starting
+  }
+
+  async #start(): Promise<void> {
     this.#position = (await this.#cursors.get(CURSOR))?.value.position ?? 0
     for await (const ids of portionsOfIds(this.#lacking)) for (const id of ids) this.#lackingIds.add(id)
     await this.#walks.adopt()
-    if (this.#lackingIds.size > 0) this.retry()
-    this.wake()
+    this.retry()
   }
 
   /** Something was written. Never waits. */
@@ -168,9 +174,7 @@ export class TenantReconciler {
 
   /** Tries what could not be made; with a template, only what wanted that one. Never waits. */
   retry(template?: string): void {
-    if (this.#isStopped || this.#lackingIds.size === 0) return
-    const before = this.#retrying ?? Promise.resolve()
-    this.#retrying = before.then(() => this.#retryAll(template === undefined ? [] : [['template', template]]))
+    if (this.#lackingIds.size > 0) this.#retrySoon(() => this.#retryAll(template === undefined ? {} : { template }))
   }
 
   /** Resolves when everything that was written so far is done, as far as it can be. */
@@ -190,14 +194,16 @@ export class TenantReconciler {
     this.#isBehind = false
     this.#cancelRetry?.()
     this.#walks.stop()
+    await Promise.allSettled([this.#starting])
     await this.idle()
     await this.#lanes.idle()
   }
 
   async #follow(): Promise<void> {
-    const log = this.#dependencies.store.log(LOG)
+    const log = this.#dependencies.collections.log
     this.#isBehind = false
     try {
+      await this.start()
       while (!this.#isStopped) {
         const entries = await log.read(PARTITION, this.#position, PORTION)
         const last = entries.at(-1)
@@ -220,21 +226,21 @@ export class TenantReconciler {
     const walks = await this.#walks.begin(types)
     // a life that was told to stop has not done all of it
     if (this.#isStopped) return
-    await this.#dependencies.store.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
+    await this.#dependencies.collections.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
     this.#position = position
     this.#walks.go()
     // nobody else follows the log
     if (position - this.#trimmed >= TRIMMED) {
-      await this.#dependencies.store.log(LOG).trim(PARTITION, position)
+      await this.#dependencies.collections.log.trim(PARTITION, position)
       this.#trimmed = position
     }
-    for (const type of retried) if (!types.has(type)) await this.#retryAll([['type', type]])
+    for (const type of retried) if (!types.has(type)) await this.#retryAll({ type })
   }
 
   /** Nodes of tasks that they have follow their metadata. */
   async #rebind(ids: readonly string[]): Promise<void> {
-    const { tasks, tenant, limit } = this.#dependencies
-    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(tenant, id))))
+    const { tasks, collections, limit } = this.#dependencies
+    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(collections.tenant, id))))
   }
 
   /** Reconciles them; the writes keep what failed and forget what failed before. */
@@ -260,13 +266,13 @@ export class TenantReconciler {
 
   /** One chunk at a time: nobody else makes or removes tasks of its resources between looking and acting. */
   async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
-    const { documents, tasks, tenant, limit } = this.#dependencies
+    const { collections, tasks, limit } = this.#dependencies
     const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
-    for (const task of await tasks.of(tenant, ids)) existing.get(task.resource)?.push(task)
+    for (const task of await tasks.of(collections.tenant, ids)) existing.get(task.resource)?.push(task)
     const results = await Promise.allSettled(
       ids.map((id) =>
         limit.run(async () =>
-          this.#isStopped ? undefined : reconcile(documents, tasks, tenant, id, existing.get(id) ?? []),
+          this.#isStopped ? undefined : reconcile(collections, tasks, id, existing.get(id) ?? []),
         ),
       ),
     )
@@ -306,53 +312,39 @@ export class TenantReconciler {
 
   /** One that was given up, and whose place another may have taken: one of the two goes. */
   #madeLate(id: string): void {
+    this.#retrySoon(() => this.#retrySome([id]))
+  }
+
+  /** After those that are under way. Never waits. */
+  #retrySoon(work: () => Promise<void>): void {
     if (this.#isStopped) return
-    this.#retrying = (this.#retrying ?? Promise.resolve()).then(() => this.#retrySome([id]))
+    const before = this.#retrying ?? Promise.resolve()
+    this.#retrying = before.then(work).catch((error: unknown) => this.#interrupted(error))
   }
 
   async #retrySome(ids: readonly string[]): Promise<void> {
-    try {
-      const { writes } = await this.#reconcileAll(ids)
-      if (writes.length > 0) await this.#dependencies.store.commit(writes)
-    } catch (error) {
-      this.#interrupted(error)
-    }
+    const { writes } = await this.#reconcileAll(ids)
+    if (writes.length > 0) await this.#dependencies.collections.commit(writes)
   }
 
   /** Some of what failed; all the others as soon as one of them does not fail any more. */
   async #probe(): Promise<void> {
     const after = this.#probed
-    const ids = await this.#lacking
-      .ids({ limit: PROBED, ...(after !== undefined && { afterId: after }) })
-      .catch((error: unknown) => this.#interrupted(error))
-    if (ids === undefined || this.#isStopped) return
+    const ids = await this.#lacking.ids({ limit: PROBED, ...(after !== undefined && { afterId: after }) })
+    if (this.#isStopped) return
     this.#probed = ids.length < PROBED ? undefined : ids.at(-1)
     const before = this.#lackingIds.size
-    try {
-      const { writes } = await this.#reconcileAll(ids)
-      if (writes.length > 0) await this.#dependencies.store.commit(writes)
-    } catch (error) {
-      return this.#interrupted(error)
-    }
-    if (this.#lackingIds.size < before) await this.#retryAll([])
+    await this.#retrySome(ids)
+    if (this.#lackingIds.size < before) await this.#retryAll({})
   }
 
-  async #retryAll(where: readonly (readonly [field: string, value: string])[]): Promise<void> {
-    try {
-      for (let afterId: string | undefined; !this.#isStopped;) {
-        const ids = await this.#lacking.ids({
-          where: where.map(([field, value]) => ({ field, op: 'eq', value })),
-          limit: RETRIED,
-          ...(afterId !== undefined && { afterId }),
-        })
-        const { writes } = await this.#reconcileAll(ids)
-        if (writes.length > 0) await this.#dependencies.store.commit(writes)
-        afterId = ids.at(-1)
-        if (afterId === undefined || ids.length < RETRIED) return
-        await machineTimers.breathe()
-      }
-    } catch (error) {
-      this.#interrupted(error)
+  /** Those whose type or template it is. */
+  async #retryAll(of: { readonly type?: string; readonly template?: string }): Promise<void> {
+    const where = Object.entries(of).map(([field, value]) => ({ field, op: 'eq', value }) as const)
+    for await (const ids of portionsOfIds(this.#lacking, where, RETRIED)) {
+      if (this.#isStopped) return
+      await this.#retrySome(ids)
+      await machineTimers.breathe()
     }
   }
 
@@ -360,7 +352,7 @@ export class TenantReconciler {
     if (this.#isStopped) return
     this.#cancelRetry ??= this.#dependencies.later(RETRY_MS, () => {
       this.#cancelRetry = undefined
-      this.#retrying = (this.#retrying ?? Promise.resolve()).then(() => this.#probe())
+      this.#retrySoon(() => this.#probe())
       this.wake()
     })
   }

@@ -3,15 +3,14 @@
  * crash costs a slice. A type that changes again meanwhile is walked from the beginning, in the same operation.
  */
 import { type Logger, messageOf, type StartTimer } from '#kernel'
-import type { Collection, Condition, Store, Write } from '#storage'
+import type { Collection, Condition, Write } from '#storage'
 import { machineTimers } from '#platform'
+import type { TenantCollections } from '../collections.ts'
 import { OPERATIONS, type WalkOperation } from '../operations/operation-record.ts'
-import { isClosed, type Failure, type ReconcilerDocuments } from './reconcile.ts'
+import { isClosed, type Failure } from './reconcile.ts'
 
 export interface WalkDependencies {
-  readonly tenant: string
-  readonly store: Store
-  readonly documents: ReconcilerDocuments
+  readonly collections: TenantCollections
   readonly now: () => number
   readonly newId: () => string
   readonly later: StartTimer
@@ -49,7 +48,7 @@ export class TypeWalks {
 
   constructor(dependencies: WalkDependencies) {
     this.#dependencies = dependencies
-    this.#operations = dependencies.store.collection(OPERATIONS)
+    this.#operations = dependencies.collections.store.collection(OPERATIONS)
   }
 
   /** resources that are not yet walked past */
@@ -71,10 +70,9 @@ export class TypeWalks {
 
   /** Goes on with what is stored: operations of the last life, and those that came with a change of their type. */
   async adopt(): Promise<void> {
-    const { documents, tenant } = this.#dependencies
     const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open-walk' }] })
     for (const { value } of open) {
-      const total = value.after === undefined ? await documents.countOfType(tenant, value.type) : value.total
+      const total = value.after === undefined ? await this.#countOf(value.type) : value.total
       if (this.#walks.has(value.type) || this.#ending.has(value.id)) continue
       this.#add({ ...value, total })
     }
@@ -83,10 +81,9 @@ export class TypeWalks {
 
   /** What to commit so that these types are walked; then `go`. `types`: whether nodes of tasks may be bound anew. */
   async begin(types: ReadonlyMap<string, boolean>): Promise<readonly Write[]> {
-    const { documents, tenant } = this.#dependencies
     const planned: { readonly type: string; readonly total: number; readonly stored: WalkOperation | undefined }[] = []
     for (const type of types.keys()) {
-      const total = await documents.countOfType(tenant, type)
+      const total = await this.#countOf(type)
       planned.push({ type, total, stored: this.#walks.has(type) ? undefined : await this.#planned(type) })
     }
     // nothing is waited for from here on: walks go on beside us, and theirs must not be overwritten
@@ -111,6 +108,10 @@ export class TypeWalks {
     this.#isStopped = true
   }
 
+  #countOf(type: string): Promise<number> {
+    return this.#dependencies.collections.resources.count([{ field: 'resourceTypeId', op: 'eq', value: type }])
+  }
+
   #add(record: WalkOperation): Walk {
     const walk = { record, round: 0, going: undefined }
     this.#walks.set(record.type, walk)
@@ -129,24 +130,29 @@ export class TypeWalks {
   }
 
   async #walk(walk: Walk): Promise<void> {
-    const { documents, tenant, store, reconcile, rebind, now, later, slice = SLICE } = this.#dependencies
+    const { collections, reconcile, rebind, now, later, slice = SLICE } = this.#dependencies
     try {
       while (!this.#isStopped) {
         const { round, record: before } = walk
         const { id, type, after, binds } = before
-        const ids = await documents.ofType(tenant, type, after, slice)
+        const where = [{ field: 'resourceTypeId', op: 'eq', value: type }] as const
+        const ids = await collections.resources.ids({
+          where,
+          limit: slice,
+          ...(after !== undefined && { afterId: after }),
+        })
         const { writes, failures } = await reconcile(ids)
         if (binds === true) await rebind(ids)
         if (this.#isStopped) return
         if (walk.round !== round) {
-          if (writes.length > 0) await store.commit(writes)
+          if (writes.length > 0) await collections.commit(writes)
           continue
         }
         const last = ids.at(-1)
         const done = walk.record.done + ids.length
         const isLast = last === undefined || ids.length < slice
         // whoever works on the type too has the same operation, which ends when all of it is done
-        const isBusy = isLast && (await documents.isBusy(tenant, type, id))
+        const isBusy = isLast && (await collections.types.get(type))?.value.operation === id
         const isOver = isLast && !isBusy
         const others = isOver ? await this.#others(walk.record) : []
         if (walk.round !== round) continue
@@ -162,7 +168,7 @@ export class TypeWalks {
         if (isOver) this.#leave(walk)
         const ended = others.map((other) => this.#operations.putting(other, { ...walk.record, id: other }))
         try {
-          await store.commit([...writes, ...ended, this.#operations.putting(id, walk.record)])
+          await collections.commit([...writes, ...ended, this.#operations.putting(id, walk.record)])
         } catch (error) {
           this.#goBack(walk, round, before)
           throw error

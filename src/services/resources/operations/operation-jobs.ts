@@ -2,13 +2,14 @@
 import { itemHandler, type ItemOutcome, type Job, type JobContext, type JobHandler } from '#jobs'
 import { AppError, type Caller, issuesText, type JsonObject, type Logger, messageOf } from '#kernel'
 import type { ResourcesApi } from '../contract.ts'
-import type { ListAction, WalkOperation } from './operation-record.ts'
+import type { Cascade, Operation } from '../resource-schema.ts'
 
 export const OPERATION_JOB = 'resources.operation'
 
+/** What is done to each resource or type of a list. */
 export interface OperationData {
-  readonly operation: WalkOperation['operation']
-  readonly what: ListAction
+  readonly operation: Pick<Operation, 'entity' | 'action'> & { readonly description: string }
+  readonly cascade?: readonly Cascade[]
 }
 
 /** The id of a resource or type; of `patchOrInsert` the resource itself. */
@@ -31,13 +32,13 @@ export function operationHandler(as: (caller: Caller) => Api, logger: Logger | u
     attempts: ATTEMPTS,
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
-    slice: (job) => (operationData(job).what.action === 'patchOrInsert' ? SIDE_BY_SIDE : 1),
+    slice: (job) => (operationData(job).operation.action === 'patchOrInsert' ? SIDE_BY_SIDE : 1),
     keyOf: idOf,
     item: async (item, context, isRepeat) => {
       const { tenant, job } = context
       const api = as({ tenant, user: job.user ?? '' })
       try {
-        await act(api, operationData(job).what, item)
+        await act(api, operationData(job), item)
         return DONE
       } catch (error) {
         return failed(api, context, item, isRepeat, error, logger)
@@ -51,11 +52,11 @@ export function operationData({ data }: Job): OperationData {
   return data as OperationData
 }
 
-async function act(api: Api, what: ListAction, item: Item): Promise<void> {
+async function act(api: Api, { operation, cascade = [] }: OperationData, item: Item): Promise<void> {
   const id = idOf(item)
-  if (what.action === 'patchOrInsert') await api.resources.patch(id, item)
-  else if (what.entity === 'resourcetype') await api.types.remove(id)
-  else await api.resources.remove(id, what.cascade === undefined ? {} : { cascade: what.cascade })
+  if (operation.action === 'patchOrInsert') await api.resources.patch(id, item)
+  else if (operation.entity === 'resourcetype') await api.types.remove(id)
+  else await api.resources.remove(id, { cascade })
 }
 
 async function failed(
@@ -68,7 +69,7 @@ async function failed(
 ): Promise<ItemOutcome> {
   const id = idOf(item)
   if (!(error instanceof AppError)) {
-    logger?.error(`bulk operation ${job.id}, ${operationData(job).what.entity} ${id}: ${messageOf(error)}`)
+    logger?.error(`bulk operation ${job.id}, ${operationData(job).operation.entity} ${id}: ${messageOf(error)}`)
     return { statusCode: 500, error: 'an internal error; the log has it' }
   }
   // no item is to blame: the job tries again
@@ -80,7 +81,7 @@ async function failed(
 
 /** Whether this very operation deleted it before the crash: its history says so. */
 async function wasDeleted(api: Api, job: Job, id: string): Promise<boolean> {
-  const changes = operationData(job).what.entity === 'resource' ? api.resources : api.types
+  const changes = operationData(job).operation.entity === 'resource' ? api.resources : api.types
   try {
     const [last] = (await changes.changes(id, { limit: 1 })).values
     return last?.change === 'deleted' && last.userId === job.user && Date.parse(last.time) >= job.queueTime

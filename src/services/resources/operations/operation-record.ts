@@ -1,12 +1,6 @@
 /** An operation over all resources of a type as it is stored: a walk along their ids. Those over lists are jobs. */
 import type { CollectionSpec } from '#storage'
 
-/** What is done to each resource or type of a list. */
-export type ListAction =
-  | { readonly entity: 'resource'; readonly action: 'delete'; readonly cascade?: readonly string[] }
-  | { readonly entity: 'resource'; readonly action: 'patchOrInsert' }
-  | { readonly entity: 'resourcetype'; readonly action: 'delete' }
-
 export interface WalkOperation {
   readonly id: string
   readonly user: string

@@ -4,33 +4,36 @@ import { AppError, type Caller } from '#kernel'
 import { type ItemResult, itemResults } from '#services/shared'
 import type { TenantCollections } from '../collections.ts'
 import type { OperationApi } from '../contract.ts'
+import { Operation } from '../resource-schema.ts'
 import { OPERATION_JOB, operationData, type OperationData } from './operation-jobs.ts'
 import { OPERATIONS, type WalkOperation } from './operation-record.ts'
-import { describeOperation, readOperation } from './read-operation.ts'
 
 const KEPT_MS = 7 * 86_400_000
 
 export interface OperationDependencies {
-  readonly jobs: (tenant: string) => JobQueue
+  readonly queue: JobQueue
   /** epoch ms */
   readonly now: () => number
   readonly newId: () => string
 }
 
 export function operationApi(
-  { jobs, now, newId }: OperationDependencies,
+  { queue, now, newId }: OperationDependencies,
   collections: TenantCollections,
   caller: Caller,
 ): OperationApi {
-  const queue = jobs(collections.tenant)
   return {
     queue: async (body) => {
-      const read = readOperation(body)
-      const { entity, action } = read.what
-      const operation = { entity, action, description: describeOperation(read) }
+      const { entity, action, query, actionParameters = {} } = Operation.read(body)
+      const items = query.resources ?? [...new Set(query.ids)]
+      const noun = entity === 'resource' ? 'resource' : 'resource type'
+      const verb = action === 'delete' ? 'deleting' : 'updating or inserting'
+      const description = `${verb} ${items.length} ${noun}${items.length === 1 ? '' : 's'}`
+      const operation = { entity, action, description }
       await removeOldWalks(collections, now())
-      const data: OperationData = { operation, what: read.what }
-      const [id, { user }, items] = [newId(), caller, read.bodies ?? read.ids]
+      const { cascade } = actionParameters
+      const data: OperationData = { operation, ...(cascade && { cascade }) }
+      const [id, { user }] = [newId(), caller]
       const { queueTime } = await queue.add({ type: OPERATION_JOB, id, user, data, items })
       return { id, user, operation, queueTime: isoOf(queueTime) }
     },

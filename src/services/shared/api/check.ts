@@ -31,6 +31,7 @@ const MAX_NAME = 100
 const MAX_ISSUES = 100
 
 type SchemaError = ReturnType<typeof Errors>[number]
+type Described = { readonly description?: string } | undefined
 
 /** A schema with its check. */
 export interface Checked<S extends TSchema = TSchema> {
@@ -103,7 +104,7 @@ function decoderOf(schema: TSchema): Decode | undefined {
 function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue[] {
   const found = new Map<string, { readonly rank: number; readonly problem: Problem }>()
   for (const error of allErrors(schema, value)) {
-    const rank = RANKS[error.keyword] ?? 0
+    const rank = rankOf(error, partOf(value, error.instancePath))
     for (const problem of problemsOf(schema, value, error)) {
       const path = `${error.instancePath}${problem.at ?? ''}`
       if (rank < (found.get(path)?.rank ?? Number.POSITIVE_INFINITY)) found.set(path, { rank, problem })
@@ -132,6 +133,12 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
 /** Of several errors at a place the one of the least rank says most: a form of a union that does not fit says little. */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
+/** Words that stand beside a form of objects or lists say as little of one. */
+function rankOf({ keyword }: SchemaError, value: unknown): number {
+  const isOther = keyword === 'enum' && typeof value === 'object' && value !== null
+  return isOther ? 1 : (RANKS[keyword] ?? 0)
+}
+
 function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly Problem[] {
   const { instancePath, schemaPath } = error
   // the object around an unknown field names it
@@ -147,10 +154,10 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly
   }
   // rules of objects are asked for all of them at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
-  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part)]
+  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part, schemas)]
 }
 
-function plainProblem(error: SchemaError, value: unknown): Problem {
+function plainProblem(error: SchemaError, value: unknown, schemas: readonly Described[]): Problem {
   switch (error.keyword) {
     case 'type':
       return typeProblem(String(error.params.type))
@@ -178,8 +185,11 @@ function plainProblem(error: SchemaError, value: unknown): Problem {
       const [bound, { limit }] = [error.keyword === 'minimum' ? 'least' : 'most', error.params]
       return { message: `${shown(value)} is out of range`, suggestion: `write at ${bound} ${limit}` }
     }
-    default:
-      return { message: error.message }
+    default: {
+      const description = schemas.find((schema) => schema?.description !== undefined)?.description
+      if (description === undefined) return { message: error.message }
+      return { message: 'does not fit', suggestion: `write ${description}` }
+    }
   }
 }
 

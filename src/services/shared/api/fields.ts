@@ -9,6 +9,7 @@ import {
   isoInstant,
   isPlainObject,
   isTooLongForId,
+  type Json,
   MAX_ID_BYTES,
   nearest,
   notAnInstant,
@@ -197,14 +198,20 @@ function msOf(value: string): number {
   }
 }
 
-/** The same, which cannot be written to; what has any names is as it is. */
-type Frozen<T> = T extends readonly (infer Item)[]
-  ? readonly Frozen<Item>[]
-  : T extends object
-    ? string extends keyof T
-      ? T
-      : { readonly [Name in keyof T]: Frozen<T[Name]> }
-    : T
+/** The same, which cannot be written to; any JSON, bytes, a list that is frozen already, and what has any names are as they are. */
+type Frozen<T> = [Json] extends [T]
+  ? T
+  : T extends Uint8Array
+    ? T
+    : T extends readonly (infer Item)[]
+      ? T extends Item[]
+        ? readonly Frozen<Item>[]
+        : T
+      : T extends object
+        ? string extends keyof T
+          ? T
+          : { readonly [Name in keyof T]: Frozen<T[Name]> }
+        : T
 
 /** What a value of the schema is inside. */
 export type Decoded<S extends TSchema> = Frozen<StaticDecode<S>>

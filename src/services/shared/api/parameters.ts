@@ -2,14 +2,22 @@
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { takesList } from '../http/check-query.ts'
 import { checked } from './check.ts'
-import type { Decoded } from './fields.ts'
+import { type Decoded, type Problem, refined } from './fields.ts'
 
 export type Parameters<P extends TProperties> = Decoded<TObject<P>>
 
-/** Makes a reader, which throws `VALIDATION` with all problems. Parameters without a schema are left out. */
-export function parameterReader<P extends TProperties>(parameters: P): (query: unknown) => Parameters<P> {
-  const hasNeeded = Object.values(parameters).some((schema) => !Type.IsOptional(schema))
-  const { read } = checked(Type.Object(parameters), { subject: 'the query', type: 'QUERY' })
+/**
+ * Makes a reader, which throws `VALIDATION` with all problems. Parameters without a schema are left out. `together`: what
+ * is wrong with several parameters.
+ */
+export function parameterReader<P extends TProperties>(
+  parameters: P,
+  together?: (query: unknown) => readonly Problem[],
+): (query: unknown) => Parameters<P> {
+  const hasNeeded = together !== undefined || Object.values(parameters).some((schema) => !Type.IsOptional(schema))
+  const all = Type.Object(parameters)
+  const schema = together === undefined ? all : refined(all, together)
+  const { read } = checked(schema, { subject: 'the query', type: 'QUERY' })
   return (query) => {
     // most requests have none
     if (!hasNeeded && isEmpty(query)) return NONE as Parameters<P>

@@ -34,25 +34,23 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly api: Api
   /** parts of the path, decoded */
   readonly params: Params
+  /** read and checked by the handler that takes it; a service that reads its parameters itself gets those of `request` */
   readonly query: Query
   readonly body: Body
   readonly request: FastifyRequest
   readonly reply: FastifyReply
 }
 
-type Shared = Pick<
-  Description,
-  'summary' | 'otherQuery' | 'answers' | 'consumes' | 'produces' | 'isConditional' | 'operation'
->
+type Shared = Omit<Description, 'params' | 'query' | 'body'>
+
+/** What a route asks of the server by itself: readers of other bodies, their limit, sockets. */
+type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
 
 /** What routes have that the API page does not show. */
 interface Unshown {
   /** other paths of it */
   readonly aliases?: readonly string[]
-  /** bytes of a body; default: what the host takes */
-  readonly bodyLimit?: number
-  /** what else it asks of the server, such as a socket */
-  readonly server?: Partial<Pick<RouteOptions, 'config' | 'exposeHeadRoute' | 'wsHandler'>>
+  readonly server?: ServerOptions
 }
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared, Unshown {
@@ -79,7 +77,7 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, aliases, scope, query, body, handler, bodyLimit, server, ...described } = definition
+    const { method, path, aliases, scope, query, body, server, handler, ...described } = definition
     const params = [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = '*']) => name)
     const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
     return {
@@ -87,14 +85,15 @@ export function routesOf<Api>() {
       path,
       scope,
       ...(aliases && { aliases }),
-      ...(bodyLimit !== undefined && { bodyLimit }),
       ...(server && { server }),
       description: { ...described, params, ...(query && { query }), ...(body && { body: body.schema }) },
       answer: (api, request, reply) =>
         handler({
           api,
           params: request.params as Readonly<Record<ParamNames<Path>, string>>,
-          query: (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>,
+          get query() {
+            return (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>
+          },
           body: (body === undefined ? undefined : body.read(request.body)) as Decoded<B>,
           request,
           reply,
@@ -124,13 +123,12 @@ export async function addRoutes<Api>(
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
     addParsers?.(own)
-    for (const { method, path, aliases = [], scope, description, bodyLimit, server = {}, answer } of routes) {
+    for (const { method, path, aliases = [], scope, description, server = {}, answer } of routes) {
       const { config, schema, ...options } = described(description)
       for (const url of [path, ...aliases])
         own.route({
           ...options,
           ...server,
-          ...(bodyLimit !== undefined && { bodyLimit }),
           method,
           url,
           schema: { ...schema, ...(url !== path && { hide: true }) },

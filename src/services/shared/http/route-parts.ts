@@ -79,7 +79,7 @@ export function describing(tag: string, errors: TSchema) {
     const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
     const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
     return {
-      ...(isConditional && { config: { isConditional } }),
+      config: { ...(isConditional && { isConditional }) },
       preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
       schema: {
         summary,

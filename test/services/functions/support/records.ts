@@ -1,6 +1,6 @@
 /** Records of functions as tests need them. */
 import type { FunctionRecord } from '../../../../src/services/functions/function-record.ts'
-import { checkManifest } from '../../../../src/services/functions/registry/manifest.ts'
+import { checkManifest } from '../../../../src/services/functions/manifest-schema.ts'
 
 export function recordOf(change: Partial<FunctionRecord> & Pick<FunctionRecord, 'name' | 'version'>): FunctionRecord {
   const { name, version } = change

@@ -49,49 +49,35 @@ describe('a model of another server', () => {
     expect(await api.remove('sum')).toMatchObject({ name: 'sum' })
   })
 
+  const otherHeaders = Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`H${i}`, '']))
   it.each<[string, object, RegExp]>([
-    ['no object', { remote: 'http://x' }, /\/remote <- is "http:\/\/x"/],
-    [
-      'another protocol',
-      { remote: at({ protocol: 'v3' as never }) },
-      /\/remote\/protocol <- is "v3" \(write v1 or v2\)/,
-    ],
-    ['an address of another kind', { remote: at({ url: 'ftp://x' }) }, /\/remote\/url <- is "ftp:\/\/x"/],
-    ['a password in the address', { remote: at({ url: 'http://me:secret@x' }) }, /\/remote\/url <- holds a user/],
-    ['a query in the address', { remote: at({ url: 'http://x?a=1' }) }, /without a query/],
-    ['the whole path', { remote: at({ url: 'http://x/v2/models/sum' }) }, /what comes before \/v1 or \/v2/],
-    ['a model that leads elsewhere', { remote: at({ model: '..' }) }, /\/remote\/model <- is "\.\."/],
-    ['a model with a path', { remote: at({ model: 'a/b' }) }, /\/remote\/model <- is "a\/b"/],
-    [
-      'a header of the request itself',
-      { remote: at({ headers: { Host: 'x' } }) },
-      /\/remote\/headers\/Host <- cannot be set/,
-    ],
-    [
-      'a header of two lines',
-      { remote: at({ headers: { A: 'x\r\nB: y' } }) },
-      /\/remote\/headers\/A <- is not one line/,
-    ],
-    [
-      'a sealed text of somebody else',
-      { remote: at({ headers: { A: 'enc:abc' } }) },
-      /is a sealed text that this header/,
-    ],
-    [
-      'too many headers',
-      { remote: at({ headers: Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`H${i}`, ''])) }) },
-      /has 21 headers/,
-    ],
-    ['a key that is unknown', { remote: { ...at(), flavour: 'x' } }, /\/remote\/flavour <- is unknown/],
-    ['another framework', { remote: at(), framework: 'weka' }, /\/framework <- is "weka" \(write one of .*custom\)/],
-    ['several', { remote: { url: 1 }, name: '../x' }, /\/name <- .*\/remote\/protocol <- .*\/remote\/url <- /],
+    ['an address of another kind', { url: 'ftp://x' }, /\/remote\/url <- is "ftp:\/\/x"/],
+    ['a password in the address', { url: 'http://me:secret@x' }, /\/remote\/url <- holds a user/],
+    ['a query in the address', { url: 'http://x?a=1' }, /without a query/],
+    ['the whole path', { url: 'http://x/v2/models/sum' }, /what comes before \/v1 or \/v2/],
+    ['a model that leads elsewhere', { model: '..' }, /\/remote\/model <- is "\.\."/],
+    ['a version that leads elsewhere', { model: 'a/versions/..' }, /\/remote\/model <- is "a/],
+    ['a model with a path', { model: 'a/b' }, /\/remote\/model <- is "a\/b"/],
+    ['a header of the request itself', { headers: { Host: 'x' } }, /\/remote\/headers\/Host <- cannot be set/],
+    ['a header of two lines', { headers: { A: 'x\r\nB: y' } }, /\/remote\/headers\/A <- is not one line/],
+    ['a sealed text of somebody else', { headers: { A: 'enc:abc' } }, /is a sealed text that this header/],
+    ['too many headers', { headers: otherHeaders }, /has 21 headers/],
+    ['several', { url: 1, protocol: 'v3' }, /\/remote\/url <- .*\/remote\/protocol <- "v3" is unknown/],
   ])('is refused with %s', async (_title, given, message) => {
-    const refused = asked(serviceOf()).create({ name: 'sum', remote: at(), ...given })
-    await expect(refused).rejects.toMatchObject({
-      code: 'VALIDATION',
-      message: expect.stringMatching(message) as string,
-    })
+    const refused = asked(serviceOf()).create({ name: 'sum', remote: { ...at(), ...given } })
+    const said = { code: 'VALIDATION', message: expect.stringMatching(message) as string }
+    await expect(refused).rejects.toMatchObject(said)
     await expect(refused).rejects.not.toThrow('secret')
+  })
+
+  it('is replaced by what was read of it, changed', async () => {
+    const api = asked(serviceOf())
+    await api.create({ name: 'sum', framework: ' Scikit-Learn', remote: at({ url: `${server.url}/` }) })
+    await settled(api)
+    const { remote = expect.fail(), ...read } = await api.get('sum')
+    expect({ remote, read }).toMatchObject({ read: { framework: 'sklearn' }, remote: { url: server.url } })
+    const replaced = await api.replace('sum', { ...read, remote, description: 'new' })
+    expect(replaced).toMatchObject({ description: 'new', version: '2', framework: 'sklearn', remote })
   })
 
   // Holds MODEL-7
@@ -196,13 +182,5 @@ describe('a model of another server', () => {
     await next.start()
     await next.stop()
     await asked(serviceOf(storage, 1, registry)).remove('sum')
-  })
-
-  it('needs no framework that this host has', async () => {
-    expect(await asked(serviceOf()).frameworks()).toContainEqual({
-      framework: 'custom',
-      versions: ['v1', 'v2'],
-      runtimes: expect.arrayContaining([expect.objectContaining({ driver: 'remote' })]) as unknown[],
-    })
   })
 })

@@ -95,7 +95,7 @@ describe('a change', () => {
     expect(at).toEqual([0, 1_000, 3_000, 7_000])
     expect(new Set(world.told.map((told) => headerOf(told, 'idempotency-key'))).size).toBe(1)
     expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
-      { state: 'delivered', attempts: 4, object: 'x', lastError: { status: 503 } },
+      { state: 'delivered', attempts: 4, object: 'x', last_error: { status: 503 } },
     ])
   })
 
@@ -113,12 +113,12 @@ describe('a change', () => {
       {
         state: 'failed',
         attempts: 10,
-        lastError: { status: 500, message: 'public answered with status 500: what it said' },
+        last_error: { status: 500, message: 'public answered with status 500: what it said' },
       },
     ])
     expect((await host.api.deliveries('assets', id, { state: 'failed' })).deliveries).toHaveLength(1)
-    const page = await host.api.deliveries('assets', id, { maxKeys: 1 })
-    expect(await host.api.deliveries('assets', id, { before: page.next })).toMatchObject({
+    const page = await host.api.deliveries('assets', id, { max_keys: 1 })
+    expect(await host.api.deliveries('assets', id, { before: page.next ?? 0 })).toMatchObject({
       deliveries: [{ state: 'failed' }],
     })
   })
@@ -185,7 +185,7 @@ describe('a change', () => {
     expect(world.told).toHaveLength(MAX_STALLS + 2)
     expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
       { state: 'delivered' },
-      { state: 'failed', lastError: { message: expect.stringContaining('its host died') as unknown } },
+      { state: 'failed', last_error: { message: expect.stringContaining('its host died') as unknown } },
     ])
   })
 
@@ -194,13 +194,14 @@ describe('a change', () => {
     world.answering = () => gate.promise
     const { id } = await host.api.create('assets', subscriptionOf())
     for (let n = 0; n < 1_003; n++) await host.put('x', `${n}`)
+    const key = `assets/${id}/000000000000`
     const waiting = async () =>
-      (await host.api.deliveries('assets', id, { state: 'waiting', maxKeys: 1_000 })).deliveries
-    while ((await waiting()).at(-1)?.position !== 4) await new Promise((resolve) => setImmediate(resolve))
+      (await host.api.deliveries('assets', id, { state: 'waiting', max_keys: 1_000 })).deliveries
+    while ((await waiting()).at(-1)?.id.endsWith('004') !== true) await new Promise((resolve) => setImmediate(resolve))
     expect(await waiting()).toHaveLength(1_000)
     expect((await host.api.deliveries('assets', id, { state: 'failed' })).deliveries).toMatchObject([
-      { position: 3, attempts: 0, lastError: { message: expect.stringContaining('gave way') as unknown } },
-      { position: 2 },
+      { id: `${key}003`, attempts: 0, last_error: { message: expect.stringContaining('gave way') as unknown } },
+      { id: `${key}002` },
     ])
     gate.resolve(200)
   })
@@ -251,7 +252,7 @@ describe('a webscript', () => {
     await host.put('x')
     await host.settled()
     expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
-      { state: 'active', attempts: 1, lastError: { message: 'There is no such webscript' } },
+      { state: 'active', attempts: 1, last_error: { message: 'There is no such webscript' } },
     ])
   })
 })

@@ -69,17 +69,17 @@ describe('a subscription', () => {
     [{ prefix: 'b/' }, ['csv']],
     [{ suffix: 'x.csv' }, ['a', 'csv']],
     [{ suffix: '.txt' }, ['a']],
-    [{ eventType: 'delete' }, ['csv']],
-    [{ channelId: 'ubl' }, ['a', 'csv']],
-    [{ channelType: 'system' }, []],
-    [{ maxKeys: 1 }, ['a']],
-    [{ startAfter: 'a' }, ['csv']],
+    [{ event_type: 'delete' }, ['csv']],
+    [{ channel_id: 'ubl' }, ['a', 'csv']],
+    [{ channel_type: 'system' }, []],
+    [{ max_keys: 1 }, ['a']],
+    [{ start_after: 'a' }, ['csv']],
   ] as const)('is found by %j', async (query, ids) => {
     await host.api.put('public', 'a', subscriptionOf({ filters: [{ prefix: 'a/' }] }))
     await host.api.put('public', 'csv', subscriptionOf({ filters: [{ suffix: '.csv', events: ['put', 'delete'] }] }))
     const page = await host.api.list('public', query)
     expect(page.subscriptions.map(({ id }) => id)).toEqual(ids)
-    expect(page.next).toBe('maxKeys' in query ? 'a' : undefined)
+    expect(page.next).toBe('max_keys' in query ? 'a' : undefined)
   })
 })
 

@@ -6,8 +6,7 @@ import type {
   Readiness,
   ResourceSelector,
 } from '../../../../src/services/queries/contract.ts'
-import { queriesErrorBody } from '../../../../src/services/queries/error-body.ts'
-import { queriesRoutes } from '../../../../src/services/queries/routes.ts'
+import { queriesErrorBody, queriesRoutes } from '../../../../src/services/queries/api.ts'
 import { createQueriesService } from '../../../../src/services/queries/service.ts'
 import type { SampleValue, Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'

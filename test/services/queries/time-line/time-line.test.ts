@@ -1,8 +1,9 @@
 // Holds TIMELINE-1, TIMELINE-2, TIMELINE-3
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { Issues } from '../../../../src/kernel/issues.ts'
-import { resolveTimeLine, windowSpecOf } from '../../../../src/services/queries/time-line/time-line.ts'
+import { refusedBy } from '../../../../src/kernel/issues.ts'
+import { readQuery } from '../../../../src/services/queries/query/read-query.ts'
+import { type TimeLine, windowSpecOf } from '../../../../src/services/queries/time-line/time-line.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 
 const NOW = Date.UTC(2021, 4, 6, 12, 34, 56)
@@ -13,9 +14,9 @@ const iso = (text: string): number => Date.parse(text)
 type Query = Readonly<Record<string, unknown>>
 
 function resolved(query: Query, now = NOW) {
-  const issues = new Issues('QUERY')
-  const line = resolveTimeLine(query, now, issues)
-  return { line, problems: issues.list.map(({ path, message }) => `${path} ${message}`) }
+  let line: TimeLine | undefined
+  const issues = refusedBy(() => void ({ line } = readQuery({ query: { resource: 'r', metric: 'm', ...query }, now })))
+  return { line, problems: issues.map(({ path, message }) => `${path} ${message}`) }
 }
 
 function specOf(query: Query, now = NOW) {
@@ -260,11 +261,11 @@ describe('a time line that cannot be', () => {
       'all at once',
       { from: 'x', until: '2020-02-30', window: 'P', freq: 'PT0S', align: { timezone: 'Nowhere' } },
       [
-        '/align/timezone "Nowhere" is no time zone',
         '/from "x" is no time',
         '/until "2020-02-30" is no time: there is no day 2020-02-30, that month has 29',
-        '/window "P" is no duration above 0',
-        '/freq "PT0S" is no duration above 0',
+        '/freq "PT0S" is not a duration above 0',
+        '/window "P" is not a duration above 0',
+        '/align/timezone "Nowhere" is not a time zone',
       ],
     ],
     [
@@ -278,7 +279,7 @@ describe('a time line that cannot be', () => {
       { freq: 'P1M', align: { at: 'from' } },
       ['/align/at buckets of a calendar lie on its own grid'],
     ],
-    ['of a month as a window', { window: 'P1M' }, ['/window "P1M" is no duration above 0']],
+    ['of a month as a window', { window: 'P1M' }, ['/window "P1M" is not a duration above 0']],
     ['beyond the calendar', { until: -8.64e15, window: 'P1D' }, ['/window the range leaves what a calendar can hold']],
   ])('says so: %s', (_name, query, problems) => {
     expect(resolved(query)).toEqual({ line: undefined, problems })

@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Json } from '../../../../src/kernel/json.ts'
-import { commandPage } from '../../../../src/services/resources/commands/command-log.ts'
-import { COMMAND_JOBS, COMMAND_LOG } from '../../../../src/services/resources/commands/command-record.ts'
+import { COMMAND_JOBS, COMMAND_LOG, commandPage } from '../../../../src/services/resources/commands/command-log.ts'
 import { CommandRunner } from '../../../../src/services/resources/commands/command-runner.ts'
-import { Outbox } from '../../../../src/services/resources/commands/outbox.ts'
 import type { ActuatorCall, ResourceEntity } from '../../../../src/services/resources/contract.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -25,17 +23,14 @@ class Bench {
   readonly resources = new Map<string, ResourceEntity>()
   life = new Mortal()
   now = NOON
-  #lives = 0
   #ids = 0
   isAtOnce = true
-  #outbox = this.#newOutbox()
   runner = this.#runner()
 
   async again(): Promise<void> {
     this.life.kill()
     this.life = new Mortal()
     this.timers.clear()
-    this.#outbox = this.#newOutbox()
     this.runner = this.#runner()
     await this.runner.start()
   }
@@ -51,11 +46,15 @@ class Bench {
   }
 
   async send(resource: string, name: string, more: Record<string, Json> = {}, hops = 0): Promise<void> {
-    const outbox = this.#outbox
-    await this.storage
-      .tenant(TENANT)
-      .commit(outbox.planning(TENANT, resource, { name, timestamp: NOON, ...more }, hops))
-    outbox.committed(TENANT, resource)
+    const { runner } = this
+    await this.plan(resource, name, more, hops)
+    runner.committed(TENANT, resource)
+  }
+
+  /** Commits a command, and nobody hears of it. */
+  async plan(resource: string, name: string, more: Record<string, Json> = {}, hops = 0): Promise<void> {
+    const command = { name, timestamp: NOON, ...more }
+    await this.storage.tenant(TENANT).commit(this.runner.planning(TENANT, resource, command, hops))
   }
 
   /** The clock goes on, and what is due by then is done. */
@@ -68,15 +67,6 @@ class Bench {
 
   async log(resource: string, query = {}) {
     return (await commandPage(this.storage.tenant(TENANT), resource, query)).values
-  }
-
-  #newOutbox(): Outbox {
-    return new Outbox({
-      store: (tenant) => this.storage.tenant(tenant),
-      now: () => this.now,
-      newId: () => `n${this.#ids++}`,
-      ready: (tenant, resource) => this.runner.ready(tenant, resource),
-    })
   }
 
   #runner(): CommandRunner {
@@ -97,8 +87,7 @@ class Bench {
       actuators: life.over(actuators),
       lookup: (_tenant, id) => this.resources.get(id),
       now: () => this.now,
-      owner: `life${this.#lives++}`,
-      goOnAfter: (id) => this.#outbox.goOnAfter(id),
+      newId: () => `n${this.#ids++}`,
       later: (ms, work) => {
         const timer = { at: this.now + ms, work: () => (life.isDead ? undefined : work()) }
         this.timers.add(timer)
@@ -248,8 +237,7 @@ describe('a command', () => {
 
   it('that was committed and not told of is carried out at the next start', async () => {
     const b = await bench(['p1'])
-    b.life.kill()
-    await b.send('p1', 'open')
+    await b.plan('p1', 'open')
     await b.again()
     await b.runner.idle()
     expect(await b.log('p1')).toHaveLength(1)
@@ -279,9 +267,5 @@ describe('the log of commands', () => {
     expect(page.values).toMatchObject([{ result: { rawData: { n: 1299 } } }, { result: { rawData: { n: 1298 } } }])
     expect(page.total).toBeGreaterThanOrEqual(1000)
     expect(page.total).toBeLessThan(1200)
-  })
-
-  it.each([{ limit: 'x' }, { skip: '-1' }, { limit: '100000' }])('refuses %j', async (query) => {
-    await expect(commandPage(openMemory().tenant(TENANT), 'p1', query)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 })

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
-import { fillMetadata } from '../../../../src/services/resources/commands/fill-metadata.ts'
+import { fillMetadata } from '../../../../src/services/resources/commands/plan-call.ts'
 
 const METADATA: Record<string, Json> = {
   id: 'p1',

@@ -2,11 +2,11 @@
 import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Attribute, AttributeType } from '../../../../src/services/resources/constraints/attribute.ts'
+import type { Attribute, AttributeType } from '../../../../src/services/resources/constraints/constraint-schema.ts'
 import { checkAttributes } from '../../../../src/services/resources/constraints/check-attributes.ts'
 import { schemaOf } from '../../../../src/services/resources/constraints/json-schema.ts'
 import { mergeAttributes } from '../../../../src/services/resources/constraints/merge-attributes.ts'
-import { readConstraint } from '../../../../src/services/resources/constraints/read-constraint.ts'
+import { readConstraint } from '../../../../src/services/resources/constraint-service.ts'
 import { RESERVED } from '../../../../src/services/resources/constraints/reserved.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 

@@ -122,11 +122,11 @@ describe('a listing of resources', () => {
   })
 
   it.each([
-    [`filter=${'x'.repeat(257)}`, "Bad request: 'filter' parameter can only be 256 characters"],
+    [`filter=${'x'.repeat(257)}`, "/filter <- Bad request: 'filter' parameter can only be 256 characters"],
     ['lat=1&lon=2', '/distance <- is missing (a search by place needs lat, lon and distance)'],
     ['distance=1km', '/lat <- is missing (a search by place needs lat, lon and distance)'],
-    ['sort=__proto__.x', '/sort <- "__proto__.x" is no path of an attribute'],
-    ['fields=a,constructor', '/fields <- "constructor" is no path of an attribute'],
+    ['sort=__proto__.x', '/sort <- "__proto__.x" is not the path of an attribute'],
+    ['fields=a,constructor', '/fields <- "constructor" is not the path of an attribute'],
     ['q=x', '/q <- is not read (use query, such as query=name:like(pump*))'],
   ])('refuses ?%s', async (query, error) => {
     const refused = await resources.ask('GET', `/api/resources?${query}`)
@@ -162,7 +162,7 @@ describe('a listing of resources', () => {
 
   it('tells all problems at once', async () => {
     const refused = await resources.ask('GET', '/api/resources?skip=x&limit=y&order=z')
-    expect(pluck(refused.at('details'), 'instancePath')).toEqual(['/limit', '/skip', '/order'])
+    expect(pluck(refused.at('details'), 'instancePath')).toEqual(['/order', '/skip', '/limit'])
   })
 
   it('shows inherited values unless it is asked not to, and finds by them either way', async () => {

@@ -1,25 +1,24 @@
 import { describe, expect, it } from 'vitest'
+import type { AppError } from '../../../../src/kernel/errors.ts'
 import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../../src/jobs/job-record.ts'
 import { JobRunner } from '../../../../src/jobs/job-runner.ts'
 import { machineTimers } from '../../../../src/platform/timers.ts'
 import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
 import { CollectionsByTenant } from '../../../../src/services/resources/collections.ts'
 import { operationHandler } from '../../../../src/services/resources/operations/operation-jobs.ts'
-import { createBackgroundWork } from '../../../../src/services/resources/managed-tasks/create-background-work.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
+import { pluck } from '../../support/answer.ts'
 import { bench, type Bench } from '../support/bench-of-resources.ts'
 import { Mortal } from '../commands/support/mortal.ts'
 
 async function working(disk = new MemoryDisk()) {
-  const work = createBackgroundWork({ later: () => () => undefined })
-  const made = await bench({ storage: openMemory({ disk }), background: [work.make] })
-  return { ...made, work, disk }
+  return { ...(await bench({ storage: openMemory({ disk }), later: () => () => undefined })), disk }
 }
 
-async function finished(b: Bench & { work: ReturnType<typeof createBackgroundWork> }, body: unknown) {
+async function finished(b: Bench, body: unknown) {
   const { id } = await b.api.operations.queue(body)
-  await b.work.idle()
+  await b.service.idle()
   return b.api.operations.get(id)
 }
 
@@ -32,7 +31,7 @@ describe('a bulk operation', () => {
     await b.api.resources.create({ id: 'room', parentId: 'house' })
     await b.api.resources.create({ id: 'lone' })
     await b.api.resources.create({ id: 'flat', parentId: 'lone' })
-    const status = await finished(b, remove(['room', 'house', 'lone', 'flat', 'nobody']))
+    const status = await finished(b, remove(['room', 'house', 'lone', 'flat', 'nobody', 'flat']))
     expect(status).toEqual({
       id: status['id'],
       user: 'tester',
@@ -98,13 +97,43 @@ describe('a bulk operation', () => {
     const b = await working()
     const { id } = await b.api.operations.queue(remove(['a']))
     expect(await b.api.operations.get(id)).not.toHaveProperty('results')
-    await b.work.idle()
+    await b.service.idle()
     await expect(b.api.operations.get('other')).rejects.toMatchObject({
       code: 'NOT_FOUND',
       message: "Operation with id 'other' not found",
     })
     const other = b.service.as({ tenant: 'other', user: 'tester' })
     await expect(other.operations.get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await b.close()
+  })
+
+  it.each<[string, object, readonly string[]]>([
+    ['an entity that there is not', { entity: 'task' }, ['/entity']],
+    ['an action of the other entity', { entity: 'resourcetype', action: 'patchOrInsert' }, ['/action']],
+    ['no query', { query: undefined }, ['/query']],
+    ['nothing to do it with', { query: {} }, ['/query/ids']],
+    ['no ids', { query: { ids: [] } }, ['/query/ids']],
+    ['too many ids', { query: { ids: Array.from({ length: 10_001 }, (_, i) => `r${i}`) } }, ['/query/ids']],
+    ['resources to delete', { query: { ids: ['a'], resources: [{ id: 'a' }] } }, ['/query/resources']],
+    [
+      'a cascade of types',
+      { entity: 'resourcetype', actionParameters: { cascade: ['tasks'] } },
+      ['/actionParameters/cascade'],
+    ],
+    ['another cascade', { actionParameters: { cascade: ['all'] } }, ['/actionParameters/cascade/0']],
+    ['a misspelt word', { queri: {} }, ['/queri']],
+    [
+      'resources without ids, or one twice',
+      { action: 'patchOrInsert', query: { resources: [{}, { id: 'a' }, { id: 'a' }] } },
+      ['/query/resources/0/id', '/query/resources'],
+    ],
+  ])('is refused for %s', async (_what, more, paths) => {
+    const b = await working()
+    const refused: unknown = await b.api.operations
+      .queue({ ...remove(['a']), ...more })
+      .catch((error: unknown) => error)
+    expect(refused).toMatchObject({ code: 'VALIDATION' })
+    expect(pluck((refused as AppError).issues, 'path')).toEqual(paths)
     await b.close()
   })
 
@@ -129,15 +158,14 @@ describe('a bulk operation', () => {
         newId: () => 'never asked',
         timers: { ...machineTimers, later: () => () => undefined },
       })
-      const what = { entity: 'resource', action: 'delete' } as const
-      const data = { operation: { ...what, description: 'deleting 4 resources' }, what }
+      const data = { operation: { entity: 'resource', action: 'delete', description: 'deleting 4 resources' } }
       const job = { type: 'resources.operation', id: 'op', user: 'tester', data, items: ['a', 'b', 'c', 'd'] }
       void runner.queue('acme').add(job)
     })
     await died
     await b.storage.close()
     const again = await working(b.disk)
-    await again.work.idle()
+    await again.service.idle()
     expect(await again.api.operations.get('op')).toMatchObject({
       results: {
         success: { a: { statusCode: 204 }, b: { statusCode: 204 }, c: { statusCode: 204 } },

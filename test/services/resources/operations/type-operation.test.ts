@@ -1,12 +1,11 @@
 import { describe, expect, it } from 'vitest'
-import { createBackgroundWork } from '../../../../src/services/resources/managed-tasks/create-background-work.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { bench, type Bench } from '../support/bench-of-resources.ts'
 import { textOf } from '../../support/answer.ts'
 import { KeptTasks } from '../managed-tasks/support/kept-tasks.ts'
 
-type Working = Bench & { readonly work: ReturnType<typeof createBackgroundWork>; readonly tasks: KeptTasks }
+type Working = Bench & { readonly tasks: KeptTasks }
 
 async function working(disk = new MemoryDisk(), tasks = new KeptTasks()): Promise<Working> {
   const timers = (ms: number, work: () => void) => {
@@ -15,15 +14,13 @@ async function working(disk = new MemoryDisk(), tasks = new KeptTasks()): Promis
     const timer = setTimeout(work, 1)
     return () => clearTimeout(timer)
   }
-  const work = createBackgroundWork({ later: timers })
-  const made = await bench({ storage: openMemory({ disk }), managedTasks: tasks, background: [work.make] })
-  return { ...made, work, tasks }
+  return { ...(await bench({ storage: openMemory({ disk }), managedTasks: tasks, later: timers })), tasks }
 }
 
 async function linked(count: number, b: Working): Promise<Working> {
   await b.api.types.create({ id: 'pump' })
   for (let n = 0; n < count; n++) await b.api.resources.create({ id: `p${n}`, resourceTypeId: 'pump' })
-  await b.work.idle()
+  await b.service.idle()
   return b
 }
 
@@ -63,11 +60,11 @@ describe('the operation over the resources of a type', () => {
       })
     expect(b.service.gauges().upkeepWaiting).toBe(3)
     b.tasks.missingTemplates.delete('t')
-    b.work.templateWritten('acme', 'other')
-    await b.work.idle()
+    b.service.templateWritten('acme', 'other')
+    await b.service.idle()
     expect(b.tasks.kept.size).toBe(0)
-    b.work.templateWritten('acme', 't')
-    await b.work.idle()
+    b.service.templateWritten('acme', 't')
+    await b.service.idle()
     expect([b.tasks.kept.size, b.service.gauges().upkeepWaiting]).toEqual([3, 0])
     await b.close()
   })
@@ -82,7 +79,7 @@ describe('the operation over the resources of a type', () => {
     for (const id of ids) {
       await expect.poll(() => b.api.operations.get(id)).toHaveProperty('finishedTime')
     }
-    await b.work.idle()
+    await b.service.idle()
     expect(new Set([...b.tasks.kept.values()].map(({ templateName }) => templateName))).toEqual(new Set(['v']))
     expect(b.tasks.kept.size).toBe(20)
     await expect.poll(() => busyWith(b)).toBeUndefined()
@@ -98,7 +95,7 @@ describe('the operation over the resources of a type', () => {
     await first.storage.close()
     const again = await working(disk, first.tasks)
     await expect.poll(() => again.api.operations.get(id)).toHaveProperty('finishedTime')
-    await again.work.idle()
+    await again.service.idle()
     expect(first.tasks.kept.size).toBe(5)
     await again.close()
   })

@@ -1,9 +1,13 @@
 /** The resources service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import type { ResourcesApi, ResourcesService } from '../../../../src/services/resources/contract.ts'
+import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
 import { resourcesErrorBody } from '../../../../src/services/resources/error-body.ts'
-import { resourcesRoutes } from '../../../../src/services/resources/routes.ts'
-import { createResourcesService, type ResourcesOptions } from '../../../../src/services/resources/service.ts'
+import { resourcesRoutes } from '../../../../src/services/resources/api.ts'
+import {
+  createResourcesService,
+  type HostedResources,
+  type ResourcesOptions,
+} from '../../../../src/services/resources/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import type { Answer } from '../../support/answer.ts'
@@ -13,7 +17,7 @@ import { ask, trustingApp } from '../../support/trusting-app.ts'
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
 export interface Bench {
-  readonly service: ResourcesService
+  readonly service: HostedResources
   readonly storage: Storage
   readonly clock: { now: number }
   /** as the tester of tenant `acme` */

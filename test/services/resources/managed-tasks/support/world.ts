@@ -3,11 +3,7 @@ import { AppError } from '../../../../../src/kernel/errors.ts'
 import type { Json } from '../../../../../src/kernel/json.ts'
 import { CollectionsByTenant } from '../../../../../src/services/resources/collections.ts'
 import type { ResourceEntity } from '../../../../../src/services/resources/contract.ts'
-import { storedDocuments } from '../../../../../src/services/resources/managed-tasks/stored-documents.ts'
-import {
-  createReconciler,
-  type ManagedTaskReconciler,
-} from '../../../../../src/services/resources/managed-tasks/reconciler.ts'
+import { Reconciler } from '../../../../../src/services/resources/managed-tasks/reconciler.ts'
 import { wantedTasks } from '../../../../../src/services/resources/managed-tasks/wanted-tasks.ts'
 import type { Storage, Store, Write } from '../../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
@@ -28,7 +24,7 @@ export class World {
   readonly #books = new CollectionsByTenant(this.storage).of(TENANT)
   readonly #timers = new Set<() => void>()
   life = new Mortal()
-  upkeep: ManagedTaskReconciler = this.#upkeep()
+  upkeep: Reconciler = this.#upkeep()
   #ids = 0
 
   /** Another life after the one before, which is over from now on. */
@@ -85,7 +81,7 @@ export class World {
     return all.map(({ resource, key }) => `${resource} ${key}`).toSorted()
   }
 
-  #upkeep(): ManagedTaskReconciler {
+  #upkeep(): Reconciler {
     const { life } = this
     const tenant = (id: string): Store => {
       const store = this.storage.tenant(id)
@@ -95,9 +91,8 @@ export class World {
       })
     }
     const storage = life.over({ ...this.storage, tenant })
-    return createReconciler({
-      storage,
-      documents: storedDocuments(new CollectionsByTenant(storage)),
+    return new Reconciler({
+      collectionsByTenant: new CollectionsByTenant(storage),
       tasks: life.over(this.tasks),
       now: () => 0,
       slice: 2,

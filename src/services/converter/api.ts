@@ -1,0 +1,201 @@
+/** The converter service over HTTP, as values. Forms of several parts and plain JSON are the same to it. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError } from '#kernel'
+import {
+  addRoutes,
+  bodyText,
+  FORM_TYPE,
+  formEntries,
+  issueLine,
+  Payload,
+  payloadValue,
+  type Refusal,
+  routesOf,
+} from '#services/shared'
+import type { Decoded } from '#services/shared/contract'
+import type { ConverterApi, ConverterService } from './contract.ts'
+import {
+  ConvertedSchema,
+  ConverterConfiguration,
+  ConverterSchema,
+  ConvertersSchema,
+  ConverterTest,
+  ErrorSchema,
+  IngestedSchema,
+  PayloadSchema,
+  REJECTED,
+  RejectedSchema,
+  RetriedSchema,
+  Retry,
+  TestedSchema,
+} from './converter-schema.ts'
+
+const MAX_PARTS = 10
+
+/** The parts of a form by name; each is JSON but for the topic, which is a text by itself. */
+class Form extends Map<string, string | Payload> {}
+
+async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
+  const parts = new Form()
+  for (const [name, value] of await formEntries(request.headers['content-type'] ?? '', bytes)) {
+    if (parts.size >= MAX_PARTS) throw new AppError('VALIDATION', `a form has at most ${MAX_PARTS} parts`)
+    if (parts.has(name)) throw new AppError('VALIDATION', `the part "${name.slice(0, 80)}" is there twice`)
+    const text = typeof value === 'string' ? value : bodyText(Buffer.from(await value.arrayBuffer()))
+    parts.set(name, name === 'topic' ? text : new Payload(text))
+  }
+  return parts
+}
+
+/** The part of a form, or all of what is plain JSON. */
+const payload = {
+  schema: PayloadSchema,
+  read: (body: unknown): unknown => {
+    const found = body instanceof Form ? body.get('payload') : body
+    if (found === undefined) throw new AppError('VALIDATION', 'the payload is missing; send JSON, or a form with it')
+    return found
+  },
+}
+const test = {
+  schema: ConverterTest.schema,
+  read: (body: unknown) =>
+    ConverterTest.read(
+      body instanceof Form
+        ? Object.fromEntries([...body].map(([name, part]) => [name, payloadValue(part)]))
+        : payloadValue(body),
+    ),
+}
+const retry = { schema: Retry.schema, read: (body: unknown) => Retry.read(body === undefined ? {} : body) }
+
+const route = routesOf<ConverterApi>()
+const taken = {
+  server: { config: { takesPayload: true } },
+  consumes: ['application/json', 'multipart/form-data'],
+} as const
+
+const ROUTES = [
+  route({
+    method: 'GET',
+    path: '/converter/',
+    scope: 'read',
+    summary: 'The converters of the tenant, by name',
+    answers: { 200: ConvertersSchema },
+    handler: ({ api }) => api.list(),
+  }),
+  route({
+    method: 'GET',
+    path: '/converter/:name',
+    scope: 'read',
+    summary: 'One converter',
+    answers: { 200: ConverterSchema },
+    handler: ({ api, params }) => api.get(params.name),
+  }),
+  route({
+    method: 'PUT',
+    path: '/converter/:name',
+    scope: 'author',
+    summary: 'Create or replace a converter',
+    body: ConverterConfiguration,
+    answers: { 200: ConverterSchema, 201: ConverterSchema },
+    handler: async ({ api, params, body, reply }) => {
+      const { converter, created } = await api.put(params.name, body)
+      return reply.code(created ? 201 : 200).send(converter)
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/converter/:name',
+    scope: 'author',
+    summary: 'Delete a converter; what it rejected stays for one of the same name',
+    answers: { 200: ConverterSchema },
+    handler: ({ api, params }) => api.remove(params.name),
+  }),
+  route({
+    ...taken,
+    method: 'POST',
+    path: '/converter/:name/convert',
+    scope: 'operate',
+    summary: 'Convert a payload, and forward the result when asked to',
+    query: { forward: Type.Optional(Type.Boolean({ description: 'default false: only shows the result' })) },
+    body: payload,
+    answers: { 200: ConvertedSchema },
+    handler: ({ api, params, body, query }) => api.convert(params.name, body, query),
+  }),
+  route({
+    ...taken,
+    method: 'POST',
+    path: '/converter/test',
+    scope: 'author',
+    summary: 'Try a converter before it is stored: the result, what would be stored, and what looks wrong',
+    body: test,
+    answers: { 200: TestedSchema },
+    handler: ({ api, body }) => api.test(body.config, body.payload, body.topic),
+  }),
+  route({
+    ...taken,
+    method: 'POST',
+    path: '/converter/:name/ingest',
+    scope: 'device',
+    summary: 'Take a payload for good: forwarded, or among the rejected ones, before it is answered',
+    body: payload,
+    answers: { 200: IngestedSchema, 202: IngestedSchema },
+    handler: async ({ api, params, body, request, reply }) => {
+      const key = request.headers['idempotency-key']?.toString()
+      const ingested = await api.ingest(params.name, body, key === undefined ? {} : { idempotencyKey: key })
+      return reply.code(ingested.rejected === undefined ? 200 : 202).send(ingested)
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/converter/:name/rejected',
+    scope: 'read',
+    summary: 'Payloads that could not be converted, with the reason',
+    query: REJECTED,
+    answers: { 200: RejectedSchema },
+    handler: ({ api, params, query }) => api.rejected.list(params.name, query),
+  }),
+  route({
+    method: 'POST',
+    path: '/converter/:name/rejected',
+    scope: 'operate',
+    summary: 'Try rejected payloads again, all of them or those that are named',
+    body: retry,
+    answers: { 200: RetriedSchema },
+    handler: ({ api, params, body }) => api.rejected.retry(params.name, body.ids),
+  }),
+  route({
+    method: 'DELETE',
+    path: '/converter/:name/rejected/:id',
+    scope: 'operate',
+    summary: 'Give up a rejected payload',
+    answers: { 204: Type.Null() },
+    handler: async ({ api, params, reply }) => {
+      await api.rejected.remove(params.name, params.id)
+      return reply.code(204).send()
+    },
+  }),
+]
+
+/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+export function converterRoutes(app: FastifyInstance, { service }: { service: ConverterService }): Promise<void> {
+  return addRoutes(app, service, {
+    tag: 'converter',
+    errors: ErrorSchema,
+    routes: ROUTES,
+    addParsers: (own) => own.addContentTypeParser(FORM_TYPE, { parseAs: 'buffer' }, readForm),
+  })
+}
+
+/** The shape of errors: what is wrong, where in the template, and the rendered text when it cannot be used. */
+export function converterErrorBody({ statusCode, error, code, issues }: Refusal): Decoded<typeof ErrorSchema> {
+  const { line, column, around, rendered } = issues[0]?.details ?? {}
+  const details = typeof rendered === 'string' ? rendered : issues.length > 0 ? issues.map(issueLine) : undefined
+  return {
+    statusCode,
+    error,
+    code,
+    ...(typeof line === 'number' && typeof column === 'number' && { line, column }),
+    ...(Array.isArray(around) && { around: around.map(String) }),
+    ...(details !== undefined && { details }),
+  }
+}

@@ -1,0 +1,561 @@
+/** The functions of one type over HTTP, as values: what each route takes and answers, and who may ask it. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
+import { AppError, type Caller, isPlainObject, makeIssue, refuse } from '#kernel'
+import { addRoutes, bodyBytes, FORM_TYPE, routesOf } from '#services/shared'
+import { ASSET_ROLES, type Change, type FunctionsApi, type FunctionsService, type SingleFunction } from './contract.ts'
+import {
+  Bytes,
+  CHANGE_QUERY,
+  ChangeSchema,
+  COMMENTED,
+  CREATE_QUERY,
+  type CreateOptions,
+  ErrorSchema,
+  INCLUSION,
+  jobsQuery,
+  JobsSchema,
+  LISTED,
+  listQuery,
+  LogSchema,
+  PageSchema,
+  PROTECT_QUERY,
+  PUBLISH_QUERY,
+  REBUILD_QUERY,
+  RebuildSchema,
+  RemovalSchema,
+  REMOVE_QUERY,
+  SCOPE,
+  SingleSchema,
+  TagListSchema,
+  TagOneSchema,
+  TAGS_SHOWN,
+  type TagsQuery,
+  VERIFY_QUERY,
+  WAITING,
+} from './function-schema.ts'
+import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from './function-type.ts'
+import { Documentation, MANIFEST_PATCHES, metadataOf, RebuildBody, TagsBody } from './manifest-schema.ts'
+import { plugPage } from './plug-page.ts'
+import { askedJobs, registryRoutes } from './registry-api.ts'
+import { type Assets, MAX_BYTES, MAX_FORM, readArchive, readForm } from './registry/archive.ts'
+import { oneTag } from './registry/tags.ts'
+import {
+  assetsBody,
+  changeBody,
+  jobReportBody,
+  pageBody,
+  PREFIX,
+  removalBody,
+  singleBody,
+  versionHref,
+} from './wire.ts'
+
+/** Content types of archives, and of single files in an archive's place. */
+const ARCHIVE_TYPES = [
+  'application/tar',
+  'application/x-tar',
+  'application/tar+gzip',
+  'application/gzip',
+  'application/x-gzip',
+  'application/octet-stream',
+]
+const UPLOAD = { consumes: [...ARCHIVE_TYPES, 'multipart/form-data'], server: { bodyLimit: MAX_BYTES } }
+const FILE = { consumes: ['application/octet-stream'], server: { bodyLimit: MAX_BYTES } }
+const NO_ASSETS: Assets = new Map()
+
+const route = routesOf<FunctionsApi>()
+const pathsOf = (type: FunctionType) => {
+  const all = `${PREFIX}/${type}` as const
+  const one = `${all}/:name` as const
+  const version = `${one}/versions/:version` as const
+  return { all, one, version }
+}
+
+/** Versions: made, listed, looked at, protected and taken away. */
+function functionRoutes(type: FunctionType, now: () => number) {
+  const paths = pathsOf(type)
+  const LIST = listQuery(now)
+  return [
+    route({
+      method: 'GET',
+      path: paths.all,
+      aliases: [`${paths.all}/`],
+      scope: 'read',
+      summary: `Versions of ${type}: the latest of each name, or all`,
+      query: LIST,
+      answers: { 200: PageSchema },
+      handler: async ({ api, query, request }) => pageBody(await api.list(query), request.tenant),
+    }),
+    route({
+      method: 'POST',
+      path: paths.all,
+      aliases: [`${paths.all}/`],
+      scope: 'author',
+      summary: `Make a version of one of the ${type} of its assets`,
+      query: { ...CREATE_QUERY, ...WAITING },
+      answers: { 201: ChangeSchema, 202: ChangeSchema },
+      ...UPLOAD,
+      handler: async ({ api, query, request, reply }) => {
+        const { assets, manifest } = await sourceOf(request.body, query.copy !== undefined)
+        return sendChange(api, reply, query, api.create(assets, { ...query, ...(manifest && { manifest }) }))
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${paths.one}/versions`,
+      aliases: [`${paths.one}/versions/`],
+      scope: 'read',
+      summary: `The versions of one of the ${type}`,
+      query: LIST,
+      answers: { 200: PageSchema },
+      handler: async ({ api, params, query: { name: _any, status = ['any'], ...query }, request }) =>
+        pageBody(await api.list({ ...query, status, exactName: params.name, latest: false }), request.tenant),
+    }),
+    route({
+      method: 'GET',
+      path: paths.one,
+      scope: 'read',
+      summary: `The latest version of one of the ${type}`,
+      query: { ...INCLUSION, ...TAGS_SHOWN },
+      answers: { 200: SingleSchema },
+      handler: async ({ api, params: { name }, query, request, reply }) =>
+        shownTo(request, reply, await api.latest(name, query)),
+    }),
+    route({
+      method: 'GET',
+      path: paths.version,
+      scope: 'read',
+      summary: `One version of one of the ${type}`,
+      query: TAGS_SHOWN,
+      answers: { 200: SingleSchema },
+      handler: async ({ api, params: { name, version }, query, request, reply }) =>
+        shownTo(request, reply, await api.get(name, version, query)),
+    }),
+    ...([paths.one, paths.version] as const).map((path) =>
+      route({
+        method: 'DELETE',
+        path,
+        scope: 'author',
+        summary: `Deprecate or take away ${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`,
+        query: { ...REMOVE_QUERY, ...WAITING },
+        answers: { 200: RemovalSchema, 202: RemovalSchema },
+        handler: async ({ api, params: { name, version }, query, reply }) => {
+          const { job, ...done } = await api.remove(name, version, query)
+          if (job !== undefined && query.async !== false) return reply.code(202).send(removalBody({ ...done, job }))
+          if (job !== undefined) await api.jobs.finished(job.id)
+          return removalBody(done)
+        },
+      }),
+    ),
+    route({
+      method: 'POST',
+      path: `${paths.one}/protect`,
+      scope: 'author',
+      summary: `Let the owner alone read the assets of all versions of one of the ${type}`,
+      query: PROTECT_QUERY,
+      answers: { 200: RemovalSchema },
+      handler: async ({ api, params, query }) => removalBody(await api.protect(params.name, undefined, query)),
+    }),
+    route({
+      method: 'POST',
+      path: `${paths.version}/protect`,
+      scope: 'author',
+      summary: `Let the owner alone read the assets of one version of one of the ${type}`,
+      query: PROTECT_QUERY,
+      answers: { 200: SingleSchema },
+      handler: async ({ api, params: { name, version }, query, request }) => {
+        await api.protect(name, version, query)
+        return singleBody(await api.get(name, version, query), request.tenant)
+      },
+    }),
+  ]
+}
+
+/** What is done to one version: published, built again, checked, and described otherwise. */
+function changeRoutes(type: FunctionType, now: () => number) {
+  const paths = pathsOf(type)
+  return [
+    route({
+      method: 'POST',
+      path: `${paths.version}/publish`,
+      scope: 'publish',
+      summary: 'Make a draft a version that is used and that nobody changes',
+      query: { ...PUBLISH_QUERY, ...WAITING },
+      answers: { 201: ChangeSchema, 202: ChangeSchema },
+      handler: ({ api, params: { name, version }, query, reply }) =>
+        sendChange(api, reply, query, api.publish(name, version, query)),
+    }),
+    route({
+      method: 'POST',
+      path: `${paths.version}/rebuild`,
+      scope: 'operate',
+      summary: 'Build, deploy and verify a version once more, as far as it needs that',
+      query: { ...REBUILD_QUERY, ...WAITING },
+      answers: { 200: RebuildSchema, 202: RebuildSchema },
+      handler: ({ api, params: { name, version }, query, request, reply }) => {
+        if (query.upgrade !== undefined && query.forceVersion !== undefined)
+          throw refuse('the query', [makeIssue('QUERY', '/forceVersion', 'excludes upgrade', 'give one of them')])
+        const { deploy: overrides } = RebuildBody.read(request.body ?? {})
+        const change = api.rebuild(name, version, { ...query, ...(overrides && { overrides }) })
+        return sendChange(api, reply, query, change, { done: 200 })
+      },
+    }),
+    route({
+      method: 'POST',
+      path: `${paths.version}/verify`,
+      scope: 'operate',
+      summary: 'Ask a version whether it is well',
+      query: { ...VERIFY_QUERY, ...WAITING },
+      answers: { 200: ChangeSchema, 202: ChangeSchema },
+      handler: ({ api, params: { name, version }, query, reply }) => {
+        const more = ({ status }: SingleFunction) => ({ result: { healthy: status === 'running' } })
+        return sendChange(api, reply, query, api.verify(name, version, query), { done: 200, more })
+      },
+    }),
+    route({
+      method: 'PATCH',
+      path: `${paths.version}/metadata`,
+      scope: 'author',
+      summary: 'Change what is said about a version; also of one that is published',
+      query: COMMENTED,
+      body: metadataOf(type),
+      answers: { 200: SingleSchema },
+      handler: async ({ api, params: { name, version }, query, body, request }) =>
+        singleBody(await api.patchMetadata(name, version, body, query), request.tenant),
+    }),
+    ...(type === 'plugs'
+      ? [
+          route({
+            method: 'PATCH',
+            path: `${paths.version}/interface`,
+            scope: 'author',
+            summary: 'Document the interface of a plug; also of one that is published',
+            query: COMMENTED,
+            body: Documentation,
+            answers: { 200: SingleSchema },
+            handler: async ({ api, params: { name, version }, query, body, request }) =>
+              singleBody(await api.patchDocumentation(name, version, body, query), request.tenant),
+          }),
+        ]
+      : []),
+    route({
+      method: 'GET',
+      path: `${paths.version}/log`,
+      scope: 'read',
+      summary: 'The last lines that its processes wrote on this host',
+      answers: { 200: LogSchema },
+      handler: async ({ api, params: { name, version } }) => {
+        const lines = await api.log(name, version)
+        return { lines: lines.map(({ time, level, text }) => ({ time: new Date(time).toISOString(), level, text })) }
+      },
+    }),
+    route({
+      method: 'GET',
+      path: `${paths.version}/jobs`,
+      aliases: [`${paths.version}/jobs/`],
+      scope: 'read',
+      summary: 'Jobs of one version, newest first, each with what it was asked and gave',
+      query: jobsQuery(now),
+      answers: { 200: JobsSchema },
+      handler: async ({ api, params, query }) => {
+        const { name, version } = await api.get(params.name, params.version)
+        const asked = askedJobs(query)
+        const jobs = await api.jobs.list({ ...asked, name, version })
+        const { wire, noun } = TYPE_NAMES[type]
+        return {
+          jobs: jobs.map(jobReportBody),
+          limit: asked.limit,
+          function: { functionType: wire, name, version },
+          _links: { [noun]: { href: versionHref({ type, name, version }) } },
+        }
+      },
+    }),
+  ]
+}
+
+/** All assets at once. */
+function contentRoutes(type: FunctionType) {
+  const paths = pathsOf(type)
+  return [
+    route({
+      method: 'GET',
+      path: `${paths.version}/content`,
+      scope: 'read',
+      summary: 'All assets of a version, as a gzipped tar',
+      query: LISTED,
+      produces: ['application/gzip', 'application/json'],
+      answers: { 200: Bytes },
+      handler: async ({ api, params: { name, version }, query, reply }) => {
+        if (query.ls === true) return assetsBody({ type, name, version }, await api.assets(name, version))
+        const content = await api.content(name, version)
+        return reply.type('application/gzip').send(Buffer.from(content))
+      },
+    }),
+    route({
+      method: 'PUT',
+      path: `${paths.version}/content`,
+      scope: 'author',
+      summary: 'Add and replace assets of a draft',
+      query: { ...CHANGE_QUERY, ...WAITING },
+      answers: { 201: ChangeSchema, 202: ChangeSchema },
+      ...UPLOAD,
+      handler: async ({ api, params: { name, version }, query, request, reply }) =>
+        sendChange(api, reply, query, api.putAssets(name, version, await assetsOf(request.body), query)),
+    }),
+    route({
+      method: 'PATCH',
+      path: `${paths.version}/manifest`,
+      scope: 'author',
+      summary: 'Change members of the manifest of a draft',
+      query: { ...CHANGE_QUERY, ...WAITING },
+      body: MANIFEST_PATCHES[type],
+      answers: { 201: ChangeSchema, 202: ChangeSchema },
+      handler: ({ api, params: { name, version }, query, body, reply }) =>
+        sendChange(api, reply, query, api.patchManifest(name, version, body, query)),
+    }),
+  ]
+}
+
+/** Single assets: bodies are bytes, whatever their content type is. */
+function assetRoutes(type: FunctionType) {
+  const paths = pathsOf(type)
+  type OfVersion = Readonly<Record<'name' | 'version', string>>
+  const byPath = (_api: FunctionsApi, params: OfVersion) => Promise.resolve((params as { '*'?: string })['*'] ?? '')
+  const files = [
+    {
+      path: `${paths.version}/content/*` as const,
+      read: 'One asset of a version, or what is below a path',
+      write: 'Add or replace one asset of a draft',
+      pathOf: byPath,
+    },
+    ...ASSET_ROLES.map((role) => ({
+      path: `${paths.version}/${role}` as const,
+      read: `The asset of a version that is its ${role}`,
+      write: `Replace the asset of a draft that is its ${role}`,
+      pathOf: (api: FunctionsApi, { name, version }: OfVersion) => api.pathOf(name, version, role),
+    })),
+  ]
+  return [
+    ...files.flatMap(({ path, read, write, pathOf }) => [
+      route({
+        method: 'GET',
+        path,
+        scope: 'read',
+        summary: read,
+        query: LISTED,
+        produces: ['application/octet-stream', 'application/json'],
+        answers: { 200: Bytes },
+        handler: async ({ api, params, query, reply }) => {
+          const { name, version } = params
+          const path = await pathOf(api, params)
+          if (query.ls === true) return assetsBody({ type, name, version }, await api.assets(name, version, path))
+          const asset = await api.asset(name, version, path)
+          return reply.type('application/octet-stream').send(Buffer.from(asset))
+        },
+      }),
+      route({
+        method: 'PUT',
+        path,
+        scope: 'author',
+        summary: write,
+        query: { ...CHANGE_QUERY, ...WAITING },
+        answers: { 201: ChangeSchema, 202: ChangeSchema },
+        ...FILE,
+        handler: async ({ api, params, query, request: { body }, reply }) => {
+          const asset = [await pathOf(api, params), body instanceof Uint8Array ? body : new Uint8Array()] as const
+          return sendChange(api, reply, query, api.putAssets(params.name, params.version, new Map([asset]), query))
+        },
+      }),
+    ]),
+    route({
+      method: 'DELETE',
+      path: `${paths.version}/content/*`,
+      scope: 'author',
+      summary: 'Take one asset of a draft away',
+      query: { ...CHANGE_QUERY, ...WAITING },
+      answers: { 201: ChangeSchema, 202: ChangeSchema },
+      handler: ({ api, params: { name, version, '*': path }, query, reply }) =>
+        sendChange(api, reply, query, api.removeAsset(name, version, path, query)),
+    }),
+  ]
+}
+
+/** Tags of all versions of a name together, and of one version: for the first, `version` is undefined. */
+function tagRoutes(type: FunctionType) {
+  const paths = pathsOf(type)
+  return ([paths.one, paths.version] as const).flatMap((path) => {
+    const what = `${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`
+    // of one version there is no scope
+    const query = path === paths.one ? SCOPE : ({} as typeof SCOPE)
+    const setting = (method: 'PUT' | 'PATCH', kind: 'set' | 'add', doing: string, asked: typeof SCOPE) =>
+      route({
+        method,
+        path: `${path}/tags`,
+        scope: 'author',
+        summary: `${doing} tags of ${what}`,
+        query: asked,
+        body: TagsBody,
+        answers: { 200: TagListSchema },
+        handler: async ({ api, params: { name, version }, query: { scope }, body: { tags } }) => ({
+          tags: await api.changeTags(name, version, { kind, tags }, scope),
+        }),
+      })
+    return [
+      route({
+        method: 'GET',
+        path: `${path}/tags`,
+        scope: 'read',
+        summary: `Tags of ${what}`,
+        query,
+        answers: { 200: TagListSchema },
+        handler: async ({ api, params: { name, version }, query: { scope } }) => ({
+          tags: await api.tags(name, version, scope),
+        }),
+      }),
+      setting('PUT', 'set', 'Replace', query),
+      setting('PATCH', 'add', 'Add', {} as typeof SCOPE),
+      route({
+        method: 'DELETE',
+        path: `${path}/tags`,
+        scope: 'author',
+        summary: `Take all tags of ${what} away`,
+        query,
+        answers: { 200: TagListSchema },
+        handler: async ({ api, params: { name, version }, query: { scope } }) => {
+          const tags = await api.tags(name, version, scope)
+          await api.changeTags(name, version, { kind: 'remove' })
+          return { tags }
+        },
+      }),
+      route({
+        method: 'GET',
+        path: `${path}/tags/:tag`,
+        scope: 'read',
+        summary: `A tag of ${what}`,
+        query,
+        answers: { 200: TagOneSchema },
+        handler: async ({ api, params: { name, version, tag }, query: { scope } }) =>
+          oneTag(await api.tags(name, version, scope), tag),
+      }),
+      route({
+        method: 'PUT',
+        path: `${path}/tags/:tag`,
+        scope: 'author',
+        summary: `Add a tag to ${what}`,
+        answers: { 200: TagOneSchema },
+        handler: async ({ api, params: { name, version, tag } }) =>
+          oneTag(await api.changeTags(name, version, { kind: 'add', tags: [tag] }, 'any'), tag),
+      }),
+      route({
+        method: 'DELETE',
+        path: `${path}/tags/:tag`,
+        scope: 'author',
+        summary: `Take a tag of ${what} away`,
+        answers: { 200: TagOneSchema },
+        handler: async ({ api, params: { name, version, tag } }) => {
+          const found = oneTag(await api.tags(name, version, 'any'), tag)
+          await api.changeTags(name, version, { kind: 'remove', name: tag })
+          return found
+        },
+      }),
+    ]
+  })
+}
+
+interface RegistryRouting {
+  readonly service: FunctionsService
+  readonly now: () => number
+  /** of this package */
+  readonly revision: string
+}
+
+/** Adds every route of the service, in scopes of their own. `request.tenant` and `request.user` say who asks. */
+export async function functionsRoutes(
+  app: FastifyInstance,
+  { service, now, revision }: RegistryRouting,
+): Promise<void> {
+  const asking = (type: FunctionType) => ({ as: (caller: Caller) => service.as(caller, type) })
+  const shared = { tag: 'functions', errors: ErrorSchema }
+  const addParsers = (own: FastifyInstance): void => {
+    own.addContentTypeParser(ARCHIVE_TYPES, readBytes)
+    own.addContentTypeParser(
+      FORM_TYPE,
+      { parseAs: 'buffer', bodyLimit: MAX_FORM },
+      (request: FastifyRequest, body: Buffer) => readForm(request.headers['content-type'] ?? '', body),
+    )
+  }
+  // what is not about one type is the same for all of them
+  await addRoutes(app, asking('plugs'), { ...shared, routes: registryRoutes(revision, now) })
+  for (const type of FUNCTION_TYPES) {
+    const routes = [
+      ...functionRoutes(type, now),
+      ...changeRoutes(type, now),
+      ...contentRoutes(type),
+      ...tagRoutes(type),
+    ]
+    await addRoutes(app, asking(type), { ...shared, routes, addParsers })
+    await addRoutes(app, asking(type), {
+      ...shared,
+      routes: assetRoutes(type),
+      addParsers: (own) => {
+        // an asset is what it is, also one in JSON
+        own.removeAllContentTypeParsers()
+        own.addContentTypeParser('*', readBytes)
+      },
+    })
+  }
+}
+
+function readBytes(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const length = request.headers['content-length']
+  return bodyBytes(body, request.routeOptions.bodyLimit, length === undefined ? undefined : Number(length))
+}
+
+/** Assets of an archive or a form. `VALIDATION` without any. */
+async function assetsOf(body: unknown): Promise<Assets> {
+  if (body instanceof Map) return body as Assets
+  if (body instanceof Uint8Array && body.length > 0) return readArchive(body)
+  throw new AppError('VALIDATION', 'there is no body: send a tar of the assets, gzipped or not, or a form of them')
+}
+
+/** The same, or a manifest in JSON, or nothing: what is copied may need no more. */
+async function sourceOf(
+  body: unknown,
+  isCopy: boolean,
+): Promise<{ readonly assets: Assets; readonly manifest?: CreateOptions['manifest'] }> {
+  if (isPlainObject(body)) return { assets: NO_ASSETS, manifest: body }
+  const isEmpty = body === undefined || body === null || (body instanceof Uint8Array && body.length === 0)
+  return { assets: isEmpty && isCopy ? NO_ASSETS : await assetsOf(body) }
+}
+
+interface Answer {
+  readonly done?: 200 | 201
+  /** what is told besides once it is done */
+  readonly more?: (after: SingleFunction) => object
+}
+
+/** 202 at once, or 201 when its jobs are over: `async=false` waits for them. */
+async function sendChange(
+  api: FunctionsApi,
+  reply: FastifyReply,
+  { async: isAsync = true, showTags }: TagsQuery & { readonly async?: boolean },
+  changing: Promise<Change>,
+  { done = 201, more = () => ({}) }: Answer = {},
+): Promise<FastifyReply> {
+  const change = await changing
+  const { job, entity, ...rest } = change
+  if (job === undefined || isAsync) return reply.code(job === undefined ? done : 202).send(changeBody(change))
+  await api.jobs.finished(job.id)
+  const after = await api.get(entity.name, entity.version, showTags && { showTags })
+  const body = changeBody({ ...rest, entity: { ...entity, record: after.record } })
+  return reply.code(done).send({ ...body, ...more(after) })
+}
+
+/** A plug is a page for those who want one, as browsers do. */
+function shownTo(request: FastifyRequest, reply: FastifyReply, one: SingleFunction): unknown {
+  if (one.type === 'plugs') void reply.header('vary', 'accept')
+  if (one.type !== 'plugs' || request.headers.accept?.includes('text/html') !== true)
+    return singleBody(one, request.tenant)
+  reply.header('content-security-policy', "default-src 'none'").header('x-content-type-options', 'nosniff')
+  return reply.type('text/html; charset=utf-8').send(plugPage(one))
+}

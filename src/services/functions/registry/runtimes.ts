@@ -1,0 +1,111 @@
+/** The runtimes of this host as they are asked for, and which of them a manifest means. */
+import { AppError } from '#kernel'
+import type { Tag } from '../contract.ts'
+import type { RUNTIME_LEVELS, RuntimeQuery, TagQueryOptions } from '../function-schema.ts'
+import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
+import { type Runtime, RUNTIMES, type RuntimeVersion } from '../runtimes/catalog.ts'
+import { defaultColor } from './tags.ts'
+import { isInRange, isRange } from './versions.ts'
+import { wildcard } from './wildcard.ts'
+
+/** A runtime with those of its versions that were asked for. */
+export interface ShownRuntime extends Runtime {
+  readonly shown: readonly RuntimeVersion[]
+}
+
+export function listRuntimes(query: Omit<RuntimeQuery, 'showTags'>): readonly ShownRuntime[] {
+  const { name = '*', version = '*', latest = 'minor', includeDeprecated = false, tags = [] } = query
+  if (!isRange(version)) throw new AppError('VALIDATION', `"${version.slice(0, 100)}" is not a range of versions`)
+  const fits = wildcard(name.toLowerCase())
+  return [...RUNTIMES.values()].flatMap((runtime) => {
+    const { functionType, archiveFormat } = runtime
+    const isAsked =
+      fits(runtime.name.toLowerCase()) &&
+      tags.every((tag) => runtime.tags.includes(tag)) &&
+      isAmong(query.functionType, [functionType, TYPE_NAMES[functionType].wire]) &&
+      isAmong(query.archiveFormat, [archiveFormat])
+    if (!isAsked) return []
+    const found = runtime.versions.filter(
+      (one) => isInRange(one.version, version) && (includeDeprecated || one.deprecated !== true),
+    )
+    return found.length === 0 ? [] : [{ ...runtime, shown: newestOfEach(found, latest) }]
+  })
+}
+
+/** The newest version in a range. `NOT_FOUND`. */
+export function runtimeAt(
+  name: string,
+  range: string,
+  includeDeprecated: boolean,
+): { readonly runtime: Runtime; readonly version: RuntimeVersion } {
+  const runtime = RUNTIMES.get(name)
+  const version = runtime?.versions.find(
+    (one) => isRange(range) && isInRange(one.version, range) && (includeDeprecated || one.deprecated !== true),
+  )
+  if (runtime === undefined || version === undefined)
+    throw new AppError('NOT_FOUND', `No runtime '${name.slice(0, 100)}@${range.slice(0, 100)}'`)
+  return { runtime, version }
+}
+
+/** A runtime at one of its versions. */
+export interface ChosenRuntime extends Runtime {
+  readonly version: string
+}
+
+/** The newest version that fits. `VALIDATION` without one. */
+export function findRuntime(
+  type: FunctionType,
+  { runtime, runtimeVersion = '*' }: { readonly runtime: string; readonly runtimeVersion?: string | undefined },
+): ChosenRuntime {
+  const found = RUNTIMES.get(runtime)
+  if (found?.functionType !== type) {
+    const known = [...RUNTIMES.values()].flatMap((one) => (one.functionType === type ? [one.name] : []))
+    const names = known.join(', ') || 'none'
+    throw new AppError(
+      'VALIDATION',
+      `there is no runtime ${runtime.slice(0, 100)} for a ${TYPE_NAMES[type].noun}; there are ${names}`,
+    )
+  }
+  const chosen = found.versions.find(({ version }) => isInRange(version, runtimeVersion))
+  if (chosen === undefined)
+    throw new AppError('VALIDATION', `${runtime} has no version ${runtimeVersion.slice(0, 100)}`)
+  return { ...found, version: chosen.version }
+}
+
+/** The tags of runtimes, each once. */
+export function runtimeTags(
+  runtimes: readonly Pick<Runtime, 'tags'>[],
+  { name = '*', color }: TagQueryOptions = {},
+): readonly Tag[] {
+  const fits = wildcard(name.toLowerCase())
+  const names = [...new Set(runtimes.flatMap(({ tags }) => tags))].toSorted()
+  return names
+    .map((one) => ({ name: one, color: defaultColor(one) }))
+    .filter((one) => fits(one.name.toLowerCase()) && (color === undefined || one.color === color))
+}
+
+/** `versions`: newest first. */
+function newestOfEach(
+  versions: readonly RuntimeVersion[],
+  level: (typeof RUNTIME_LEVELS)[number],
+): readonly RuntimeVersion[] {
+  if (level === 'false') return versions
+  const parts = { true: 0, major: 1, minor: 2, patch: 3 }[level]
+  const seen = new Set<string>()
+  return versions.filter(({ version }) => {
+    const key = version.split('.').slice(0, parts).join('.')
+    const isFirst = !seen.has(key)
+    seen.add(key)
+    return isFirst
+  })
+}
+
+/** Names with a trailing `-` are left out; the others are alternatives. */
+function isAmong(asked: readonly string[] | undefined, names: readonly string[]): boolean {
+  if (asked === undefined) return true
+  const out = asked.filter((one) => one.endsWith('-')).map((one) => one.slice(0, -1))
+  const wanted = asked.filter((one) => !one.endsWith('-'))
+  return (
+    !names.some((name) => out.includes(name)) && (wanted.length === 0 || names.some((name) => wanted.includes(name)))
+  )
+}

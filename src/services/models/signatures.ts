@@ -1,0 +1,74 @@
+/** What a worker or server says that its model takes, and bodies that fit it. A model may lie: what cannot be read is left out. */
+import { isPlainObject, type Json, type JsonObject } from '#kernel'
+import type { Signature, SignatureInput } from './driver.ts'
+import { OPERATIONS } from './frameworks.ts'
+import type { ModelExample } from './model-schema.ts'
+
+const MAX_SIGNATURES = 50
+const MAX_INPUTS = 500
+const MAX_DIMENSIONS = 8
+const MAX_NAME = 200
+const TYPES = ['number', 'integer', 'text', 'boolean'] as const
+
+export function readSignatures(told: unknown): readonly Signature[] {
+  return listOf(told, MAX_SIGNATURES).flatMap((one): readonly Signature[] => {
+    if (!isPlainObject(one)) return []
+    const operation = OPERATIONS.find((known) => known === one['operation'])
+    if (operation === undefined) return []
+    const inputs = listOf(one['inputs'], MAX_INPUTS).flatMap(inputOf)
+    return [{ ...named(one), operation, inputs }]
+  })
+}
+
+function inputOf(told: unknown): readonly SignatureInput[] {
+  if (!isPlainObject(told)) return []
+  const type = TYPES.find((known) => known === told['type'])
+  const shape = listOf(told['shape'], MAX_DIMENSIONS).map((length) =>
+    Number.isInteger(length) && Number(length) >= 0 ? Number(length) : null,
+  )
+  return type === undefined ? [] : [{ ...named(told), type, shape }]
+}
+
+function named({ name }: Readonly<Record<string, unknown>>): { readonly name?: string } {
+  return typeof name === 'string' ? { name: name.slice(0, MAX_NAME) } : {}
+}
+
+function listOf(value: unknown, most: number): readonly unknown[] {
+  return Array.isArray(value) ? (value as readonly unknown[]).slice(0, most) : []
+}
+
+/** Values of one input that are written; larger ones have no example. */
+const MAX_VALUES = 10_000
+
+/** One for each signature whose inputs are known. */
+export function examplesOf(signatures: readonly Signature[]): readonly ModelExample[] {
+  return signatures.flatMap((signature) => {
+    const { name, operation, inputs } = signature
+    if (inputs.length === 0 || inputs.some((input) => countOf(input) > MAX_VALUES)) return []
+    const named: JsonObject = name === undefined ? {} : { signature_name: name }
+    const payload: JsonObject =
+      operation === 'predict'
+        ? { instances: [instanceOf(inputs)], ...named }
+        : { examples: [namedValues(inputs)], ...named }
+    return { endpoint: operation, payload }
+  })
+}
+
+/** One input stands by itself. */
+function instanceOf(inputs: readonly SignatureInput[]): Json {
+  const [only] = inputs
+  return inputs.length === 1 && only !== undefined ? valueOf(only) : namedValues(inputs)
+}
+
+function namedValues(inputs: readonly SignatureInput[]): JsonObject {
+  return Object.fromEntries(inputs.map((input) => [input.name ?? 'input', valueOf(input)]))
+}
+
+function valueOf({ type, shape }: SignatureInput): Json {
+  const leaf: Json = type === 'text' ? '' : type === 'boolean' ? false : 0
+  return shape.reduceRight<Json>((inner, length) => Array.from({ length: length ?? 1 }, () => inner), leaf)
+}
+
+function countOf({ shape }: SignatureInput): number {
+  return shape.reduce<number>((count, length) => count * Math.max(1, length ?? 1), 1)
+}

@@ -1,0 +1,52 @@
+/** What the routes of object storage share. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '#kernel'
+import { addRoutes, type Refusal, type Route } from '#services/shared'
+import { ErrorSchema } from './object-schema.ts'
+import { BASE } from './show.ts'
+
+/** Where a path of the service is: there, and as its own host would have it. */
+export function at<const Path extends string>(path: Path) {
+  return { path: `${BASE}${path}` as const, aliases: [path] as readonly string[] }
+}
+
+/** As the client reached this host. */
+export function originOf({ protocol, host, server }: FastifyRequest): string {
+  return `${protocol}://${host}${server.prefix}`
+}
+
+/** The address of a request with other parameters: those that are undefined go. */
+export function hrefWith(href: string, query: unknown, change: Readonly<Record<string, string | undefined>>): string {
+  const parameters = new URLSearchParams(query as Readonly<Record<string, string>>)
+  for (const [name, value] of Object.entries(change)) {
+    if (value === undefined) parameters.delete(name)
+    else parameters.set(name, value)
+  }
+  return parameters.size === 0 ? href : `${href}?${parameters.toString()}`
+}
+
+/** Adds routes whose refusals have the status of this API. */
+export async function addObjectRoutes<Api>(
+  app: FastifyInstance,
+  service: { as(caller: Caller): Api },
+  { tag, routes }: { readonly tag: string; readonly routes: readonly Route<Api>[] },
+): Promise<void> {
+  await app.register(async (own) => {
+    own.addHook('preSerialization', (_request, reply, payload, next) => {
+      reply.code(statusOf(reply.statusCode))
+      next(null, payload)
+    })
+    await addRoutes(own, service, { tag, errors: ErrorSchema, routes })
+  })
+}
+
+/** `{ error, code, statusCode, detail? }` */
+export function objectsErrorBody({ statusCode, error, code, issues }: Refusal): object {
+  const detail = issues.map(({ path, message, type }) => ({ loc: path.split('/').slice(1), msg: message, type }))
+  return { error, code, statusCode: statusOf(statusCode), ...(detail.length > 0 && { detail }) }
+}
+
+/** Clients know what cannot be read as 422. */
+function statusOf(statusCode: number): number {
+  return statusCode === 400 ? 422 : statusCode
+}

@@ -1,0 +1,129 @@
+/** What imports and exports look like outside, with the limits of what is sent. */
+import { type TObject, Type } from 'typebox'
+import { type Json, MAX_ID_BYTES } from '#kernel'
+import { checked, closed, type Decoded, id, instant, type Problem, refined, text } from '#services/shared/contract'
+import { asked, Links, orNull, PAGE_SIZE, Text } from '../object-schema.ts'
+
+const TRANSFER_STATES = ['waiting', 'running', 'completed', 'failed'] as const
+export type TransferState = (typeof TRANSFER_STATES)[number]
+
+/** columns of a file */
+export const MAX_METRICS = 500
+/** of a path: what is left is for the report of whoever imports it again */
+const MAX_OBJECT_BYTES = 1_000
+const MAX_NAME = 10_000
+
+const some = (description: string) => Type.Optional(Type.String({ description }))
+const count = (description: string) => Type.Integer({ description })
+const Texts = Type.Record(Text, Text)
+
+const TRANSFER = {
+  id: Text,
+  state: Type.Enum(TRANSFER_STATES),
+  object: Type.String({ description: 'path of the file' }),
+  created: Text,
+  started: some('when it was begun'),
+  ended: some('when it was over'),
+  error: some('why it failed'),
+}
+const IMPORT = {
+  ...TRANSFER,
+  etag: Text,
+  size: count('bytes of the file'),
+  read: count('how many of them were read'),
+  messages: count('lines that were taken'),
+  points: count('values that are in series'),
+  refused: count('lines that were refused'),
+  lines: Type.Optional(
+    Type.Array(Type.Object({ line: Type.Integer(), message: Text, suggestion: some('what would be right') }), {
+      description: 'the first 1,000 of these',
+    }),
+  ),
+  reading: Type.Optional({ ...Texts, description: 'how it is to be read: unit, types, encoding' }),
+  types: Type.Optional({ ...Texts, description: 'number, text, boolean or json of each column' }),
+  notes: Type.Optional(
+    Type.Array(Type.Object({ line: Type.Integer(), message: Text }), {
+      description: 'columns that are texts though some of their cells are numbers',
+    }),
+  ),
+}
+const EXPORT = {
+  ...TRANSFER,
+  request: Type.Unsafe<Json>(Type.Unknown({ description: 'what was asked for' })),
+  size: Type.Optional(count('bytes of the file, when it is there')),
+}
+const ImportInfoSchema = Type.Object(IMPORT)
+const ExportInfoSchema = Type.Object(EXPORT)
+/** Without the links that answers add. */
+export interface ImportInfo extends Decoded<typeof ImportInfoSchema> {}
+export interface ExportInfo extends Decoded<typeof ExportInfoSchema> {
+  readonly request: Json
+}
+export const ImportSchema = Type.Object({ _links: Links, ...IMPORT }, { title: 'SeriesImport' })
+export const ExportSchema = Type.Object({ _links: Links, ...EXPORT }, { title: 'SeriesExport' })
+export const ImportsSchema = Type.Object(
+  { _links: Links, imports: Type.Array(ImportSchema) },
+  { title: 'SeriesImports' },
+)
+export const ExportsSchema = Type.Object(
+  { _links: Links, exports: Type.Array(ExportSchema) },
+  { title: 'SeriesExports' },
+)
+
+export const TRANSFER_QUERY = {
+  object: asked('path of the file'),
+  state: Type.Optional(Type.Enum(TRANSFER_STATES, { description: 'those in this state' })),
+  ...PAGE_SIZE,
+}
+export interface TransferQuery extends Decoded<TObject<typeof TRANSFER_QUERY>> {}
+
+const SOURCES = ['query', 'stored', 'resource'] as const
+const ExportRequestSchema = refined(
+  closed(
+    {
+      query: Type.Optional(
+        Type.Unsafe<Json>(Type.Object({}, { additionalProperties: true, description: 'a time series query' })),
+      ),
+      stored: Type.Optional(text(MAX_NAME, { minLength: 1, description: 'the name of a stored query' })),
+      resource: Type.Optional(id),
+      metrics: Type.Optional(
+        Type.Array(text(MAX_ID_BYTES, { minLength: 1 }), {
+          minItems: 1,
+          maxItems: MAX_METRICS,
+          description: 'of the resource; all without',
+        }),
+      ),
+      ...orNull({ from: Type.Optional(instant), until: Type.Optional(instant) }),
+      object: Type.Optional(
+        refined(
+          text(MAX_OBJECT_BYTES, {
+            minLength: 1,
+            description: 'path of the file in etl-export; made of what is exported, and the time, without',
+          }),
+          wrongObject,
+        ),
+      ),
+      csv: Type.Optional(
+        Type.Enum(['safe'], { description: 'texts that begin as formulas stand behind an apostrophe' }),
+      ),
+    },
+    { title: 'SeriesExportRequest', minProperties: 1 },
+  ),
+  (body) => {
+    const named = SOURCES.filter((one) => Object.hasOwn(body as object, one))
+    const suggestion = 'send query (a time series query), stored (the name of one) or resource (its history)'
+    return named.length === 1 ? [] : [{ message: `names ${named.length} things to export`, suggestion }]
+  },
+)
+export const ExportRequest = checked(ExportRequestSchema, { subject: 'the export' })
+export type ExportRequest = Decoded<typeof ExportRequestSchema>
+
+function wrongObject(path: unknown): readonly Problem[] {
+  if (typeof path !== 'string') return []
+  if (Buffer.byteLength(path) > MAX_OBJECT_BYTES)
+    return [{ message: `has more than ${MAX_OBJECT_BYTES} bytes`, suggestion: 'shorten it' }]
+  if (/(?:^|\/)\./.test(path))
+    return [{ message: 'has a part that begins with a dot, which hides it', suggestion: 'rename it' }]
+  if (path !== '' && !/^\/|\/$/.test(path)) return []
+  return [{ message: 'must be the path of a file', suggestion: 'such as reports/boiler-1.csv' }]
+}

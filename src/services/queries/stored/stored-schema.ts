@@ -1,0 +1,105 @@
+/** What stored queries look like outside, with the limits of what is sent. */
+import { Type } from 'typebox'
+import { type JsonObject, shown } from '#kernel'
+import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
+import { checked, closed, type Decoded, nullable, open, readOnly, refined, text } from '#services/shared/contract'
+import { QuerySchema } from '../query/query-schema.ts'
+
+const MAX_NAME = 200
+const MAX_LEVELS = 20
+const MAX_PAGE = 100
+
+const Text = Type.String()
+const name = refined(text(MAX_NAME, { minLength: 1 }), (value) => {
+  const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME
+  if (!isName || /[\0\p{Surrogate}]/u.test(value)) {
+    return [{ message: `${shown(value)} is not a name of a query`, suggestion: `write 1 to ${MAX_NAME} characters` }]
+  }
+  return isAddressable(value)
+    ? []
+    : [{ message: `${shown(value)} ${NOT_ADDRESSABLE}`, suggestion: 'write another name' }]
+})
+/** That of a path. */
+export const QueryName = checked(name, { subject: 'the name', type: 'QUERY' })
+
+/** What people say of a query; other members are searched as `meta.<key>`. */
+const meta = open(
+  {
+    tags: Type.Optional(Type.Array(text(500, { minLength: 1 }), { maxItems: 100 })),
+    description: Type.Optional(text(10_000)),
+  },
+  MAX_LEVELS,
+  { title: 'Meta of a query' },
+)
+const FIELDS = {
+  query: QuerySchema,
+  meta: Type.Optional(nullable(meta)),
+  ...readOnly(['attrs', '_links', 'messages']),
+}
+const STORED = { subject: 'the stored query', type: 'QUERY' }
+export const NewStoredQuery = checked(closed({ name, ...FIELDS }, { title: 'New stored query' }), STORED)
+/** A name must be that of the path. */
+export const NamedStoredQuery = checked(
+  closed({ name: Type.Optional(nullable(name)), ...FIELDS }, { title: 'Stored query of a name' }),
+  STORED,
+)
+
+const AttributesSchema = Type.Object({
+  created: Type.String({ description: 'ISO 8601' }),
+  created_by: Type.String({ description: 'users/<id>' }),
+  modified: Type.String({ description: 'ISO 8601' }),
+  modified_by: Text,
+})
+const QUERY = {
+  name: Text,
+  query: Type.Unsafe<JsonObject>(Type.Object({}, { additionalProperties: true })),
+  meta: Type.Unsafe<JsonObject>(meta),
+  attrs: AttributesSchema,
+}
+const StoredQuerySchema = Type.Object(QUERY)
+export interface StoredQuery extends Decoded<typeof StoredQuerySchema> {}
+
+export const MessageSchema = Type.Object(
+  {
+    message: Text,
+    level: Type.Enum(['debug', 'info', 'warning', 'error']),
+    timestamp: Type.Optional(Type.String({ description: 'ISO 8601' })),
+    action: Type.Optional(Text),
+    category: Type.Optional(Text),
+    properties: Type.Optional(Type.Object({}, { additionalProperties: true })),
+  },
+  { additionalProperties: true, title: 'Message of a query' },
+)
+const messages = Type.Array(MessageSchema)
+const LinkSchema = Type.Object({ href: Text })
+const _links = Type.Object({ self: LinkSchema, execute: LinkSchema })
+
+export const EntitySchema = Type.Object({ ...QUERY, _links, messages }, { title: 'Stored query' })
+export const RemovedSchema = Type.Object({ messages }, { title: 'Messages of queries' })
+
+export const SEARCH = {
+  q: Type.Optional(Type.String({ description: 'terms such as tag:stable name:boiler* -resource:r1' })),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PAGE, description: 'how many at most; default 10' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'how many are left out at the beginning' })),
+}
+const SearchSchema = Type.Object(SEARCH)
+export interface SearchParameters extends Decoded<typeof SearchSchema> {}
+
+const { query: _query, ...LISTED } = QUERY
+export const PageSchema = Type.Object(
+  {
+    messages,
+    queries: Type.Array(Type.Object({ ...LISTED, _links })),
+    _links: Type.Object({}, { additionalProperties: true }),
+    count: Type.Integer(),
+    offset: Type.Integer(),
+    limit: Type.Integer(),
+    total: Type.Integer({ description: 'how many the filter finds in all' }),
+  },
+  { title: 'Stored queries' },
+)
+
+export const ErrorSchema = Type.Object(
+  { error: Text, messages, code: Text, details: Type.Optional(Type.Array(Text)) },
+  { title: 'Error of the query service' },
+)

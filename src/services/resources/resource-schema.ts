@@ -1,0 +1,180 @@
+/** What resources, types and operations on many of them look like outside, with the limits of what is sent. */
+import { Type } from 'typebox'
+import { AppError, isPlainObject, type Json, MAX_ID_BYTES, ownValue } from '#kernel'
+import { checked, closed, type Decoded, open, refined } from '#services/shared/contract'
+import type { Attributes } from './attributes.ts'
+import { objectSchema, typeSchema } from './constraints/json-schema.ts'
+import type { Attribute } from './constraints/constraint-schema.ts'
+import { COMMAND, RESERVED, TEMPLATES } from './constraints/reserved.ts'
+
+/** lists and objects inside one another; what is stored around them takes a few levels more */
+const MAX_LEVELS = 90
+/** characters of the JSON of one resource or type: its history and events hold it more than once */
+const LARGEST = 262_144
+const MAX_ITEMS = 10_000
+export const CASCADES = ['alarms', 'measurements', 'tasks'] as const
+export type Cascade = (typeof CASCADES)[number]
+
+const Text = Type.String()
+const anything = (title: string) => Type.Unsafe<Attributes>(open({}, MAX_LEVELS, { title }))
+
+/** The attributes of a body, whatever they are; what reserved ones have to be depends on what is there. */
+export const ResourceAttributes = checked(anything('the resource'), { subject: 'the resource', type: 'ATTRIBUTE' })
+export const TypeAttributes = checked(anything('the type'), { subject: 'the resource type', type: 'ATTRIBUTE' })
+
+/** Throws `TOO_LARGE`. */
+export function checkSize(attributes: object, subject: string): void {
+  const { length } = JSON.stringify(attributes)
+  if (length <= LARGEST) return
+  throw new AppError('TOO_LARGE', `${subject} has ${length} characters as JSON, at most ${LARGEST} are kept`)
+}
+
+const ID = { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, description: `at most ${MAX_ID_BYTES} bytes` }
+const OF_PATH = { description: 'that of the path, or left out' }
+
+/** Null is taken for nothing. */
+function bodySchema(title: string, id: object, attributes: readonly Attribute[], required: readonly string[] = []) {
+  const properties = attributes.flatMap(({ name, type }) => {
+    const schema = name === 'commands' ? COMMANDS : typeSchema(type)
+    return name === 'id' ? [] : [[name, { anyOf: [schema, { type: 'null' }] }] as const]
+  })
+  return Type.Unsafe<Attributes>({
+    title,
+    type: 'object',
+    properties: { id, ...Object.fromEntries(properties) },
+    ...(required.length > 0 && { required }),
+    additionalProperties: true,
+  })
+}
+
+const COMMANDS = { type: 'array', items: { type: 'object', additionalProperties: objectSchema(COMMAND) } }
+const OF_TYPES = [...RESERVED, TEMPLATES]
+const { read: readResource } = ResourceAttributes
+const { read: readType } = TypeAttributes
+export const NewResource = { schema: bodySchema('NewResource', ID, RESERVED, ['id']), read: readResource }
+export const ResourceBody = { schema: bodySchema('Resource', OF_PATH, RESERVED), read: readResource }
+export const NewType = { schema: bodySchema('NewResourceType', nullable(ID), OF_TYPES), read: readType }
+export const TypeBody = { schema: bodySchema('ResourceType', OF_PATH, OF_TYPES), read: readType }
+
+function nullable(schema: object) {
+  return { anyOf: [schema, { type: 'null' }] }
+}
+
+/** What is deleted with a resource, as a parameter: names, or lists of them. */
+export const CASCADE = Type.Optional(
+  Type.Decode(
+    refined(Type.Array(Type.String({ description: CASCADES.join(', ') })), (value) =>
+      cascadesIn(value)
+        .filter((name) => !CASCADES.some((known) => known === name))
+        .map((name) => ({ message: `"${name}" is unknown`, suggestion: `write one of ${CASCADES.join(', ')}` })),
+    ),
+    (value) => cascadesIn(value) as readonly Cascade[],
+  ),
+)
+
+function cascadesIn(value: unknown): readonly string[] {
+  const lists: readonly unknown[] = Array.isArray(value) ? value : []
+  return lists.flatMap((list) => String(list).split(',')).filter((name) => name !== '')
+}
+
+export const EntitySchema = Type.Object({ id: Text }, { additionalProperties: true, title: 'Attributes' })
+export const CreatedSchema = Type.Object(
+  { statusCode: Type.Integer(), uri: Text, entity: EntitySchema },
+  { title: 'Created' },
+)
+const PAGE = { skip: Type.Integer(), limit: Type.Integer(), total: Type.Integer() }
+export const PageSchema = Type.Object({ values: Type.Array(EntitySchema), ...PAGE }, { title: 'Page' })
+export const ConstraintsSchema = Type.Array(EntitySchema, { title: 'Constraints' })
+/** An entry of the history of a resource or type. */
+const ChangeSchema = Type.Object(
+  {
+    time: Type.String({ description: 'ISO 8601' }),
+    userId: Text,
+    change: Type.Enum(['created', 'updated', 'deleted']),
+  },
+  { additionalProperties: true, title: 'Change' },
+)
+export const ChangesSchema = Type.Array(ChangeSchema, { title: 'Changes' })
+const AttributeOriginSchema = Type.Object(
+  {
+    attribute: Text,
+    value: Type.Unsafe<Json>(Type.Unknown()),
+    from: Type.Enum(['resource', 'type']),
+    id: Type.String({ description: 'of the resource or the type' }),
+    hidden: Type.Optional(
+      Type.Unsafe<Json>(Type.Unknown({ description: 'what the type says, where the resource says otherwise' })),
+    ),
+  },
+  { title: 'AttributeOrigin' },
+)
+export interface AttributeOrigin extends Decoded<typeof AttributeOriginSchema> {}
+export const AttributeOriginsSchema = Type.Array(AttributeOriginSchema, { title: 'AttributeOrigins' })
+const CommandExecutionSchema = Type.Object(
+  { name: Text, executionTime: Type.String({ description: 'ISO 8601' }) },
+  { additionalProperties: true, title: 'CommandExecution' },
+)
+export const CommandPageSchema = Type.Object(
+  { values: Type.Array(CommandExecutionSchema), ...PAGE },
+  { title: 'CommandPage' },
+)
+export const ErrorSchema = Type.Object(
+  {
+    statusCode: Type.Integer(),
+    error: Text,
+    code: Type.Optional(Text),
+    details: Type.Optional(Type.Array(Type.Object({}, { additionalProperties: true }))),
+  },
+  { title: 'Error' },
+)
+
+const ACTIONS: Readonly<Record<string, readonly string[]>> = {
+  resource: ['delete', 'patchOrInsert'],
+  resourcetype: ['delete'],
+}
+const Id = Type.String({ minLength: 1 })
+const Many = { minItems: 1, maxItems: MAX_ITEMS }
+const OperationSchema = closed({
+  entity: Type.Enum(['resource', 'resourcetype']),
+  action: Type.Enum(['delete', 'patchOrInsert']),
+  query: closed({
+    ids: Type.Optional(Type.Array(Id, Many)),
+    resources: Type.Optional(Type.Array(Type.Object({ id: Id }, { additionalProperties: true }), Many)),
+  }),
+  actionParameters: Type.Optional(
+    closed({
+      cascade: Type.Optional(Type.Array(Type.Enum(CASCADES))),
+      updateProtected: Type.Optional(Type.Boolean()),
+    }),
+  ),
+})
+
+/** A bulk operation. A word that is not known would be left out, and the operation would do more than was meant. */
+export const Operation = checked(
+  refined(OperationSchema, (body) => {
+    const [entity, action, query] = ['entity', 'action', 'query'].map((name) => ownValue(body, name))
+    const actions = ACTIONS[String(entity)] ?? []
+    if (actions.length === 0 || !isPlainObject(query)) return []
+    if (!actions.includes(String(action))) {
+      const message = `invalid action for ${String(entity)} entity: ${String(action)}`
+      return [{ at: '/action', message, suggestion: `write ${actions.join(' or ')}` }]
+    }
+    const [list, other, parameter] =
+      action === 'delete' ? ['ids', 'resources', 'updateProtected'] : ['resources', 'ids', 'cascade']
+    const { [list]: items, [other]: others } = query
+    const parameters = ownValue(body, 'actionParameters')
+    const taken = entity === 'resource' ? [parameter] : ['cascade', 'updateProtected']
+    const ids = Array.isArray(items) ? items.map((item) => ownValue(item, 'id')) : []
+    return [
+      ...(items === undefined ? [{ at: `/query/${list}`, message: 'is required' }] : []),
+      ...(others === undefined ? [] : [{ at: `/query/${other}`, message: `is not read`, suggestion: `write ${list}` }]),
+      ...(list === 'resources' && new Set(ids).size < ids.length
+        ? [{ at: '/query/resources', message: 'an id is there twice', suggestion: 'write each resource once' }]
+        : []),
+      ...taken
+        .filter((name) => ownValue(parameters, name) !== undefined)
+        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not read', suggestion: 'leave it out' })),
+    ]
+  }),
+  { subject: 'the batch', type: 'BATCH' },
+)
+export type Operation = Decoded<typeof OperationSchema>

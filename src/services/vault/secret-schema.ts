@@ -1,0 +1,39 @@
+/** What secrets look like outside, with the limits of what is sent. */
+import { Type } from 'typebox'
+import { checked, closed, type Decoded, type Problem, refined, text } from '#services/shared/contract'
+
+/** characters of a value */
+const MAX_VALUE = 16_384
+
+const Text = Type.String()
+const value = refined(
+  text(MAX_VALUE, { minLength: 1, description: 'sealed at once, and never part of an answer' }),
+  (given) => [problemOf(given)].flatMap((message): readonly Problem[] => (message === undefined ? [] : [{ message }])),
+)
+
+/** Without the value, which is part of no error. */
+function problemOf(given: unknown): string | undefined {
+  if (typeof given !== 'string' || given === '') return 'must be a text that is not empty'
+  if (given.length > MAX_VALUE) return `has ${given.length} characters, and at most ${MAX_VALUE} are accepted`
+  if (/\p{Surrogate}/u.test(given)) return 'has half of a character'
+  return given.includes('\0') ? 'has a NUL, which environments cannot hold' : undefined
+}
+
+export const SecretValue = checked(closed({ value }, { title: 'SecretValue' }), {
+  subject: 'The secret',
+  type: 'SECRET',
+})
+
+export const SecretSchema = Type.Object(
+  { name: Text, createdBy: Text, createdAt: Text, updatedBy: Text, updatedAt: Text },
+  { title: 'Secret' },
+)
+/** Times are ISO 8601. */
+export interface SecretInfo extends Decoded<typeof SecretSchema> {}
+
+export const SecretsSchema = Type.Object({ secrets: Type.Array(SecretSchema) }, { title: 'Secrets' })
+
+export const ErrorSchema = Type.Object(
+  { error: Text, code: Text, statusCode: Type.Integer(), details: Type.Optional(Type.Array(Text)) },
+  { title: 'VaultError' },
+)

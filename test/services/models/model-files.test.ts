@@ -1,0 +1,83 @@
+/** Zips of models: what is taken of them, and what is refused before it is unpacked. */
+import { describe, expect, it } from 'vitest'
+import type { Framework } from '../../../src/services/models/frameworks.ts'
+import { readZip } from '../../../src/services/models/model-files.ts'
+import { type ZipEntry, zipOf, zipOfEntries } from './zip.ts'
+
+const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
+
+describe('the zip of a model', () => {
+  it.each([
+    ['sklearn', ['model.joblib']],
+    ['custom', ['model.dill', 'lib/scaling.py', 'requirements.txt']],
+    ['xgboost', ['model.bst']],
+    ['pytorch', ['model.pt']],
+    ['tensorflow', ['saved_model.pb', 'variables/variables.index', 'assets/words.txt', 'fingerprint.pb']],
+  ] as const)('of %s has its files', async (framework, paths) => {
+    const files = await readZip(
+      framework,
+      zipOf({ 'variables/': '', ...Object.fromEntries(paths.map((path) => [path, path])) }),
+    )
+    expect([...files].map(([path, content]) => [path, new TextDecoder().decode(content)])).toEqual(
+      paths.map((path) => [path, path]),
+    )
+  })
+
+  const one = (entry: Partial<ZipEntry>): Uint8Array =>
+    zipOfEntries([{ path: 'model.bst', content: bytes('x'), ...entry }])
+  it.each<[string, Uint8Array, string, RegExp, Framework?]>([
+    ['that is none', bytes('hello'), 'VALIDATION', /cannot be read/],
+    ['without the model', zipOf({}), 'VALIDATION', /no model\.bst.*at its root/],
+    [
+      'with the model in a folder',
+      zipOf({ 'm/model.bst': 'x' }),
+      'VALIDATION',
+      /"m\/model\.bst" does not belong.*no model\.bst/,
+    ],
+    [
+      'with another file',
+      zipOf({ 'model.bst': 'x', 'setup.py': '' }),
+      'VALIDATION',
+      /"setup\.py" does not belong.*model\.bst alone/,
+    ],
+    ['of another framework', zipOf({ 'model.joblib': 'x' }), 'VALIDATION', /no saved_model\.pb/, 'tensorflow'],
+    ['that leads out', one({ path: '../model.bst' }), 'VALIDATION', /invalid relative path/],
+    ['with an absolute path', one({ path: '/etc/model.bst' }), 'VALIDATION', /absolute path/],
+    ['with a link', one({ mode: 0o120777 }), 'VALIDATION', /is a link/],
+    [
+      'with a file twice',
+      zipOfEntries([1, 2].map(() => ({ path: 'model.bst', content: bytes('x') }))),
+      'VALIDATION',
+      /twice/,
+    ],
+    [
+      'that says it is smaller',
+      one({ content: new Uint8Array(100_000), saidSize: 10 }),
+      'VALIDATION',
+      /cannot be read/,
+    ],
+    ['that unpacks to too much', one({ saidSize: 300_000_000 }), 'TOO_LARGE', /unpacks to more than 209715200/],
+    [
+      'with too many entries',
+      zipOf(Object.fromEntries(Array.from({ length: 1_001 }, (_, n) => [`${n}/`, '']))),
+      'TOO_LARGE',
+      /1000 entries/,
+    ],
+    ['that is too large', new Uint8Array(52_428_801), 'TOO_LARGE', /larger than/],
+  ])('%s is refused', async (_title, zip, code, message, framework = 'xgboost') => {
+    await expect(readZip(framework, zip)).rejects.toMatchObject({
+      code,
+      message: expect.stringMatching(message) as string,
+    })
+  })
+
+  it('is read against its own sizes: a bomb of 100 MB that says so is unpacked no further than it said', async () => {
+    const files = await readZip('xgboost', one({ content: new Uint8Array(100_000_000) }))
+    expect(files.get('model.bst')).toHaveLength(100_000_000)
+    await expect(
+      readZip('xgboost', one({ content: new Uint8Array(100_000_000), saidSize: 1_000 })),
+    ).rejects.toMatchObject({
+      code: 'VALIDATION',
+    })
+  })
+})
