@@ -14,6 +14,7 @@ import { AppError, refuse } from '#kernel'
 import { type Parameters, parameterReader, parseMessages, queryFaults } from '#services/shared'
 import type { BrokerApi, BrokerService, Channel } from '../contract.ts'
 import { brokerErrorBody, type BrokerErrorBody } from '../error-body.ts'
+import { gapIn } from './frames.ts'
 import type { OpenStream, OpenStreams, Pulse } from './open-streams.ts'
 import type { Streaming } from './send-stream.ts'
 
@@ -53,18 +54,19 @@ export class Sockets {
       socket.on('message', () => answer(socket, { error: 'This socket only tells; open .../publish to send messages' }))
       const asked = this.#read(socket, request, readResuming)
       if (asked === undefined) return
-      const isMarked = asked.withIds === true
+      const form = asked.withIds === true ? 'marked' : 'text'
       const { frames, open: streams } = this.#streaming
       const { seen, isForeign } = frames.cameBack(asked.lastEventId)
       const reader = this.#api(request).streams.subscribe(id, channel, { signal: gone.signal, ...seen })
-      const open = new SubscriberSocket(socket, streams, () => (isMarked ? frames.markedBeat(reader.passed) : '{}'))
+      const open = new SubscriberSocket(socket, streams, () => frames.beat(form, reader.passed))
       const tell = async (): Promise<void> => {
         await reader.ready
-        if (isMarked && (reader.missed || isForeign)) await open.send(Buffer.from('{"gap":true}'))
+        const gap = reader.missed || isForeign ? gapIn(form) : undefined
+        if (gap !== undefined) await open.send(Buffer.from(gap))
         for await (const message of reader) {
           await new Promise<void>((resolve) => streams.soon(resolve))
           if (socket.readyState !== socket.OPEN) break
-          await open.send(frames.of(message, isMarked ? 'marked' : 'text'))
+          await open.send(frames.of(message, form))
         }
       }
       tell().then(

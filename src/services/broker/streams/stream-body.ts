@@ -1,10 +1,8 @@
 /** The body of an answer that goes on: server-sent events, or JSON line by line. */
 import { Readable } from 'node:stream'
 import type { StreamApi } from '../contract.ts'
-import type { Frames } from './frames.ts'
+import { type Form, type Frames, gapIn } from './frames.ts'
 import type { OpenStream, OpenStreams, Pulse } from './open-streams.ts'
-
-export type Form = 'event' | 'line' | 'markedLine'
 
 export interface BodyDependencies {
   readonly reader: ReturnType<StreamApi['subscribe']>
@@ -31,15 +29,13 @@ export class StreamBody extends Readable implements OpenStream {
     const { reader, form, isForeign } = dependencies
     // the head goes out at once, so that a reader knows that it is connected
     if (form === 'event') this.push(': here\n\n')
-    if (form === 'line' || !(reader.missed || isForeign)) return
-    this.push(form === 'event' ? 'event: gap\ndata: {}\n\n' : '{"gap":true}\n')
+    const gap = reader.missed || isForeign ? gapIn(form) : undefined
+    if (gap !== undefined) this.push(gap)
   }
 
   beat(): void {
     const { reader, form, frames } = this.#dependencies
-    if (this.destroyed) return
-    if (form === 'event') this.push(frames.beat(reader.passed))
-    else this.push(form === 'line' ? '{}\n' : `${frames.markedBeat(reader.passed)}\n`)
+    if (!this.destroyed) this.push(frames.beat(form, reader.passed))
   }
 
   giveUp(): void {
