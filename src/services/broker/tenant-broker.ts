@@ -117,7 +117,6 @@ export class TenantBroker {
       log,
       series: store.series,
       report,
-      refused: (position, reason) => report(`entry ${position} of the broker's log is passed over: ${reason}`),
       recovered: (projected) => this.#recovered(projected),
     })
     this.#projector = new SeriesProjector(this.#projection, lag)
