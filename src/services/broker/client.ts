@@ -163,8 +163,9 @@ class StreamReader implements ReturnType<StreamApi['subscribe']> {
 
   async next(): Promise<Next> {
     for (;;) {
-      const { done, value } = await this.#values.next()
-      if (done === true) return { done, value: undefined }
+      const next: IteratorResult<Streamed, unknown> = await this.#values.next()
+      if (next.done === true) return { done: true, value: undefined }
+      const { value } = next
       if ('value' in value) return { done: false, value }
       this.#dropped += value.dropped
     }

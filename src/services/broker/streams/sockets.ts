@@ -8,22 +8,16 @@
  * SOCKET-4 a socket that posts faster than posts become durable is not read on until they are
  */
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { RawData, WebSocket } from 'ws'
 import { AppError, refuse } from '#kernel'
-import { type Parameters, parameterReader, parseMessages, queryFaults } from '#services/shared'
+import { parameterReader, parseMessages, queryFaults } from '#services/shared'
 import type { BrokerApi, BrokerService, Channel } from '../contract.ts'
 import { brokerErrorBody, type BrokerErrorBody } from '../error-body.ts'
+import { POSTING } from '../posting/message-schema.ts'
 import { gapIn } from './frames.ts'
 import type { OpenStream, OpenStreams, Pulse } from './open-streams.ts'
-import type { Streaming } from './send-stream.ts'
+import { RESUMING, type Streaming } from './send-stream.ts'
 
-const Flag = Type.Optional(Type.Boolean())
-/** What readers who come back say, and those who want to be able to. */
-export const RESUMING = { lastEventId: Type.Optional(Type.String({ minLength: 1 })), withIds: Flag }
-export type Resuming = Parameters<typeof RESUMING>
-/** What the query of a post may have. */
-export const POSTING = { store: Flag, forward: Flag, ttl: Type.Optional(Type.String({ minLength: 1 })) }
 const readResuming = parameterReader(RESUMING)
 const readPosting = parameterReader(POSTING)
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Sample } from '../../../../src/storage/contract.ts'
-import { HOUR, NOW, type Points, shelf } from './support/series-in-memory.ts'
+import { type Points, shelf } from './support/series-in-memory.ts'
 
 const TWO: readonly Sample[] = [
   { resource: 'a', metric: 'm', time: 1000, value: 1 },
@@ -38,14 +38,6 @@ describe('a query over several resources', () => {
       { query: { metric: 'm' }, series: [[1000, 3]] },
     ])
     expect(await series.query([])).toEqual([])
-  })
-
-  it('takes a window, and tells the range that it gives', async () => {
-    const { series } = await shelf()
-    const body = { metric: 'm', resources: ['a'], aggregates: ['mean'], window: '2h' }
-    expect(await series.query(body)).toMatchObject({
-      query: { from: NOW - 2 * HOUR, until: NOW, window: '2h', grouping: 'auto' },
-    })
   })
 
   it('gives the samples of one resource without aggregates', async () => {
