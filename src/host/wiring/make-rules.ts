@@ -74,6 +74,8 @@ export function makeRulesWith(
     restMs: REST_MS,
     checkpoints,
     identityIgnores: config.identityIgnores,
+    duplicates: config.duplicates,
+    dedupWindow: config.dedupWindow,
     timed: () => {
       const began = machineTimers.elapsed()
       return () => gauges.plugTook(machineTimers.elapsed() - began)

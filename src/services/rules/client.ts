@@ -7,18 +7,20 @@ import type {
   SimulationResult,
   StreamEvent,
   TaskApi,
+  TagFilter,
   TaskEntity,
+  TaskFilter,
   TemplateApi,
   ToolApi,
 } from './contract.ts'
 import type { RevisionOptions } from '#kernel'
-import { filterQuery } from './client/filter-query.ts'
 import {
   conditionOf,
   type Http,
   jsonLines,
   PAGED_MEDIA_TYPE,
   pathOf,
+  type QueryValue,
   serverEvents,
   typed,
 } from '#services/shared/client'
@@ -178,4 +180,23 @@ function toolClient(http: Http): ToolClient {
     nextRuns: ({ expression, zone, from, count, gap, overlap }) =>
       typed(http.json('GET', '/api/schedules/next', { query: { expression, zone, from, n: count, gap, overlap } })),
   }
+}
+
+/** A filter as the parameters of a listing. */
+function filterQuery(where: TaskFilter): Readonly<Record<string, QueryValue>> {
+  const { tags = [], tagKeys, ids, ...others } = where
+  const query: Record<string, QueryValue> = {}
+  for (const [name, value] of Object.entries(others)) {
+    query[name] = value === null ? 'null' : (value as string | number | undefined)
+  }
+  if (ids) query['id'] = ids.length === 0 ? [''] : ids
+  if (tagKeys) query['tags'] = tagKeys.join(',')
+  for (const [key, values] of byKey(tags)) query[`tags.${key}`] = values
+  return query
+}
+
+function byKey(tags: readonly TagFilter[]): ReadonlyMap<string, readonly string[]> {
+  const values = new Map<string, string[]>()
+  for (const { key, value = '' } of tags) values.set(key, [...(values.get(key) ?? []), value])
+  return values
 }

@@ -1,5 +1,4 @@
-/** The collections of one tenant, opened once. */
-import { ByTenant } from '#kernel'
+/** The collections of one tenant. */
 import type { Collection, Storage, Store, Write } from '#storage'
 import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './tasks/task-record.ts'
 import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } from './templates/template-record.ts'
@@ -11,24 +10,17 @@ export interface TenantCollections {
   /** of templates */
   readonly oldVersions: Collection<OldVersionRecord>
   readonly sources: Collection<SourceRecord>
-  /** for work beside the documents */
-  readonly store: Store
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
-export class CollectionsByTenant extends ByTenant<TenantCollections> {
-  constructor(storage: Storage) {
-    super(storage, (tenant) => {
-      const store = storage.tenant(tenant)
-      return {
-        tenant,
-        tasks: store.collection(TASKS),
-        templates: store.collection(TEMPLATES),
-        oldVersions: store.collection(OLD_VERSIONS),
-        sources: store.collection(SOURCES),
-        store,
-        commit: (writes) => store.commit(writes),
-      }
-    })
+export function collectionsOf(storage: Storage, tenant: string): TenantCollections {
+  const store = storage.tenant(tenant)
+  return {
+    tenant,
+    tasks: store.collection(TASKS),
+    templates: store.collection(TEMPLATES),
+    oldVersions: store.collection(OLD_VERSIONS),
+    sources: store.collection(SOURCES),
+    commit: (writes) => store.commit(writes),
   }
 }

@@ -1,6 +1,6 @@
 /**
  * The rules service as others see it: what may be asked and what comes back.
- * The same over HTTP (`routes.ts`) and over fetch (`client.ts`).
+ * The same over HTTP (`api.ts`) and over fetch (`client.ts`).
  *
  * Errors are AppErrors: `NOT_FOUND`, `VALIDATION` (all problems at once), `WRONG_STATUS`, `RESOLUTION`,
  * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `PRECONDITION` (another `revision` is there), `CONFLICT` (two writers at once, tried again in vain) and `CLOSED`.
@@ -10,6 +10,8 @@ import type { Explanation } from '#core'
 import type { Caller, Page, RevisionOptions } from '#kernel'
 import type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
 import type {
+  Delivery,
+  DeliveryQuery,
   EventStreamOptions,
   NodeCommand,
   NodePush,
@@ -19,7 +21,6 @@ import type {
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
-import type { Delivery, DeliveryQuery } from './runner.ts'
 import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
@@ -198,55 +199,11 @@ export type { FoundVariable }
 
 export type { Explanation } from '#core'
 export type { Caller, Page } from '#kernel'
-export type { BatchPreview, BatchRequest, BatchStatus, QueuedBatch } from './batches/batch-schema.ts'
-export type {
-  EventStreamOptions,
-  NodeCommand,
-  NodePush,
-  RuntimeNode,
-  StreamEvent,
-  TaskLogPage,
-  TaskLogQuery,
-} from './inspection/inspection-schema.ts'
-export type { Delivery, DeliveryQuery } from './runner.ts'
 export type { ResourceFinder } from './tasks/resource-filter.ts'
 export type { PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
-export type {
-  CreatedTask,
-  ReloadOptions,
-  RemoveOptions,
-  ShowOptions,
-  TaskEntity,
-  TaskFilter,
-  TaskPreview,
-  TaskQuery,
-  TaskRunRecord,
-  TaskSpecification,
-} from './tasks/task-schema.ts'
-export type {
-  CreatedTemplate,
-  TemplateEntity,
-  TemplateFilter,
-  TemplateQuery,
-  TemplateSpecification,
-  TemplateUpgrade,
-  TemplateVersion,
-  UpgradedTemplates,
-} from './templates/template-schema.ts'
-export type {
-  DataPush,
-  InvocationReport,
-  NextRunsAnswer,
-  NextRunsQuery,
-  PlugCall,
-  PlugCause,
-  PlugEntity,
-  PlugFamily,
-  PlugOutcome,
-  PushOutcome,
-  Simulation,
-  SimulationResult,
-  TemplateRun,
-  TemplateRunOptions,
-} from './tools/tools-schema.ts'
+export type * from './batches/batch-schema.ts'
+export type * from './inspection/inspection-schema.ts'
+export type * from './tasks/task-schema.ts'
+export type * from './templates/template-schema.ts'
+export type * from './tools/tools-schema.ts'

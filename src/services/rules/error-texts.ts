@@ -1,7 +1,6 @@
-/** Every refusal of the rules service in one place: its text and its code. */
-import { AppError, type Issue, makeIssue } from '#kernel'
+/** Refusals that several parts of the rules service share: their texts and codes. */
+import { AppError, makeIssue } from '#kernel'
 import type { PlugFamily } from './tools/tools-schema.ts'
-import { BATCH_ACTIONS } from './words.ts'
 
 /** The issue types from which the body of an error takes its code. */
 export const DUPLICATE_TEMPLATE = 'TEMPLATE_NAME'
@@ -14,10 +13,6 @@ export function taskNotFound(id: string): AppError {
 /** In a batch the text differs from that of a single request. */
 export function noTaskWithId(id: string): AppError {
   return new AppError('NOT_FOUND', `No task with id ${id}`)
-}
-
-export function templateNotFound(name: string): AppError {
-  return new AppError('NOT_FOUND', `No template with name ${name}`)
 }
 
 export function templateVersionNotFound(name: string, version: number, newest: number): AppError {
@@ -43,14 +38,6 @@ export function duplicateTemplate(name: string): AppError {
   return invalid(`A template with name '${name}' already exists`, DUPLICATE_TEMPLATE, '/name')
 }
 
-export function nameMismatch(): AppError {
-  return invalid("Path name and submitted template name don't match", NAME_MISMATCH, '/name')
-}
-
-export function templateInUse(name: string, tasks: number): AppError {
-  return new AppError('WRONG_STATUS', `Template with name ${name} in use by ${tasks} task(s)`)
-}
-
 export function notPossible(action: 'start' | 'stop', status: string): AppError {
   return new AppError('WRONG_STATUS', `Not possible to apply action ${action}, for the task in status ${status}`)
 }
@@ -59,33 +46,11 @@ export function removeRefused(status: string): AppError {
   return new AppError('WRONG_STATUS', `Not possible to remove task in status ${status}`)
 }
 
-export function reloadRefused(id: string): AppError {
-  return new AppError('WRONG_STATUS', `Not possible to reload task ${id}: it was not made from a template`)
-}
-
-export function badPushedData(): AppError {
-  return new AppError('VALIDATION', 'Expecting json array or object')
-}
-
 export function plugNotFound(family: PlugFamily, name: string, version?: string): AppError {
   const kind = family === 'sensors' ? 'Sensor' : 'Actuator'
   return new AppError('NOT_FOUND', `${kind} ${name}${version === undefined ? '' : `:${version}`} not found`)
 }
 
-export function noBatch(id: string): AppError {
-  return new AppError('NOT_FOUND', `No batch operation with id '${id}'`)
-}
-
-export function noDiscoveryTemplate(): AppError {
-  return new AppError('NOT_FOUND', 'No discovery template is set')
-}
-
-/** `problem` in the style of all problems of bodies: the place, what is wrong, what would be right. */
-export function unknownAction(action: unknown): Issue {
-  const name = typeof action === 'string' ? action : JSON.stringify(action)
-  return makeIssue('TYPE', '/action', `unknown action ${name}, we support ${BATCH_ACTIONS.join(', ')}`)
-}
-
-function invalid(message: string, type: string, path: string): AppError {
+export function invalid(message: string, type: string, path: string): AppError {
   return new AppError('VALIDATION', message, { issues: [makeIssue(type, path, message)] })
 }

@@ -28,6 +28,7 @@ import type {
   Template,
 } from '#core'
 import type { Write } from '#storage'
+import type { Delivery, DeliveryQuery } from './inspection/inspection-schema.ts'
 
 /** A stored task by name. */
 export interface TaskRef {
@@ -115,32 +116,6 @@ export interface NodeControl {
   explain(task: TaskRef, node: string): Explanation
   /** Calls of a task's actuators, newest first. */
   deliveries(task: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]>
-}
-
-export interface DeliveryQuery {
-  readonly limit: number
-  readonly status?: DeliveryStatus
-  /** only older than the delivery of that id */
-  readonly before?: string
-}
-
-export type DeliveryStatus = 'pending' | 'retrying' | 'delivered' | 'dead'
-
-/** One effect on its way out. Times are epoch ms. */
-export interface Delivery {
-  /** the effect's id, the same on every attempt */
-  readonly id: string
-  readonly node: string
-  /** `name:version` */
-  readonly plug: string
-  readonly status: DeliveryStatus
-  readonly attempts: number
-  /** of the input that it fired for */
-  readonly createTime: number
-  readonly lastAttemptTime?: number
-  readonly nextAttemptTime?: number
-  readonly message?: string
-  readonly error?: string
 }
 
 export interface DataIntake {

@@ -1,17 +1,28 @@
-/** What all parts of the rules contract share: who asks, words of listings, the body of an error. */
-import { Type, type Static } from 'typebox'
+/** What all parts of the rules contract share: its fixed words, fields of bodies, paging, and the body of an error. */
+import { Type } from 'typebox'
 import type { PatchOperation } from '#kernel'
-import { GRAPH_FORMATS, ISSUE_SEVERITIES, TASK_STATUSES, TASK_TYPES } from './words.ts'
+import type { Checked, Decoded } from '#services/shared/contract'
 
-export const GraphFormatSchema = Type.Enum(GRAPH_FORMATS, { description: 'form of the graph, default bn' })
-export const TaskStatusSchema = Type.Enum(TASK_STATUSES)
-export const TaskTypeSchema = Type.Enum(TASK_TYPES)
+export const GRAPH_FORMATS = ['bn', 'simplified'] as const
+export const LOG_LEVELS = ['DEBUG', 'INFO', 'WARN', 'ERROR'] as const
 export type GraphFormat = (typeof GRAPH_FORMATS)[number]
-export type TaskStatusName = (typeof TASK_STATUSES)[number]
+export type LogLevel = (typeof LOG_LEVELS)[number]
 
+export const Text = Type.String()
 export const EpochMs = Type.Integer({ minimum: 0, description: 'epoch ms' })
 export const IsoTime = Type.String({ format: 'date-time', description: 'ISO 8601, UTC' })
-export const AnyObject = Type.Record(Type.String(), Type.Unknown())
+export const AnyObject = Type.Record(Text, Type.Unknown())
+export const Version = Type.Integer({ minimum: 1, description: 'number of a version of a template' })
+export const TaskStatus = Type.Enum(['running', 'stopped', 'failed'])
+export const TaskType = Type.Enum(['onetime', 'scheduled', 'reactive', 'periodic'])
+
+/** Of issues, as the core has them. */
+export const ISSUE_TYPES = { type: 'TYPE', typeOfUnknown: 'FIELD' } as const
+
+/** A body that is checked by who reads it: the core, or a thread. */
+export function unread<T>(schema: object): Checked<ReturnType<typeof Type.Unsafe<T>>> {
+  return { schema: Type.Unsafe<T>(schema), read: (value) => value as Decoded<ReturnType<typeof Type.Unsafe<T>>> }
+}
 
 const FixSchema = Type.Unsafe<readonly PatchOperation[]>(
   Type.Array(
@@ -29,28 +40,28 @@ const FixSchema = Type.Unsafe<readonly PatchOperation[]>(
 export const WireIssueSchema = Type.Object(
   {
     type: Type.String({ description: 'stable kind: PLUGIN, VARIABLE, BINDING, STATE, LABEL ...' }),
-    message: Type.String(),
-    severity: Type.Enum(ISSUE_SEVERITIES),
+    message: Text,
+    severity: Type.Enum(['ERROR', 'WARNING', 'INFO']),
     path: Type.Optional(Type.String({ description: 'JSON pointer into the body' })),
     details: Type.Optional(AnyObject),
-    suggestion: Type.Optional(Type.String()),
+    suggestion: Type.Optional(Text),
     fix: Type.Optional(FixSchema),
   },
   { title: 'Issue' },
 )
-export type WireIssue = Static<typeof WireIssueSchema>
+export interface WireIssue extends Decoded<typeof WireIssueSchema> {}
 
 /** The body of every answer of 400 and above. */
 export const ErrorBodySchema = Type.Object(
   {
     statusCode: Type.Integer(),
-    error: Type.String(),
-    code: Type.Optional(Type.String()),
+    error: Text,
+    code: Type.Optional(Text),
     details: Type.Optional(Type.Array(WireIssueSchema)),
   },
   { title: 'Error' },
 )
-export type ErrorBody = Static<typeof ErrorBodySchema>
+export interface ErrorBody extends Decoded<typeof ErrorBodySchema> {}
 
 export const MAX_HITS = 100
 export const DEFAULT_HITS = 10

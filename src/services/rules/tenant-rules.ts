@@ -1,31 +1,51 @@
 /** What makes, changes and shows the tasks of one tenant, with the plugs that this tenant has. */
 import type { Plug, Ports } from '#core'
 import { followPlugs } from '#core/spi'
+import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
+import type { JobQueue, JobRunner } from '#jobs'
+import type { Storage } from '#storage'
+import { collectionsOf, type TenantCollections } from './collections.ts'
+import type { RulesPartition } from './partitions/rules-partition.ts'
 import { GraphForms } from './tasks/graph-forms.ts'
 import type { TaskRef, TaskRunner } from './runner.ts'
+import type { ResourceFinder } from './tasks/resource-filter.ts'
 import { SourceRepository } from './tasks/source-repository.ts'
 import { TaskChanges } from './tasks/task-changes.ts'
+import type { TaskEventHistory } from './tasks/task-event-history.ts'
 import { TaskMaker } from './tasks/task-maker.ts'
 import { TaskShow } from './tasks/task-show.ts'
 import { countedByDocument, runsBySize, runsHere, type DirectRuns, type RunsElsewhere } from './tools/direct-runs.ts'
 import type { RunDependencies } from './tools/template-run.ts'
 
-export interface TenantRulesDependencies {
-  /** the same list until they are others */
-  readonly plugs: () => readonly Plug[]
-  /** the same plugs for runs that store nothing */
-  readonly directPlugs: () => readonly Plug[]
-  /** long runs that store nothing, in other threads */
-  readonly elsewhere: RunsElsewhere | undefined
-  readonly ports: Ports
+export interface RulesOptions {
+  readonly storage: Storage
   readonly runner: TaskRunner
+  /** the plugs that rules of a tenant may name; the same list until they are others */
+  readonly plugs: (tenant: string) => readonly Plug[]
+  /** the same plugs for runs that store nothing, which can wait where tasks must not. Default: those of `plugs` */
+  readonly directPlugs?: (tenant: string) => readonly Plug[]
+  /** where long runs that store nothing are done; default: here */
+  readonly elsewhere?: (tenant: string) => RunsElsewhere
+  /** what runs that store nothing may ask; the runner has its own */
+  readonly ports?: (tenant: string) => Ports
   /** epoch ms */
   readonly now: () => number
-  /** told of every task that is gone */
-  readonly removed: (task: TaskRef) => void
+  /** ids of tasks and batch operations; never the same twice */
+  readonly newId: () => string
+  readonly logger?: Logger
+  /** which of several partitions of its tenants it has; absent: tenants have one */
+  readonly partition?: RulesPartition | undefined
+  /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
+  readonly resources?: () => ResourceFinder | undefined
+  /** told of every template that was made, changed or removed; must not wait */
+  readonly templateWritten?: (tenant: string, template: string) => void
 }
 
 export class TenantRules {
+  readonly tenant: string
+  readonly collections: TenantCollections
+  readonly options: RulesOptions
+  readonly history: TaskEventHistory
   readonly sources: SourceRepository
   readonly maker: TaskMaker
   readonly changes: TaskChanges
@@ -33,19 +53,41 @@ export class TenantRules {
   readonly show: TaskShow
   readonly context: RunDependencies
   readonly direct: DirectRuns
+  /** one change of a template at a time */
+  readonly templateLanes = new KeyedMutex()
+  /** by template: exclusive while it is deleted, so that no task is made of what is no more */
+  readonly templateLock = new KeyedSharedLock()
+  readonly #jobs: JobRunner
 
   /** Throws `PLUG` when two of the plugs have one name and version. */
-  constructor({ plugs, directPlugs, elsewhere, ports, runner, now, removed }: TenantRulesDependencies) {
-    const registry = followPlugs(plugs)
+  constructor(tenant: string, options: RulesOptions, history: TaskEventHistory, jobs: JobRunner) {
+    const { storage, plugs, directPlugs = plugs, elsewhere, ports, runner, now } = options
+    const registry = followPlugs(() => plugs(tenant))
     // now, and not in the middle of a request; the direct ones are the same, and many tenants never ask for them
     registry.list()
-    this.sources = new SourceRepository(registry, now)
-    this.maker = new TaskMaker(registry, this.sources, countedByDocument(elsewhere))
-    this.changes = new TaskChanges(this.maker, this.sources, runner, now, removed)
+    const away = elsewhere?.(tenant)
+    this.tenant = tenant
+    this.options = options
+    this.history = history
+    this.#jobs = jobs
+    this.collections = collectionsOf(storage, tenant)
+    this.sources = new SourceRepository(this.collections, registry, now)
+    this.maker = new TaskMaker(registry, this.sources, countedByDocument(away))
+    this.changes = new TaskChanges(this.collections, this.maker, this.sources, runner, now, (task) =>
+      history.forget(task),
+    )
     this.forms = new GraphForms(registry)
-    this.show = new TaskShow(this.sources, this.forms, runner.nodes)
-    this.context = { registry: followPlugs(directPlugs), ports, now }
+    this.show = new TaskShow(tenant, this.sources, this.forms, runner.nodes)
+    this.context = { registry: followPlugs(() => directPlugs(tenant)), ports: ports?.(tenant) ?? {}, now }
     const here = runsHere(this.context)
-    this.direct = elsewhere === undefined ? here : runsBySize(here, elsewhere)
+    this.direct = away === undefined ? here : runsBySize(here, away)
+  }
+
+  get jobs(): JobQueue {
+    return this.#jobs.queue(this.tenant)
+  }
+
+  ref(id: string): TaskRef {
+    return { tenant: this.tenant, id }
   }
 }

@@ -26,7 +26,7 @@ async function done(body: object): Promise<Record<string, number>> {
   return Object.fromEntries(entries.map(([id, { statusCode }]) => [id, statusCode]))
 }
 
-it.each([{ tags: { x: {} } }, { tags: { x: [1, null] } }, { 'tags.x': { a: 1 } }])(
+it.each([{ tags: { x: {} } }, { tags: { x: { a: 1 } } }])(
   'a tag that no task can have is refused, with its place: %j',
   async (query) => {
     const answer = await rules.ask('POST', '/api/batch', { entity: 'task', action: 'stop', query })

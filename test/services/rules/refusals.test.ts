@@ -58,18 +58,7 @@ const CASES: readonly Case[] = [
     'Not possible to reload task t1: it was not made from a template',
     'WRONG_STATUS',
   ],
-  [
-    'POST /api/batch',
-    batchOf('stop', { filter: 'a' }),
-    '/query/filter <- filter is not allowed in batch queries (use name, tags or another filter)',
-  ],
-  ['GET /api/tasks/t1/explain', undefined, '/node <- is missing (write node=<label of a sensor or actuator>)'],
   ['DELETE /api/tasks?name=a', undefined, '/name <- is no parameter of this request (write one of ids, id, forceStop)'],
-  [
-    'POST /api/batch',
-    [],
-    'the batch must be an object, not an array (write { "entity": "task", "action": ..., "query": ... })',
-  ],
   [
     'PATCH /api/templates?ids=overheating',
     upgrade('9.9.9'),
@@ -82,13 +71,8 @@ const CASES: readonly Case[] = [
   ],
   [
     'POST /api/batch',
-    batchOf('updatePlugins', { ids: ['t1'] }, upgrade('latest')),
+    batchOf('updatePlugins', { ids: ['t1'] }, { updates: upgrade('latest').updates }),
     '/actionParameters/updates/0/toVersion <- latest is no exact version (write "toVersion": "1.1.0", the newest of heat)',
-  ],
-  [
-    'PATCH /api/tasks?ids=t1',
-    { operation: 'command', command: 'strt' },
-    '/command <- unknown command strt, we support delete, start, restart, stop, reload, stopAndDelete',
   ],
   [
     'POST /api/data',
@@ -105,6 +89,13 @@ const CASES: readonly Case[] = [
     undefined,
     '/cron <- "soon" is not a cron expression (write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly)',
     'SCHEDULE',
+  ],
+  ['POST /api/tasks/simulate', { rule: GRAPH, source: [] }, '/source <- is unknown (did you mean resource?)'],
+  ['POST /api/tasks/simulate', { rule: GRAPH, mesages: [] }, '/mesages <- is unknown (did you mean messages?)'],
+  [
+    'POST /api/batch',
+    batchOf('updateProperties', { ids: ['t1'] }, { variabels: {} }),
+    '/actionParameters/variabels <- is unknown (did you mean variables?)',
   ],
   ['POST /api/tasklogs', { taskId: 't1', pageToken: 'next' }, NO_PAGE],
   ['GET /api/tasklogs?taskId=t1&pageToken=next', undefined, NO_PAGE],

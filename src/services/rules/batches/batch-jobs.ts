@@ -1,10 +1,9 @@
 /** Operations on many tasks as jobs. */
 import { itemHandler, type Job, type JobHandler } from '#jobs'
-import type { BatchOperation, TaskAction } from './batch-schema.ts'
-import type { TenantCollections } from '../collections.ts'
+import type { BatchEntry, BatchOperation, TaskAction } from './batch-schema.ts'
 import { act } from './task-action.ts'
-import { actElsewhere, foreignOf, type RulesPartition } from '../partitions/rules-partition.ts'
-import type { TaskChanges } from '../tasks/task-changes.ts'
+import { foreignOf } from '../partitions/rules-partition.ts'
+import type { TenantRules } from '../tenant-rules.ts'
 
 export const BATCH_JOB = 'rules.batch'
 
@@ -21,12 +20,8 @@ const SLICE = 25
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Its items are ids of tasks. `partition`: those of others are changed there. */
-export function batchHandler(
-  changes: (tenant: string) => TaskChanges,
-  collections: (tenant: string) => TenantCollections,
-  partition?: RulesPartition,
-): JobHandler {
+/** Its items are ids of tasks; those of other partitions are changed there. */
+export function batchHandler(rulesOf: (tenant: string) => TenantRules): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
     isSerial: true,
@@ -34,12 +29,14 @@ export function batchHandler(
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
     slice: SLICE,
-    item: (id, { tenant, job }, isRepeat) => {
+    item: async (id, { tenant, job }, isRepeat) => {
       const { action } = batchData(job)
-      const elsewhere = partition && foreignOf(id, partition)
-      if (partition === undefined || elsewhere === undefined)
-        return act(changes(tenant), collections(tenant), id, action, job.id, isRepeat)
-      return actElsewhere(tenant, elsewhere, { id, action, batch: job.id, isRepeat }, partition)
+      const rules = rulesOf(tenant)
+      const { partition } = rules.options
+      const at = foreignOf(id, partition)
+      if (partition === undefined || at === undefined) return act(rules, id, action, job.id, isRepeat)
+      const question = { ask: 'act', id, action, batch: job.id, isRepeat } as const
+      return (await partition.ask(tenant, at, question)) as BatchEntry
     },
   })
 }

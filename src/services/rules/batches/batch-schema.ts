@@ -1,39 +1,66 @@
 /** Operations on many tasks. */
 import { Type } from 'typebox'
-import type { NodeOverride } from '#core'
-import { AnyObject, IsoTime, TaskStatusSchema, TaskTypeSchema } from '../shared-schema.ts'
-import type { TaskFilter, TaskPreview } from '../tasks/task-schema.ts'
-import { BATCH_ACTIONS, type BatchAction } from '../words.ts'
+import type { NodeOverride, TaskSettings } from '#core'
+import { NodeOverrideSchema } from '#core/spi'
+import { isPlainObject, movedTo, refusedBy, shown } from '#kernel'
+import { type Checked, checked, closed, type Decoded, nullable, type Problem, refined } from '#services/shared/contract'
+import { AnyObject, ISSUE_TYPES, IsoTime, Text, Version } from '../shared-schema.ts'
+import { ReloadPreviewSchema, TASK_FILTERS, type TaskPreview } from '../tasks/task-schema.ts'
 
-/** `query`: the filters of the task listing but `filter`; `ids` as a list, `tags` as an object. */
-export const BatchQuerySchema = Type.Object(
+export const BATCH_ACTIONS = [
+  'updatePlugins',
+  'updateProperties',
+  'delete',
+  'start',
+  'restart',
+  'stop',
+  'reload',
+  'stopAndDelete',
+] as const
+export type BatchAction = (typeof BATCH_ACTIONS)[number]
+
+/** Ids that one operation may name. */
+const MAX_IDS = 10_000
+
+const ids = Type.Optional(
+  refined(Type.Union([Type.Array(Text), Text]), (value) => {
+    if (!Array.isArray(value) || value.length <= MAX_IDS) return []
+    const message = `${value.length} ids are more than ${MAX_IDS}`
+    return [{ type: 'TOO_LARGE', message, suggestion: 'use several operations' }]
+  }),
+)
+const Scalar = Type.Union([Text, Type.Number(), Type.Boolean()])
+const tag = refined(Type.Union([Text, Type.Number(), Type.Boolean(), Type.Null(), Type.Array(Scalar)]), (value) =>
+  [value].flat().every((one) => ['string', 'number', 'boolean'].includes(typeof one)) || value === null
+    ? []
+    : [
+        {
+          message: `${shown(value)} is not a value of a tag`,
+          suggestion: 'write a text, a number, true or false, a list of them, or null for any value',
+        },
+      ],
+)
+
+/** The filters of the task listing but `filter`; `ids` as a list, `tags` as an object. */
+export const BatchQuerySchema = closed(
   {
-    ids: Type.Optional(Type.Union([Type.Array(Type.String()), Type.String()])),
-    id: Type.Optional(Type.Union([Type.Array(Type.String()), Type.String()])),
-    name: Type.Optional(Type.String()),
-    resource: Type.Optional(Type.String()),
+    ids,
+    id: ids,
+    ...TASK_FILTERS,
     resourceType: Type.Optional(Type.String({ minLength: 1 })),
     resourceMetadataExpression: Type.Optional(Type.String({ minLength: 1 })),
-    type: Type.Optional(TaskTypeSchema),
-    status: Type.Optional(TaskStatusSchema),
-    template: Type.Optional(Type.Union([Type.String(), Type.Null()])),
-    templateVersion: Type.Optional(Type.Integer({ minimum: 1 })),
-    plugin: Type.Optional(Type.String()),
-    user: Type.Optional(Type.String()),
-    finishedBefore: Type.Optional(Type.Number()),
-    createdAfter: Type.Optional(Type.Number()),
-    createdBefore: Type.Optional(Type.Number()),
+    template: Type.Optional(nullable(Text)),
     tags: Type.Optional(
-      Type.Record(Type.String(), Type.Unknown(), {
+      Type.Record(Text, tag, {
         description: 'a value, or a list of which one is enough, by key; null: there is the key. All keys must fit',
       }),
     ),
-    tagKeys: Type.Optional(Type.Array(Type.String(), { minItems: 1, description: 'one of these keys is enough' })),
+    tagKeys: Type.Optional(Type.Array(Text, { minItems: 1, description: 'one of these keys is enough' })),
   },
-  { title: 'batch query' },
+  { title: 'batch query', patternProperties: { '^tags[.]': tag } },
 )
 
-const PluginUpdateSchema = Type.Object(
+const PluginUpdateSchema = closed(
   {
     name: Type.String({ minLength: 1 }),
     fromVersion: Type.String({ minLength: 1, description: 'exact version, or any' }),
@@ -41,43 +68,45 @@ const PluginUpdateSchema = Type.Object(
   },
   { title: 'plugin update' },
 )
-export interface PluginUpdate {
-  readonly name: string
-  readonly fromVersion: string
-  readonly toVersion: string
+export interface PluginUpdate extends Decoded<typeof PluginUpdateSchema> {}
+
+export const UpdatePluginsSchema = closed({ updates: Type.Array(PluginUpdateSchema, { minItems: 1 }) })
+
+export const PROPERTIES = {
+  nodes: Type.Optional(Type.Unsafe<readonly NodeOverride[]>(Type.Array(NodeOverrideSchema))),
+  variables: Type.Optional(AnyObject),
+  tags: Type.Optional(Type.Record(Text, Type.Unknown(), { description: 'merged; null removes a key' })),
+  gatesNeedFullObservation: Type.Optional(Type.Boolean()),
+  resetObservations: Type.Optional(Type.Boolean()),
+  parallel: Type.Optional(Type.Boolean()),
+}
+const UpdatePropertiesSchema = refined(closed(PROPERTIES), (update) =>
+  Object.keys(update as object).length > 0
+    ? []
+    : [{ message: 'there is nothing to update', suggestion: 'write "nodes": [...], "variables" or "tags"' }],
+)
+export interface PropertiesUpdate
+  extends Pick<TaskSettings, 'variables'>, Omit<Decoded<typeof UpdatePropertiesSchema>, 'variables'> {}
+
+const OF_PARAMETERS = { subject: 'the batch', ...ISSUE_TYPES }
+const PARAMETERS: Readonly<Partial<Record<BatchAction, Checked>>> = {
+  updatePlugins: checked(UpdatePluginsSchema, OF_PARAMETERS),
+  updateProperties: checked(UpdatePropertiesSchema, OF_PARAMETERS),
+  reload: checked(closed({ templateVersion: Type.Optional(Version) }), OF_PARAMETERS),
+}
+const NO_PARAMETERS = checked(closed({}), OF_PARAMETERS)
+
+/** What is wrong with the parameters of an action. `place`: where they stand. */
+export function parameterProblems(action: BatchAction | undefined, given: object, place: string): readonly Problem[] {
+  if (action === undefined || !BATCH_ACTIONS.includes(action)) return []
+  const issues = refusedBy(() => (PARAMETERS[action] ?? NO_PARAMETERS).read(given))
+  return issues.map((issue) => {
+    const { path, fix: [operation] = [], ...said } = movedTo(issue, `${place}${issue.path}`)
+    return { ...said, at: path, ...(operation && { fix: () => operation }) }
+  })
 }
 
-export const UpdatePluginsSchema = Type.Object(
-  { updates: Type.Array(PluginUpdateSchema, { minItems: 1 }) },
-  { title: 'actionParameters of updatePlugins' },
-)
-
-export const ReloadSchema = Type.Object(
-  { templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'default: the newest version' })) },
-  { title: 'actionParameters of reload' },
-)
-
-export const UpdatePropertiesSchema = Type.Object(
-  {
-    nodes: Type.Optional(Type.Array(AnyObject)),
-    variables: Type.Optional(AnyObject),
-    tags: Type.Optional(Type.Record(Type.String(), Type.Unknown(), { description: 'merged; null removes a key' })),
-    gatesNeedFullObservation: Type.Optional(Type.Boolean()),
-    resetObservations: Type.Optional(Type.Boolean()),
-    parallel: Type.Optional(Type.Boolean()),
-  },
-  { title: 'actionParameters of updateProperties' },
-)
-export interface PropertiesUpdate {
-  readonly nodes?: readonly NodeOverride[]
-  readonly variables?: Readonly<Record<string, unknown>>
-  readonly tags?: Readonly<Record<string, unknown>>
-  readonly gatesNeedFullObservation?: boolean
-  readonly resetObservations?: boolean
-  readonly parallel?: boolean
-}
-
-export const BatchRequestSchema = Type.Object(
+const BatchRequestSchema = closed(
   {
     entity: Type.Enum(['task']),
     action: Type.Enum(BATCH_ACTIONS),
@@ -86,12 +115,17 @@ export const BatchRequestSchema = Type.Object(
   },
   { title: 'batch' },
 )
+export const BatchRequest = checked(
+  refined(BatchRequestSchema, (request) => {
+    const { action, actionParameters = {} } = request as Decoded<typeof BatchRequestSchema>
+    if (!isPlainObject(actionParameters)) return []
+    return parameterProblems(action, actionParameters, '/actionParameters')
+  }),
+  { subject: 'the batch', ...ISSUE_TYPES },
+)
 /** As it is posted. */
-export interface BatchRequest {
-  readonly entity: 'task'
-  readonly action: BatchAction
+export interface BatchRequest extends Omit<Decoded<typeof BatchRequestSchema>, 'query'> {
   readonly query: Readonly<Record<string, unknown>>
-  readonly actionParameters?: Readonly<Record<string, unknown>>
 }
 
 /** What is done to each task, read from a request. */
@@ -101,97 +135,55 @@ export type TaskAction =
   | { readonly action: 'updatePlugins'; readonly updates: readonly PluginUpdate[] }
   | { readonly action: 'updateProperties'; readonly update: PropertiesUpdate }
 
-export interface ReadBatch {
-  readonly where: TaskFilter
-  readonly action: TaskAction
+export function removes({ action }: TaskAction): boolean {
+  return action === 'delete' || action === 'stopAndDelete'
 }
 
-const operation = {
+const OperationSchema = Type.Object({
   entity: Type.Literal('task'),
   action: Type.Enum(BATCH_ACTIONS),
-  description: Type.Optional(Type.String()),
-}
+  description: Text,
+})
+export interface BatchOperation extends Decoded<typeof OperationSchema> {}
+const operation = Type.Unsafe<BatchOperation>(OperationSchema)
 
-/** 200: what the operation would do. */
+/** 200, for `dryRun=true`: nothing was changed. At most 1,000 tasks are looked into; `total` counts all. */
 export const BatchPreviewSchema = Type.Object(
   {
     dryRun: Type.Literal(true),
-    operation: Type.Object(operation),
+    operation,
     total: Type.Integer(),
-    tasks: Type.Array(AnyObject),
+    tasks: Type.Unsafe<readonly TaskPreview[]>(Type.Array(ReloadPreviewSchema)),
   },
   { title: 'BatchPreview' },
 )
+export interface BatchPreview extends Decoded<typeof BatchPreviewSchema> {}
 
 /** 202. */
 export const QueuedBatchSchema = Type.Object(
   {
     statusCode: Type.Literal(202),
-    uri: Type.String(),
-    entity: Type.Object({
-      id: Type.String(),
-      user: Type.Optional(Type.String()),
-      queueTime: IsoTime,
-      operation: Type.Object(operation),
-    }),
+    uri: Text,
+    entity: Type.Object({ id: Text, user: Text, queueTime: IsoTime, operation }),
   },
   { title: 'QueuedBatch' },
 )
-export interface BatchOperation {
-  readonly entity: 'task'
-  readonly action: BatchAction
-  readonly description: string
-}
-export interface QueuedBatch {
-  readonly statusCode: 202
-  readonly uri: string
-  readonly entity: {
-    readonly id: string
-    readonly user: string
-    readonly queueTime: string
-    readonly operation: BatchOperation
-  }
-}
+export interface QueuedBatch extends Decoded<typeof QueuedBatchSchema> {}
 
-export const BatchEntrySchema = Type.Object({ statusCode: Type.Integer(), error: Type.Optional(Type.String()) })
-export interface BatchEntry {
-  readonly statusCode: number
-  readonly error?: string
-}
+const BatchEntrySchema = Type.Object({ statusCode: Type.Integer(), error: Type.Optional(Text) })
+export interface BatchEntry extends Decoded<typeof BatchEntrySchema> {}
+const entries = Type.Unsafe<Readonly<Record<string, BatchEntry>>>(Type.Record(Text, BatchEntrySchema))
 
+/** While it runs there is neither `finishedTime` nor `results`. */
 export const BatchStatusSchema = Type.Object(
   {
-    id: Type.String(),
-    user: Type.String(),
-    operation: Type.Object(operation),
+    id: Text,
+    user: Text,
+    operation,
     queueTime: IsoTime,
     finishedTime: Type.Optional(IsoTime),
-    results: Type.Optional(
-      Type.Object({
-        success: Type.Record(Type.String(), BatchEntrySchema),
-        failure: Type.Record(Type.String(), BatchEntrySchema),
-      }),
-    ),
+    results: Type.Optional(Type.Object({ success: entries, failure: entries })),
   },
   { title: 'BatchStatus' },
 )
-/** While it runs there is neither `finishedTime` nor `results`. */
-export interface BatchStatus {
-  readonly id: string
-  readonly user: string
-  readonly operation: BatchOperation
-  readonly queueTime: string
-  readonly finishedTime?: string
-  readonly results?: {
-    readonly success: Readonly<Record<string, BatchEntry>>
-    readonly failure: Readonly<Record<string, BatchEntry>>
-  }
-}
-
-/** 200, for `dryRun=true`: nothing was changed. At most 1,000 tasks are looked into; `total` counts all. */
-export interface BatchPreview {
-  readonly dryRun: true
-  readonly operation: BatchOperation
-  readonly total: number
-  readonly tasks: readonly TaskPreview[]
-}
+export interface BatchStatus extends Decoded<typeof BatchStatusSchema> {}

@@ -4,36 +4,40 @@ import { portionsOfIds } from '#storage'
 import { itemResults } from '#services/shared'
 import { machineTimers } from '#platform'
 import { BATCH_JOB, batchData, type BatchData } from './batch-jobs.ts'
-import type { BatchOperation, BatchRequest, BatchStatus, QueuedBatch, ReadBatch } from './batch-schema.ts'
+import {
+  type BatchAction,
+  type BatchOperation,
+  BatchRequest,
+  type BatchStatus,
+  type PluginUpdate,
+  type QueuedBatch,
+  type TaskAction,
+} from './batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import type { BatchApi } from '../contract.ts'
-import { noBatch, noTaskWithId } from '../error-texts.ts'
+import { noTaskWithId } from '../error-texts.ts'
 import { previewElsewhere } from '../partitions/rules-partition.ts'
-import { describeBatch, readBatch } from './read-batch.ts'
-import type { Caller } from '#kernel'
+import type { PlugRegistry } from '#core'
+import { AppError, type Caller, isPlainObject, refuse } from '#kernel'
+import { missingVersions } from '../tasks/plug-versions.ts'
 import { withResources } from '../tasks/resource-filter.ts'
 import { entryOf, preview } from './task-action.ts'
 import { NEWEST_FIRST, taskConditions } from '../tasks/task-conditions.ts'
-import { taskOf, type TaskDependencies } from '../tasks/task-service.ts'
+import { taskOf } from '../tasks/task-service.ts'
 import { withLosses } from '../tasks/task-changes.ts'
-import type { TaskFilter, TaskPreview } from '../tasks/task-schema.ts'
+import type { TagFilter, TaskFilter, TaskPreview } from '../tasks/task-schema.ts'
+import type { TenantRules } from '../tenant-rules.ts'
 
 const MAX_PREVIEWED = 1000
 const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
 
-export function batchApi(
-  dependencies: TaskDependencies & { readonly jobs: (tenant: string) => JobQueue },
-  collections: TenantCollections,
-  caller: Caller,
-): BatchApi {
-  const { maker, changes, show, newId, resources, partition } = dependencies
-  const jobs = dependencies.jobs(collections.tenant)
-  const narrowed = (where: TaskFilter) => withResources(where, collections.tenant, resources(), '/query')
+export function batchApi(rules: TenantRules, caller: Caller): BatchApi {
+  const { maker, collections, jobs } = rules
   const queue = async (request: BatchRequest): Promise<QueuedBatch> => {
     const read = readBatch(request, maker.plugs)
-    const { ids, missing } = await selected(collections, await narrowed(read.where))
-    const id = newId()
+    const { ids, missing } = await selected(collections, await withResources(read.where, rules, '/query'))
+    const id = rules.options.newId()
     const operation = operationOf(request, read)
     const data: BatchData = { operation, action: read.action, missing }
     const { queueTime } = await jobs.add({ type: BATCH_JOB, id, user: caller.user, data, items: ids })
@@ -42,7 +46,7 @@ export function batchApi(
   }
   const get = async (id: string): Promise<BatchStatus> => {
     const job = await jobs.get(id)
-    if (job?.type !== BATCH_JOB) throw noBatch(id)
+    if (job?.type !== BATCH_JOB) throw new AppError('NOT_FOUND', `No batch operation with id '${id}'`)
     return statusOf(job, jobs)
   }
   return {
@@ -55,25 +59,25 @@ export function batchApi(
     get,
     preview: async (request) => {
       const read = readBatch(request, maker.plugs)
-      const where = taskConditions(await narrowed(read.where))
+      const where = taskConditions(await withResources(read.where, rules, '/query'))
       const [found, total] = await Promise.all([
         collections.tasks.find({ where, sort: NEWEST_FIRST, limit: MAX_PREVIEWED }),
         collections.tasks.count(where),
       ])
       const tasks: TaskPreview[] = []
       for (const { value } of found) {
-        const elsewhere = previewElsewhere(collections.tenant, value.id, read.action, partition)
-        tasks.push(await (elsewhere ?? preview(changes, show, collections, value, read.action)))
+        const elsewhere = previewElsewhere(rules.tenant, value.id, read.action, rules.options.partition)
+        tasks.push(await (elsewhere ?? preview(rules, value, read.action)))
         if (tasks.length % 20 === 0) await machineTimers.breathe()
       }
       return { dryRun: true, operation: operationOf(request, read), total, tasks }
     },
-    previewReload: async (id, options) =>
-      preview(changes, show, collections, await taskOf(collections, id), { action: 'reload', ...options }),
-    reload: (id, options) =>
-      withLosses(async (told) =>
-        show.whole(collections, await changes.reload(collections, id, { ...options, told }), { format: 'bn' }),
-      ),
+    previewReload: async (id, options) => preview(rules, await taskOf(rules, id), { action: 'reload', ...options }),
+    reload: (id, { ifRevision, ...options } = {}) =>
+      withLosses(async (told) => {
+        const made = await rules.changes.act(id, { action: 'reload', ...options }, { ifRevision, told })
+        return rules.show.whole(made, { format: 'bn' })
+      }),
   }
 }
 
@@ -124,4 +128,85 @@ async function statusOf(job: Job, jobs: JobQueue): Promise<BatchStatus> {
   const absent = missing.map((task) => [task, entryOf(noTaskWithId(task))] as const)
   const results = await itemResults(absent, jobs.outcomes(job))
   return { ...head, finishedTime: new Date(finishedTime).toISOString(), results }
+}
+
+type Fields = Readonly<Record<string, unknown>>
+
+interface ReadBatch {
+  readonly where: TaskFilter
+  readonly action: TaskAction
+}
+
+/** Throws `VALIDATION` with every problem of the request. */
+function readBatch(input: unknown, plugs: PlugRegistry): ReadBatch {
+  const { action, query, actionParameters = {} } = BatchRequest.read(input)
+  return { where: filterOf(query), action: actionOf(action, actionParameters, plugs) }
+}
+
+function filterOf({ ids, id, tags = {}, ...others }: Fields): TaskFilter {
+  const named = Object.entries(others).filter(([key]) => key.startsWith('tags.'))
+  const rest = Object.fromEntries(Object.entries(others).filter(([key]) => !key.startsWith('tags.'))) as TaskFilter
+  const tagFilters = [...Object.entries(tags as Fields), ...named.map(([key, value]) => [key.slice(5), value] as const)]
+  return {
+    ...rest,
+    ...(rest.template === 'null' && { template: null }),
+    ...((ids !== undefined || id !== undefined) && { ids: [...new Set([...listOf(ids), ...listOf(id)])] }),
+    ...(tagFilters.length > 0 && { tags: tagFilters.flatMap(([key, value]) => valuesOf(key, value)) }),
+  }
+}
+
+function listOf(value: unknown): readonly string[] {
+  if (Array.isArray(value)) return value.map(String)
+  return typeof value === 'string' ? value.split(',').filter((part) => part !== '') : []
+}
+
+/** Without a value the key is enough. */
+function valuesOf(key: string, value: unknown): readonly TagFilter[] {
+  if (value === null || value === '') return [{ key }]
+  return [value].flat().map((one) => ({ key, value: String(one) }))
+}
+
+function actionOf(action: BatchAction, parameters: Fields, plugs: PlugRegistry): TaskAction {
+  switch (action) {
+    case 'updatePlugins': {
+      const updates = parameters['updates'] as readonly PluginUpdate[]
+      const missing = missingVersions(updates, plugs, '/actionParameters/updates')
+      if (missing.length > 0) throw refuse('the batch', missing)
+      return { action, updates }
+    }
+    case 'updateProperties':
+      return { action, update: parameters }
+    case 'reload':
+      return { action, ...parameters }
+    default:
+      return { action }
+  }
+}
+
+/** What an operation does, in words: `Remove tasks filtered by type=onetime AND status=stopped`. */
+function describeBatch(action: BatchAction, query: Fields): string {
+  const parts = Object.entries(query).flatMap(([key, value]) =>
+    key === 'tags' && isPlainObject(value)
+      ? Object.entries(value).map(([tag, text]) => `tags.${tag}=${textOf(text)}`)
+      : [`${key}=${textOf(value)}`],
+  )
+  const words = `${VERBS[action]}${parts.length === 0 ? '' : ` filtered by ${parts.join(' AND ')}`}`
+  return words.length > LONGEST ? `${words.slice(0, LONGEST)} ...` : words
+}
+
+const LONGEST = 500
+const VERBS: Readonly<Record<BatchAction, string>> = {
+  delete: 'Remove tasks',
+  stopAndDelete: 'Stop and remove tasks',
+  start: 'Start tasks',
+  stop: 'Stop tasks',
+  restart: 'Restart tasks',
+  reload: 'Reload tasks',
+  updatePlugins: 'Update plugins of tasks',
+  updateProperties: 'Update properties of tasks',
+}
+
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join(',')
+  return typeof value === 'string' ? value : JSON.stringify(value)
 }

@@ -3,7 +3,7 @@
  * the tasks' states do, so it is stored with them and made up again after a crash; an id keeps its place.
  */
 import type { Execution, LiveTask, Outcome } from '#core/spi'
-import type { Delivery } from '../runner.ts'
+import type { Delivery } from '../inspection/inspection-schema.ts'
 import type { DeliveryRecord, OpenDelivery } from './records.ts'
 
 type Open = { -readonly [K in keyof OpenDelivery]: OpenDelivery[K] }

@@ -11,8 +11,6 @@ import type { EngineEvent, Lost, Plug, Ports } from '#core'
 import { AppError } from '#kernel'
 import type { Store } from '#storage'
 import type {
-  Delivery,
-  DeliveryQuery,
   EndedRun,
   NodeControl,
   PlannedChange,
@@ -23,6 +21,7 @@ import type {
   TaskRunner,
   TenantEvent,
 } from '../runner.ts'
+import type { Delivery, DeliveryQuery } from '../inspection/inspection-schema.ts'
 import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
@@ -256,7 +255,7 @@ class Runner implements DurableRunner {
     const runner = await TenantRunner.open({
       store: store(tenant),
       engine: { ...common, history: KEPT_EVENTS, plugs, ...(ports && { ports: laterPorts(ports) }) },
-      preparer: new Preparer(plugs),
+      preparer: new Preparer(plugs, common),
       scheduler: clock,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,

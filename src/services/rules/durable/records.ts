@@ -1,7 +1,7 @@
 /** What the runner stores beside its log. */
 import type { SavedState } from '#core/spi'
 import type { CollectionSpec, Query } from '#storage'
-import type { Delivery } from '../runner.ts'
+import type { Delivery } from '../inspection/inspection-schema.ts'
 
 /** A task's state after the input at `position` and all that followed from it up to `time` (epoch ms). */
 export interface StateRecord {

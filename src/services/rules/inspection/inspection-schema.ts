@@ -1,73 +1,61 @@
 /** A look into a task at work: nodes, log, events, deliveries. */
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import type { EngineEvent } from '#core'
-import { AnyObject, EpochMs, IsoTime } from '../shared-schema.ts'
-import { LOG_LEVELS, type LogLevel } from '../words.ts'
+import { checked, closed, type Decoded, instant, refined } from '#services/shared/contract'
+import { AnyObject, EpochMs, ISSUE_TYPES, IsoTime, LOG_LEVELS, Text } from '../shared-schema.ts'
 
 export const RuntimeNodeSchema = Type.Object(
   {
-    name: Type.String(),
-    states: Type.Array(Type.Record(Type.String(), Type.Number()), { description: 'one state per object' }),
-    mostLikelyState: Type.Union([Type.Object({ state: Type.String(), probability: Type.Number() }), Type.Null()]),
-    sensor: Type.Optional(
-      Type.Object({ name: Type.String(), version: Type.Optional(Type.String()), label: Type.String() }),
-    ),
+    name: Text,
+    states: Type.Array(Type.Record(Text, Type.Number()), { description: 'one state per object' }),
+    mostLikelyState: Type.Union([Type.Object({ state: Text, probability: Type.Number() }), Type.Null()]),
+    sensor: Type.Optional(Type.Object({ name: Text, version: Type.Optional(Text), label: Text })),
     properties: Type.Optional(AnyObject),
     rawData: Type.Optional(Type.Unknown()),
     collectedTime: Type.Optional(EpochMs),
-    error: Type.Optional(Type.Object({ time: EpochMs, message: Type.String() })),
+    error: Type.Optional(Type.Object({ time: EpochMs, message: Text })),
   },
   { title: 'RuntimeNode' },
 )
-export interface RuntimeNode {
-  readonly name: string
-  readonly states: readonly Readonly<Record<string, number>>[]
-  readonly mostLikelyState: { readonly state: string; readonly probability: number } | null
-  readonly sensor?: { readonly name: string; readonly version?: string; readonly label: string }
-  readonly properties?: Readonly<Record<string, unknown>>
-  readonly rawData?: unknown
-  readonly collectedTime?: number
-  readonly error?: { readonly time: number; readonly message: string }
-}
+export interface RuntimeNode extends Decoded<typeof RuntimeNodeSchema> {}
 
-/** PATCH of a node; at least one of the two. */
-export const NodePushSchema = Type.Object(
-  { state: Type.Optional(Type.String({ minLength: 1 })), rawData: Type.Optional(AnyObject) },
-  { title: 'push' },
+const state = Type.Optional(Type.String({ minLength: 1 }))
+
+/** PATCH of a node. */
+const NodePushSchema = closed(
+  { state, rawData: Type.Optional(AnyObject) },
+  { title: 'push', minProperties: 1, description: 'at least one of the two' },
 )
-export interface NodePush {
-  readonly state?: string
-  readonly rawData?: Record<string, unknown>
-}
+export const NodePush = checked(NodePushSchema, { subject: 'the push', ...ISSUE_TYPES })
+export interface NodePush extends Decoded<typeof NodePushSchema> {}
 
 /** POST of a node: `state=OPEN` or `operation=start` as a form or text; also as JSON. */
-export type NodeCommand =
-  | { readonly state: string; readonly operation?: never }
-  | { readonly operation: 'start' | 'resume'; readonly state?: never }
-
-export const TaskLogQuerySchema = Type.Object(
-  {
-    taskId: Type.String({ minLength: 1 }),
-    logLevel: Type.Optional(Type.Enum(LOG_LEVELS, { description: 'this level and those above it' })),
-    messageContains: Type.Optional(Type.String()),
-    from: Type.Optional(Type.Union([Type.Number(), Type.String()], { description: 'epoch ms or ISO 8601' })),
-    until: Type.Optional(Type.Union([Type.Number(), Type.String()])),
-    pageToken: Type.Optional(Type.String()),
-    limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000 })),
-  },
-  { title: 'task log query' },
+const NodeCommandSchema = closed(
+  { state, operation: Type.Optional(Type.Enum(['start', 'resume'])) },
+  { minProperties: 1, description: 'one of the two' },
 )
-/** Times are epoch ms, `from` included, `until` not. */
-export interface TaskLogQuery {
-  readonly taskId: string
-  readonly logLevel?: LogLevel
-  readonly messageContains?: string
-  readonly from?: number
-  readonly until?: number
-  readonly pageToken?: string
-  /** default 100 */
-  readonly limit?: number
+export const NodeCommand = checked(
+  refined(NodeCommandSchema, (fields) => {
+    if (Object.keys(fields as object).length === 1 || !Object.hasOwn(fields as object, 'state')) return []
+    return [{ message: 'expected state=<state>, operation=start or operation=resume' }]
+  }),
+  { subject: 'the command', ...ISSUE_TYPES },
+)
+export interface NodeCommand extends Decoded<typeof NodeCommandSchema> {}
+
+export const TASK_LOG = {
+  taskId: Type.String({ minLength: 1 }),
+  logLevel: Type.Optional(Type.Enum(LOG_LEVELS, { description: 'this level and those above it' })),
+  messageContains: Type.Optional(Text),
+  from: Type.Optional(instant),
+  until: Type.Optional(instant),
+  pageToken: Type.Optional(Text),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, description: 'default 100' })),
 }
+const TaskLogQuerySchema = closed(TASK_LOG, { title: 'task log query' })
+export const TaskLogQuery = checked(TaskLogQuerySchema, { subject: 'the query', ...ISSUE_TYPES })
+/** Times are epoch ms, `from` included, `until` not. */
+export interface TaskLogQuery extends Decoded<typeof TaskLogQuerySchema> {}
 
 export const TaskLogSchema = Type.Object(
   {
@@ -76,16 +64,16 @@ export const TaskLogSchema = Type.Object(
         time: IsoTime,
         at: Type.Optional(IsoTime),
         level: Type.Enum(LOG_LEVELS),
-        message: Type.String(),
-        node: Type.Optional(Type.String()),
-        taskId: Type.String(),
+        message: Text,
+        node: Type.Optional(Text),
+        taskId: Text,
       }),
     ),
     pageToken: Type.Optional(Type.String({ description: 'for the next, older page' })),
   },
   { title: 'TaskLog' },
 )
-export type TaskLogPage = Static<typeof TaskLogSchema>
+export interface TaskLogPage extends Decoded<typeof TaskLogSchema> {}
 export type TaskLogLine = TaskLogPage['logs'][number]
 
 /** One event of a task's stream. `id` is what `Last-Event-ID` takes. */
@@ -106,18 +94,27 @@ export interface EventStreamOptions {
   readonly signal: AbortSignal
 }
 
+export const DeliveryStatus = Type.Enum(['pending', 'retrying', 'delivered', 'dead'])
 export const DeliverySchema = Type.Object(
   {
-    id: Type.String(),
-    node: Type.String(),
+    id: Type.String({ description: 'the same on every attempt' }),
+    node: Text,
     plug: Type.String({ description: 'name:version' }),
-    status: Type.Enum(['pending', 'retrying', 'delivered', 'dead']),
+    status: DeliveryStatus,
     attempts: Type.Integer({ minimum: 0 }),
     createTime: EpochMs,
     lastAttemptTime: Type.Optional(EpochMs),
     nextAttemptTime: Type.Optional(EpochMs),
-    message: Type.Optional(Type.String()),
-    error: Type.Optional(Type.String()),
+    message: Type.Optional(Text),
+    error: Type.Optional(Text),
   },
   { title: 'Delivery' },
 )
+/** One effect on its way out. Times are epoch ms; `createTime`: of the input that it fired for. */
+export interface Delivery extends Decoded<typeof DeliverySchema> {}
+export interface DeliveryQuery {
+  readonly limit: number
+  readonly status?: Delivery['status']
+  /** only older than the delivery of that id */
+  readonly before?: string
+}

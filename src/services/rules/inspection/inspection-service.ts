@@ -2,33 +2,26 @@
 import type { NodeView } from '#core'
 import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import { AppError, isPlainObject } from '#kernel'
-import type { TenantCollections } from '../collections.ts'
 import type { InspectionApi } from '../contract.ts'
-import type { NodeCommand, RuntimeNode } from './inspection-schema.ts'
-import type { TaskRef } from '../runner.ts'
+import type { RuntimeNode } from './inspection-schema.ts'
 import { runtimeNode } from './runtime-node.ts'
 import { logPage } from './task-log.ts'
-import { runningTask, taskOf, type TaskDependencies } from '../tasks/task-service.ts'
+import { runningTask, taskOf } from '../tasks/task-service.ts'
 import type { TaskRecord } from '../tasks/task-record.ts'
-import type { TaskEventHistory } from '../tasks/task-event-history.ts'
-
-export interface InspectionDependencies extends TaskDependencies {
-  readonly history: TaskEventHistory
-  readonly now: () => number
-}
+import type { TenantRules } from '../tenant-rules.ts'
 
 const GATE_STATES = ['TRUE', 'FALSE']
 
-export function inspectionApi(dependencies: InspectionDependencies, collections: TenantCollections): InspectionApi {
-  const { maker, show, forms, nodes, history, now } = dependencies
-  const refOf = (id: string): TaskRef => ({ tenant: collections.tenant, id })
+export function inspectionApi(rules: TenantRules): InspectionApi {
+  const { maker, show, forms, history, options } = rules
+  const { nodes } = options.runner
 
   const graphOf = async (task: TaskRecord): Promise<RuleGraph> =>
-    applyOverrides(await show.graph(collections, task), task.settings.nodes ?? [], '/nodes', new Report())
+    applyOverrides(await show.graph(task), task.settings.nodes ?? [], '/nodes', new Report())
 
   const node = async (task: TaskRecord, label: string): Promise<RuntimeNode> => {
     const graph = await graphOf(task)
-    const [view] = nodes.view(refOf(task.id), label)
+    const [view] = nodes.view(rules.ref(task.id), label)
     const network = forms.of(graph, [], 'bn')
     const listed: readonly unknown[] = Array.isArray(network['nodes']) ? network['nodes'] : []
     const found = listed.find((each) => isNamed(each, label))
@@ -39,9 +32,9 @@ export function inspectionApi(dependencies: InspectionDependencies, collections:
   }
 
   return {
-    node: async (id, label) => node(await taskOf(collections, id), label),
+    node: async (id, label) => node(await taskOf(rules, id), label),
     states: async (id, label) => {
-      const graph = await graphOf(await taskOf(collections, id))
+      const graph = await graphOf(await taskOf(rules, id))
       const sensor = graph.sensors?.find((each) => each.label === label)
       if (sensor) return maker.plugs.find('sensor', sensor.name, sensor.version)?.states ?? []
       if (graph.relations?.some((each) => each.label === label)) return GATE_STATES
@@ -49,43 +42,39 @@ export function inspectionApi(dependencies: InspectionDependencies, collections:
       throw noNode(id, label, graph)
     },
     push: async (id, label, { state, rawData }) => {
-      const task = await runningTask(collections, id, `push to ${label}`)
-      await nodes.push(refOf(id), label, { ...(state !== undefined && { state }), ...(rawData && { rawData }) })
+      const task = await runningTask(rules, id, `push to ${label}`)
+      await nodes.push(rules.ref(id), label, { ...(state !== undefined && { state }), ...(rawData && { rawData }) })
       return node(task, label)
     },
-    command: async (id, label, command) => {
-      const task = await runningTask(collections, id, `apply ${wordOf(command)} to ${label}`)
-      if (command.state !== undefined) await nodes.push(refOf(id), label, { state: command.state })
-      else await nodes.command(refOf(id), label, command.operation)
+    command: async (id, label, { state = '', operation }) => {
+      const task = await runningTask(rules, id, `apply ${operation ?? state} to ${label}`)
+      if (operation === undefined) await nodes.push(rules.ref(id), label, { state })
+      else await nodes.command(rules.ref(id), label, operation)
       return node(task, label)
     },
     explain: async (id, label) => {
-      const task = await taskOf(collections, id)
+      const task = await taskOf(rules, id)
       if (task.epoch === 0) throw new AppError('WRONG_STATUS', `task ${id} has not been started`)
-      return nodes.explain(refOf(id), label)
+      return nodes.explain(rules.ref(id), label)
     },
     log: async (query) => {
-      await taskOf(collections, query.taskId)
-      return logPage(history.events(refOf(query.taskId)), query)
+      await taskOf(rules, query.taskId)
+      return logPage(history.events(rules.ref(query.taskId)), query)
     },
-    events: (id, options) =>
+    events: (id, reader) =>
       later(async () => {
-        await taskOf(collections, id)
-        return history.stream(refOf(id), now(), options)
+        await taskOf(rules, id)
+        return history.stream(rules.ref(id), options.now(), reader)
       }),
     deliveries: async (id, query) => {
-      await taskOf(collections, id)
-      return nodes.deliveries(refOf(id), query)
+      await taskOf(rules, id)
+      return nodes.deliveries(rules.ref(id), query)
     },
   }
 }
 
 async function* later<T>(open: () => Promise<AsyncIterable<T>>): AsyncGenerator<T> {
   yield* await open()
-}
-
-function wordOf(command: NodeCommand): string {
-  return command.state ?? command.operation
 }
 
 function isNamed(node: unknown, label: string): boolean {

@@ -2,7 +2,7 @@
 import type { EngineEvent } from '#core'
 import { makeIssue, refuse } from '#kernel'
 import type { TaskLogLine, TaskLogPage, TaskLogQuery } from './inspection-schema.ts'
-import { LOG_LEVELS, type LogLevel } from '../words.ts'
+import { LOG_LEVELS, type LogLevel } from '../shared-schema.ts'
 
 const DEFAULT_LIMIT = 100
 
@@ -15,7 +15,7 @@ interface Numbered {
 export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskLogPage {
   const { taskId, logLevel = 'DEBUG', messageContains, from = 0, until = Infinity, pageToken } = query
   const limit = query.limit ?? DEFAULT_LIMIT
-  const before = pageToken === undefined ? Infinity : numberOf(pageToken)
+  const before = pageToken === undefined || pageToken === '' ? Infinity : numberOf(pageToken)
   const least = LOG_LEVELS.indexOf(logLevel)
   const logs: TaskLogLine[] = []
   let last = 0

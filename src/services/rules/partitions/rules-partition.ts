@@ -1,7 +1,7 @@
 /** The rules of one partition of a tenant: what they ask of the other ones, and what they answer. */
 import { AppError, type Caller } from '#kernel'
 import { type Partition, partitionOf, partitionOfTask } from '#cluster'
-import type { BatchEntry, TaskAction } from '../batches/batch-schema.ts'
+import type { TaskAction } from '../batches/batch-schema.ts'
 import type { RulesQuestion } from './rules-question.ts'
 import type { InspectionApi, RulesApi } from '../contract.ts'
 import type { ShowOptions, TaskEntity, TaskPreview } from '../tasks/task-schema.ts'
@@ -83,9 +83,9 @@ export function acrossPartitions(own: RulesApi, caller: Caller, partition: Rules
 }
 
 /** Undefined: it is here. */
-export function foreignOf(id: string, { number, count }: Partition): number | undefined {
-  const at = partitionOfTask(id, count)
-  return at === number ? undefined : at
+export function foreignOf(id: string, partition: Partition | undefined): number | undefined {
+  const at = partition && partitionOfTask(id, partition.count)
+  return at === partition?.number ? undefined : at
 }
 
 /** Those of one list that other partitions have, as these show them, by id. */
@@ -115,17 +115,8 @@ export function previewElsewhere(
   action: TaskAction,
   partition: RulesPartition | undefined,
 ): Promise<TaskPreview> | undefined {
-  const at = partition && foreignOf(id, partition)
+  const at = foreignOf(id, partition)
   return partition === undefined || at === undefined
     ? undefined
     : (partition.ask(tenant, at, { ask: 'preview', id, action }) as Promise<TaskPreview>)
-}
-
-export async function actElsewhere(
-  tenant: string,
-  at: number,
-  question: Omit<Extract<RulesQuestion, { ask: 'act' }>, 'ask'>,
-  partition: RulesPartition,
-): Promise<BatchEntry> {
-  return (await partition.ask(tenant, at, { ask: 'act', ...question })) as BatchEntry
 }

@@ -18,6 +18,12 @@ export interface WantedResources {
   readonly expression?: string
 }
 
+/** Of a tenant; absent where nobody keeps resources. */
+interface FinderOfTenant {
+  readonly tenant: string
+  readonly options: { readonly resources?: () => ResourceFinder | undefined }
+}
+
 /** Resources that one question may mean. */
 export const MAX_RESOURCES = 10_000
 
@@ -29,12 +35,12 @@ const NAMES = ['resourceType', 'resourceMetadataExpression'] as const
  */
 export async function withResources(
   where: TaskFilter,
-  tenant: string,
-  finder: ResourceFinder | undefined,
+  { tenant, options }: FinderOfTenant,
   place: string,
 ): Promise<TaskFilter> {
   const { resourceType: type, resourceMetadataExpression: expression, ...others } = where
   if (type === undefined && expression === undefined) return where
+  const finder = options.resources?.()
   if (finder === undefined)
     throw refuse(
       'the query',

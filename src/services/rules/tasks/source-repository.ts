@@ -29,93 +29,92 @@ const TOUCH_MS = 3_600_000
 const UNUSED_MS = 86_400_000
 
 export class SourceRepository {
+  readonly #collections: TenantCollections
   readonly #plugs: PlugRegistry
   readonly #now: () => number
-  /** by tenant, template and version of its document */
+  /** by template and version of its document */
   #ofTemplate = new LruCache<string, Source>(MAX_KEPT)
   /** the plugs whose versions stand in those */
   #list: readonly Plug[]
-  /** by tenant and id */
+  /** by id */
   readonly #byId = new LruCache<string, Source>(MAX_KEPT)
-  /** when it was stored or renewed last, by tenant and id; epoch ms */
+  /** when it was stored or renewed last, by id; epoch ms */
   readonly #touched = new LruCache<string, number>(MAX_KEPT)
 
-  constructor(plugs: PlugRegistry, now: () => number) {
+  constructor(collections: TenantCollections, plugs: PlugRegistry, now: () => number) {
+    this.#collections = collections
     this.#plugs = plugs
     this.#list = plugs.list()
     this.#now = now
   }
 
   /** The source that a task made of a template now would have: of its newest version, or of the one that is named. Throws `VALIDATION`. */
-  async ofTemplate(collections: TenantCollections, name: string, number?: number): Promise<VersionedSource> {
-    const stored = await collections.templates.get(name)
+  async ofTemplate(name: string, number?: number): Promise<VersionedSource> {
+    const stored = await this.#collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)
     const newest = versionOf(stored.value).number
-    if (number === undefined || number === newest)
-      return { source: this.#ofNewest(collections, stored), version: newest }
-    const old = await oldVersion(collections, name, number)
+    if (number === undefined || number === newest) return { source: this.#ofNewest(stored), version: newest }
+    const old = await oldVersion(this.#collections, name, number)
     if (old === undefined) throw unknownTemplateVersion(name, number, newest)
-    return { source: this.of(collections, withExactVersions(old.document, this.#plugs)), version: number }
+    return { source: this.of(withExactVersions(old.document, this.#plugs)), version: number }
   }
 
-  #ofNewest(collections: TenantCollections, { id, version, value }: Stored<TemplateRecord>): Source {
+  #ofNewest({ id, version, value }: Stored<TemplateRecord>): Source {
     if (this.#list !== this.#plugs.list()) {
       this.#list = this.#plugs.list()
       this.#ofTemplate = new LruCache(MAX_KEPT)
     }
-    const key = `${collections.tenant}\n${version}\n${id}`
+    const key = `${version}\n${id}`
     const known = this.#ofTemplate.get(key)
     if (known) return known
-    const source = this.of(collections, withExactVersions(value.document, this.#plugs))
+    const source = this.of(withExactVersions(value.document, this.#plugs))
     this.#ofTemplate.set(key, source)
     return source
   }
 
   /** The source of a document; equal documents give one object. */
-  of(collections: TenantCollections, document: Template): Source {
+  of(document: Template): Source {
     const id = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 32)
-    const key = `${collections.tenant}\n${id}`
-    const known = this.#byId.get(key)
+    const known = this.#byId.get(id)
     if (known) return known
     // what never changes is looked at once, however many tasks are made of it
     const source = { id, document: frozenCopy(document) }
-    this.#byId.set(key, source)
+    this.#byId.set(id, source)
     return source
   }
 
   /** A source that was asked for lately. */
-  known(collections: TenantCollections, id: string): Source | undefined {
-    return this.#byId.get(`${collections.tenant}\n${id}`)
+  known(id: string): Source | undefined {
+    return this.#byId.get(id)
   }
 
-  async load(collections: TenantCollections, id: string): Promise<Source> {
-    const known = this.known(collections, id)
+  async load(id: string): Promise<Source> {
+    const known = this.known(id)
     if (known) return known
-    const stored = await collections.sources.get(id)
+    const stored = await this.#collections.sources.get(id)
     if (stored === undefined) throw new AppError('INTERNAL', `the source ${id} of a task is not stored`)
-    return this.of(collections, stored.value.document)
+    return this.of(stored.value.document)
   }
 
   /** What has to be committed with a task that uses the source. */
-  writes(collections: TenantCollections, { id, document }: Source): readonly Write[] {
-    const touched = this.#touched.get(`${collections.tenant}\n${id}`)
+  writes({ id, document }: Source): readonly Write[] {
+    const touched = this.#touched.get(id)
     const now = this.#now()
     if (touched !== undefined && now - touched < TOUCH_MS) return []
-    return [collections.sources.putting(id, { document, touched: now })]
+    return [this.#collections.sources.putting(id, { document, touched: now })]
   }
 
   /** After that commit. */
-  written(collections: TenantCollections, { id }: Source): void {
-    const key = `${collections.tenant}\n${id}`
-    const touched = this.#touched.get(key)
-    if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(key, this.#now())
+  written({ id }: Source): void {
+    const touched = this.#touched.get(id)
+    if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(id, this.#now())
   }
 
   /** At start: removes what no task has used for a day. */
-  async tidy(collections: TenantCollections): Promise<void> {
-    const used = await collections.tasks.countBy('source')
-    for await (const { id, version, value } of walk(collections.sources, [], 100)) {
-      if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await collections.sources.delete(id, version)
+  async tidy(): Promise<void> {
+    const used = await this.#collections.tasks.countBy('source')
+    for await (const { id, version, value } of walk(this.#collections.sources, [], 100)) {
+      if (!used.has(id) && this.#now() - value.touched > UNUSED_MS) await this.#collections.sources.delete(id, version)
     }
   }
 }

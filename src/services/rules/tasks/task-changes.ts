@@ -3,16 +3,15 @@
  * engine told afterwards. Single requests and batches go through here alike.
  */
 import type { Lost } from '#core'
-import { type Prepared, resolveResources } from '#core/spi'
+import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
 import { AppError, KeyedMutex, messageOf, requireVersion, retryOnConflict, type RevisionOptions } from '#kernel'
 import type { Stored, Write } from '#storage'
-import type { PluginUpdate, PropertiesUpdate } from '../batches/batch-schema.ts'
+import { removes, type TaskAction } from '../batches/batch-schema.ts'
 import type { TenantCollections } from '../collections.ts'
 import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
-import { effectOnRun, type RunEffect } from './run-effect.ts'
+import { documentChanges } from '../document-changes.ts'
 import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from '../runner.ts'
 import type { SourceRepository } from './source-repository.ts'
-import { TaskDrafts } from './task-drafts.ts'
 import { runnable, type Draft, type RunnableSource, type TaskMaker } from './task-maker.ts'
 import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
 import { revisionOf, type TaskRecord } from './task-record.ts'
@@ -36,11 +35,21 @@ interface Decision {
   readonly failsTask?: boolean
 }
 
+/** What an update means for the run of a task. */
+interface RunEffect {
+  /** `none`: no node can tell the difference; `change`: the run goes on under another rule; `begin`: it has to begin anew */
+  readonly kind: 'none' | 'change' | 'begin'
+  /** what nodes of a run that goes on lose */
+  readonly lost: readonly Lost[]
+}
+
+const UNTOUCHED: RunEffect = { kind: 'none', lost: [] }
+const ANEW: RunEffect = { kind: 'begin', lost: [] }
+
 const MAX_TRIES = 3
 
 export class TaskChanges {
-  /** what tasks would become */
-  readonly drafts: TaskDrafts
+  readonly #collections: TenantCollections
   readonly #maker: TaskMaker
   readonly #sources: SourceRepository
   readonly #runner: TaskRunner
@@ -50,13 +59,14 @@ export class TaskChanges {
 
   /** `removed` is told of every task that is gone. */
   constructor(
+    collections: TenantCollections,
     maker: TaskMaker,
     sources: SourceRepository,
     runner: TaskRunner,
     now: () => number,
     removed: (task: TaskRef) => void,
   ) {
-    this.drafts = new TaskDrafts(maker, sources)
+    this.#collections = collections
     this.#maker = maker
     this.#sources = sources
     this.#runner = runner
@@ -64,111 +74,71 @@ export class TaskChanges {
     this.#removed = removed
   }
 
-  create(collections: TenantCollections, id: string, user: string, draft: Draft): Promise<TaskRecord> {
-    return this.#lanes.run(laneOf(collections, id), async () => {
+  create(id: string, user: string, draft: Draft): Promise<TaskRecord> {
+    return this.#lanes.run(id, async () => {
       const now = this.#now()
       const record = newRecord(id, user, now, draft)
       const parts = { source: draft.source, rule: draft.fields.rule, settings: draft.fields.settings }
       if (draft.start === false) {
         const next = { ...record, resourceIds: await this.#resources(id, draft) }
-        await this.#commit(collections, 'absent', { next, changes: [], parts }, [])
+        await this.#commit('absent', { next, changes: [], parts }, [])
         return next
       }
-      const task = runnable({ tenant: collections.tenant, id }, 1, now, parts)
+      const task = runnable(this.#ref(id), 1, now, parts)
       const change: TaskChange = { kind: 'begin', task }
       const plan = await this.#runner.plan(change)
       const next = begun(record, now, plan.resourceIds)
-      await this.#commit(collections, 'absent', { next, changes: [change], parts }, [plan])
+      await this.#commit('absent', { next, changes: [change], parts }, [plan])
       return next
     })
   }
 
-  start(collections: TenantCollections, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(collections, id, options, async (task) => {
-      if (task.status === 'running') throw notPossible('start', task.status)
-      return { ...this.#beginning(collections, task, await this.#maker.parts(collections, task)), failsTask: true }
-    })
-  }
-
-  stop(collections: TenantCollections, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(collections, id, options, (task) => {
-      if (task.status !== 'running') throw notPossible('stop', task.status)
-      return Promise.resolve({ next: this.#stopped(collections, task), changes: [ending(collections, task)] })
-    })
-  }
-
-  restart(collections: TenantCollections, id: string, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(collections, id, options, async (task) => ({
-      ...this.#beginning(collections, this.#stopped(collections, task), await this.#maker.parts(collections, task)),
-      failsTask: task.status !== 'running',
-    }))
-  }
-
-  async remove(
-    collections: TenantCollections,
-    id: string,
-    options: ChangeOptions & { readonly force?: boolean } = {},
-  ): Promise<void> {
-    await this.#change(collections, id, options, (task) => {
-      if (task.status === 'running' && options.force !== true) throw removeRefused(task.status)
-      return Promise.resolve({ next: undefined, changes: [{ kind: 'forget', task: refOf(collections, id) }] })
-    })
-    this.#removed(refOf(collections, id))
+  /** Does it; what is deleted is returned as it was. */
+  async act(id: string, action: TaskAction, options: ChangeOptions = {}): Promise<TaskRecord> {
+    const made = await this.#change(id, options, (task) => this.#decide(task, action))
+    if (removes(action)) this.#removed(this.#ref(id))
+    return made
   }
 
   /**
    * Another specification for the same task; it runs when it ran before or when the specification says so. A run in
-   * which nothing changes goes on, here and in the updates below.
+   * which nothing changes goes on, here and in updates.
    */
-  replace(collections: TenantCollections, id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
-    return this.#change(collections, id, options, (task) => this.#remade(collections, task, draft, draft.start))
+  replace(id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
+    return this.#change(id, options, (task) => this.#remade(task, draft, draft.start))
   }
 
-  /** `templateVersion`: the version of its template to run; default: the newest. */
-  reload(
-    collections: TenantCollections,
-    id: string,
-    options: ChangeOptions & { readonly templateVersion?: number | undefined } = {},
-  ): Promise<TaskRecord> {
-    return this.#change(collections, id, options, async (task) =>
-      this.#remade(
-        collections,
-        task,
-        await this.drafts.reloaded(collections, task, options.templateVersion),
-        undefined,
-      ),
-    )
+  /** What an action that is not an update would leave; undefined: nothing, the task is gone. */
+  async after(task: TaskRecord, action: TaskAction): Promise<TaskRecord | undefined> {
+    return (await this.#decide(task, action)).next
   }
 
-  updatePlugs(
-    collections: TenantCollections,
-    id: string,
-    updates: readonly PluginUpdate[],
-    options: ChangeOptions = {},
-  ): Promise<TaskRecord> {
-    return this.#change(collections, id, options, async (task) =>
-      this.#remade(collections, task, await this.drafts.withUpdates(collections, task, updates), undefined),
-    )
-  }
-
-  updateProperties(
-    collections: TenantCollections,
-    id: string,
-    update: PropertiesUpdate,
-    options: ChangeOptions = {},
-  ): Promise<TaskRecord> {
-    return this.#change(collections, id, options, async (task) =>
-      this.#remade(collections, task, await this.drafts.withProperties(collections, task, update), undefined),
-    )
+  async #decide(task: TaskRecord, action: TaskAction): Promise<Decision> {
+    const isRunning = task.status === 'running'
+    switch (action.action) {
+      case 'start':
+        if (isRunning) throw notPossible('start', task.status)
+        return { ...this.#beginning(task, await this.#maker.parts(task)), failsTask: true }
+      case 'stop':
+        if (!isRunning) throw notPossible('stop', task.status)
+        return { next: this.#stopped(task), changes: [this.#ending(task)] }
+      case 'restart':
+        return { ...this.#beginning(this.#stopped(task), await this.#maker.parts(task)), failsTask: !isRunning }
+      case 'delete':
+      case 'stopAndDelete':
+        if (isRunning && action.action === 'delete') throw removeRefused(task.status)
+        return { next: undefined, changes: [{ kind: 'forget', task: this.#ref(task.id) }] }
+      default:
+        return this.#remade(task, await this.#maker.updated(task, action), undefined)
+    }
   }
 
   /** A run that ended by itself; told twice it counts once. */
-  async noteEnd(collections: TenantCollections, run: EndedRun): Promise<void> {
+  async noteEnd(run: EndedRun): Promise<void> {
     try {
-      await this.#change(collections, run.task.id, {}, (task) => {
+      await this.#change(run.task.id, {}, async (task) => {
         const stands = task.epoch === run.epoch && task.status === 'running'
-        if (!stands) return Promise.resolve({ next: task, changes: [] })
-        return Promise.resolve({ next: ended(task, run, this.#runner.nodes.info(run.task)), changes: [] })
+        return { next: stands ? ended(task, run, this.#runner.nodes.info(run.task)) : task, changes: [] }
       })
     } catch (error) {
       // a task that is gone needs no end
@@ -182,37 +152,31 @@ export class TaskChanges {
   }
 
   #change(
-    collections: TenantCollections,
     id: string,
     { batch, told, ifRevision }: ChangeOptions,
     decide: (task: TaskRecord) => Promise<Decision>,
   ): Promise<TaskRecord> {
-    return this.#lanes.run(laneOf(collections, id), () =>
+    return this.#lanes.run(id, () =>
       retryOnConflict(async () => {
-        const stored = await collections.tasks.get(id)
+        const stored = await this.#collections.tasks.get(id)
         if (stored === undefined) throw taskNotFound(id)
         requireVersion(`Task ${id}`, revisionOf(stored.value), ifRevision)
         const decision = await decide(stored.value)
         if (decision.next === stored.value) return stored.value
-        const made = await this.#carryOut(collections, stored, decision, batch)
+        const made = await this.#carryOut(stored, decision, batch)
         if (decision.lost !== undefined) told?.(decision.lost)
         return made
       }, MAX_TRIES),
     )
   }
 
-  async #carryOut(
-    collections: TenantCollections,
-    stored: Stored<TaskRecord>,
-    decision: Decision,
-    batch: string | undefined,
-  ): Promise<TaskRecord> {
+  async #carryOut(stored: Stored<TaskRecord>, decision: Decision, batch: string | undefined): Promise<TaskRecord> {
     const { changes, parts } = decision
     let plans: readonly PlannedChange[]
     try {
       plans = await Promise.all(changes.map((change) => this.#runner.plan(change)))
     } catch (error) {
-      if (decision.failsTask === true) await this.#noteFailure(collections, stored, error)
+      if (decision.failsTask === true) await this.#noteFailure(stored, error)
       throw error
     }
     const begins = changes.findIndex(({ kind }) => kind === 'begin' || kind === 'change')
@@ -223,99 +187,97 @@ export class TaskChanges {
       ...(batch !== undefined && { batch }),
       revision: revisionOf(stored.value) + 1,
     }
-    await this.#commit(collections, stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id)
+    await this.#commit(stored.version, { next, changes, ...(parts && { parts }) }, plans, stored.value.id)
     return next ?? stored.value
   }
 
-  async #noteFailure(collections: TenantCollections, stored: Stored<TaskRecord>, error: unknown): Promise<void> {
+  async #noteFailure(stored: Stored<TaskRecord>, error: unknown): Promise<void> {
     const task = stored.value
     if (!(error instanceof AppError) || error.status >= 500) return
     const failed = { ...failedToStart(task, this.#now(), messageOf(error)), revision: revisionOf(task) + 1 }
-    await collections.tasks.put(task.id, failed, stored.version)
+    await this.#collections.tasks.put(task.id, failed, stored.version)
   }
 
   async #commit(
-    collections: TenantCollections,
     expect: number | 'absent',
     { next, parts }: Decision,
     plans: readonly PlannedChange[],
     id = next?.id ?? '',
   ): Promise<void> {
     const own: Write[] = [
-      next === undefined ? collections.tasks.deleting(id, expect) : collections.tasks.putting(id, next, expect),
-      ...(parts?.source ? this.#sources.writes(collections, parts.source) : []),
+      next === undefined
+        ? this.#collections.tasks.deleting(id, expect)
+        : this.#collections.tasks.putting(id, next, expect),
+      ...(parts?.source ? this.#sources.writes(parts.source) : []),
     ]
     const carryOut = plans.length === 1 ? plans[0]?.carryOut : undefined
     if (carryOut !== undefined) await carryOut(own)
-    else await collections.commit([...own, ...plans.flatMap((plan) => plan.writes)])
-    if (parts?.source) this.#sources.written(collections, parts.source)
+    else await this.#collections.commit([...own, ...plans.flatMap((plan) => plan.writes)])
+    if (parts?.source) this.#sources.written(parts.source)
     if (carryOut === undefined) for (const plan of plans) await plan.apply()
   }
 
-  #beginning(collections: TenantCollections, task: TaskRecord, parts: RunnableSource): Decision {
+  #beginning(task: TaskRecord, parts: RunnableSource): Decision {
     const next = begun(task, this.#now(), task.resourceIds)
     const change: TaskChange = {
       kind: 'begin',
-      task: runnable(refOf(collections, task.id), next.epoch, task.createTime, parts),
+      task: runnable(this.#ref(task.id), next.epoch, task.createTime, parts),
     }
     return { next, changes: [change], parts }
   }
 
   /** The run goes on under another rule. */
-  async #changing(
-    collections: TenantCollections,
-    task: TaskRecord,
-    draft: Draft,
-    parts: RunnableSource,
-  ): Promise<Decision> {
+  async #changing(task: TaskRecord, draft: Draft, parts: RunnableSource): Promise<Decision> {
     const { id, epoch, createTime } = task
-    const made = (of: RunnableSource) => runnable(refOf(collections, id), epoch, createTime, of)
-    const before = made(await this.#maker.parts(collections, task))
+    const made = (of: RunnableSource) => runnable(this.#ref(id), epoch, createTime, of)
+    const before = made(await this.#maker.parts(task))
     const change: TaskChange = { kind: 'change', task: made(parts), before }
     return { next: withDraft(task, draft, this.#now()), changes: [change], parts }
   }
 
-  #stopped(collections: TenantCollections, task: TaskRecord): TaskRecord {
+  #stopped(task: TaskRecord): TaskRecord {
     if (task.status !== 'running') return task
-    const info = this.#runner.nodes.info(refOf(collections, task.id))
+    const info = this.#runner.nodes.info(this.#ref(task.id))
     return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
   }
 
   /** What an update means for the run of a task; undefined for a task that does not run. */
-  async effect(collections: TenantCollections, task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
+  async effect(task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
     if (task.status !== 'running') return undefined
-    const next = runnable(refOf(collections, task.id), task.epoch, task.createTime, partsOf(draft))
-    return effectOnRun(await this.#prepared(collections, task), draft.prepared, () => this.#runner.losses(next))
+    const next = runnable(this.#ref(task.id), task.epoch, task.createTime, partsOf(draft))
+    return effectOnRun(await this.#prepared(task), draft.prepared, () => this.#runner.losses(next))
   }
 
-  async #remade(
-    collections: TenantCollections,
-    task: TaskRecord,
-    draft: Draft,
-    start: boolean | undefined,
-  ): Promise<Decision> {
+  async #remade(task: TaskRecord, draft: Draft, start: boolean | undefined): Promise<Decision> {
     if (start === undefined && isSame(task, draft)) return { next: task, changes: [] }
     const parts = partsOf(draft)
     const ran = task.status === 'running'
     const goesOn = start ?? ran
-    const effect = goesOn ? await this.effect(collections, task, draft) : undefined
+    const effect = goesOn ? await this.effect(task, draft) : undefined
     // a run is not interrupted for nothing
     if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
-    if (effect?.kind === 'change')
-      return { ...(await this.#changing(collections, task, draft, parts)), lost: effect.lost }
-    const stopped = withDraft(this.#stopped(collections, task), draft, this.#now())
-    if (goesOn) return this.#beginning(collections, stopped, parts)
-    return { next: stopped, changes: ran ? [ending(collections, task)] : [], parts }
+    if (effect?.kind === 'change') return { ...(await this.#changing(task, draft, parts)), lost: effect.lost }
+    const stopped = withDraft(this.#stopped(task), draft, this.#now())
+    if (goesOn) return this.#beginning(stopped, parts)
+    return { next: stopped, changes: ran ? [this.#ending(task)] : [], parts }
   }
 
   /** What a stored task runs as; undefined when that cannot be made any more. */
-  async #prepared(collections: TenantCollections, task: TaskRecord): Promise<Prepared | undefined> {
+  async #prepared(task: TaskRecord): Promise<Prepared | undefined> {
     try {
-      return this.#maker.prepare(await this.#maker.parts(collections, task))
+      return this.#maker.prepare(await this.#maker.parts(task))
     } catch (error) {
       if (error instanceof AppError && error.status < 500) return undefined
       throw error
     }
+  }
+
+  #ref(id: string): TaskRef {
+    return { tenant: this.#collections.tenant, id }
+  }
+
+  #ending({ id, epoch }: TaskRecord): TaskChange {
+    return { kind: 'end', task: this.#ref(id), epoch }
   }
 
   /** What a task that is not started is bound to, as far as it can be known. */
@@ -332,18 +294,6 @@ export class TaskChanges {
 
 function partsOf({ source, fields }: Draft): RunnableSource {
   return { source, rule: fields.rule, settings: fields.settings }
-}
-
-function laneOf(collections: TenantCollections, id: string): string {
-  return `${collections.tenant}\n${id}`
-}
-
-function refOf(collections: TenantCollections, id: string): TaskRef {
-  return { tenant: collections.tenant, id }
-}
-
-function ending(collections: TenantCollections, { id, epoch }: TaskRecord): TaskChange {
-  return { kind: 'end', task: refOf(collections, id), epoch }
 }
 
 /** Whether a task is made of these parts already, and was posted like that. */
@@ -364,4 +314,37 @@ export async function withLosses<T extends object>(
   let lost: readonly Lost[] = []
   const answer = await change((told) => (lost = told))
   return lost.length === 0 ? answer : { ...answer, lost }
+}
+
+/**
+ * `before`: what the run was made of; undefined when that cannot be made any more. `losses`: as the runner tells them,
+ * undefined when no run is there that could go on.
+ */
+async function effectOnRun(
+  before: Prepared | undefined,
+  after: Prepared,
+  losses: () => Promise<readonly Lost[] | undefined>,
+): Promise<RunEffect> {
+  if (before === undefined) return ANEW
+  if (documentChanges(whatRuns(before), whatRuns(after)).length === 0) return UNTOUCHED
+  const lost = await losses()
+  return lost === undefined ? ANEW : { kind: 'change', lost }
+}
+
+/** The rule without what it is called, how it is drawn and what people write beside it. */
+function whatRuns({ rule, overrides }: Prepared): object {
+  const { sensors = [], actuators = [], relations = [], triggers = [], task = {} } = rule
+  const { name: _name, tags: _tags, ...settings } = task
+  return {
+    sensors: sensors.map(whatNodeRuns),
+    actuators: actuators.map(whatNodeRuns),
+    relations: relations.map(({ position: _position, ...relation }) => relation),
+    triggers,
+    settings,
+    overrides,
+  }
+}
+
+function whatNodeRuns({ position: _position, description: _text, iconURL: _icon, ...node }: PlugNode): object {
+  return node
 }

@@ -1,14 +1,14 @@
 /** From a specification to what is stored of a task: read, checked, plug versions written out. Stores nothing. */
-import { type CheckOptions, type Prepared, Preparer } from '#core/spi'
+import { applyOverrides, type CheckOptions, mergeOverrides, type Prepared, Preparer, Report } from '#core/spi'
 import { type PlugRegistry, type Rule, type TaskSettings, validateTemplate } from '#core'
 import { AppError, describeIssue, type Issue, validationError } from '#kernel'
-import type { TenantCollections } from '../collections.ts'
-import { plugsOf, withExactVersions } from './plug-versions.ts'
+import type { PluginUpdate, PropertiesUpdate, TaskAction } from '../batches/batch-schema.ts'
+import { plugsOf, withExactVersions, withUpdatedPlugs } from './plug-versions.ts'
 import { readSpecification, settingsOf } from './read-specification.ts'
 import type { RunnableTask, TaskRef } from '../runner.ts'
 import type { CountedByDocument } from '../tools/direct-runs.ts'
 import { inRequest, type SentRequest } from './request-issues.ts'
-import type { Source, SourceRepository, VersionedSource } from './source-repository.ts'
+import type { Source, SourceRepository } from './source-repository.ts'
 import type { TaskRecord } from './task-record.ts'
 
 /** What a specification decides about a task. */
@@ -33,6 +33,9 @@ export interface RunnableSource {
   readonly settings: TaskSettings
 }
 
+/** An action that makes a task of other parts. */
+export type TaskUpdate = Extract<TaskAction, { action: 'reload' | 'updatePlugins' | 'updateProperties' }>
+
 /** What was posted of a task, and the version of its template that this means. */
 interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
   readonly templateVersion?: number | undefined
@@ -52,7 +55,7 @@ export class TaskMaker {
   }
 
   /** Throws `VALIDATION` with every problem. */
-  async make(collections: TenantCollections, specification: unknown, options: CheckOptions = {}): Promise<Draft> {
+  async make(specification: unknown, options: CheckOptions = {}): Promise<Draft> {
     const read = this.#counted(specification, () => readSpecification(specification, this.plugs, options))
     const conf = specification as TaskRecord['conf']
     if (read.form !== 'template') {
@@ -65,32 +68,50 @@ export class TaskMaker {
     }
     const { template, templateVersion } = read.request
     const { start, ...settings } = settingsOf(read.request)
-    const { source, version } = await this.#sources.ofTemplate(collections, template, templateVersion)
+    const { source, version } = await this.#sources.ofTemplate(template, templateVersion)
     const posted = { form: 'template', conf, template, templateVersion: version } as const
     return this.#counted([source.document, specification], () =>
       this.#draft({ source, rule: undefined, settings }, posted, start, read.warnings, options),
     )
   }
 
-  /** The same task of another version of its template; what was posted stays. */
-  reload(task: TaskRecord, { source, version }: VersionedSource): Draft {
-    const parts = { source, rule: undefined, settings: task.settings }
-    return this.#draft(parts, { ...task, templateVersion: version }, undefined, [])
+  /**
+   * What a stored task would become by an update; what was posted stays. Throws `VALIDATION`, and `WRONG_STATUS` for the
+   * reload of a task without a template.
+   */
+  async updated(task: TaskRecord, update: TaskUpdate): Promise<Draft> {
+    if (update.action === 'reload') {
+      if (task.template === undefined)
+        throw new AppError('WRONG_STATUS', `Not possible to reload task ${task.id}: it was not made from a template`)
+      const { source, version } = await this.#sources.ofTemplate(task.template, update.templateVersion)
+      const parts = { source, rule: undefined, settings: task.settings }
+      return this.#draft(parts, { ...task, templateVersion: version }, undefined, [])
+    }
+    const request = { place: '/actionParameters', owner: `task ${task.id}`, ownerPath: '' }
+    const parts = await this.parts(task)
+    if (update.action === 'updatePlugins') {
+      const next = this.#withUpdates(parts, update.updates)
+      return this.#draft(next, task, undefined, [], {}, { ...request, settings: {} })
+    }
+    requireNodes(parts, update.update)
+    const settings = withProperties(parts.settings, task.effective.tags, update.update)
+    // what of the settings is new
+    const { tags: _tags, ...sent } = update.update
+    return this.#draft({ ...parts, settings }, task, undefined, [], {}, { ...request, settings: sent as TaskSettings })
   }
 
-  /** The same task of other parts; what was posted stays. `sent`: what of its settings is new. */
-  remake(task: TaskRecord, parts: RunnableSource, sent: TaskSettings): Draft {
-    const request = { settings: sent, place: '/actionParameters', owner: `task ${task.id}`, ownerPath: '' }
-    return this.#draft(parts, task, undefined, [], {}, request)
+  #withUpdates({ source, rule, settings }: RunnableSource, updates: readonly PluginUpdate[]): RunnableSource {
+    return {
+      source: source && this.#sources.of(withUpdatedPlugs(source.document, updates)),
+      rule: rule && withUpdatedPlugs(rule, updates),
+      settings: withPinnedVersions(settings, updates),
+    }
   }
 
   /** The parts of a stored task: at once where its source is known. */
-  parts(
-    collections: TenantCollections,
-    { source: id, rule, settings }: TaskRecord,
-  ): RunnableSource | Promise<RunnableSource> {
+  parts({ source: id, rule, settings }: TaskRecord): RunnableSource | Promise<RunnableSource> {
     if (id === undefined) return { source: undefined, rule, settings }
-    const source = this.#sources.known(collections, id) ?? this.#sources.load(collections, id)
+    const source = this.#sources.known(id) ?? this.#sources.load(id)
     if (!(source instanceof Promise)) return { source, rule, settings }
     return source.then((loaded) => ({ source: loaded, rule, settings }))
   }
@@ -177,4 +198,39 @@ function distinct(issues: readonly Issue[]): readonly Issue[] {
   const warnings = issues.filter(({ severity }) => severity !== 'ERROR')
   const byText = new Map(warnings.map((issue) => [`${issue.type} ${describeIssue(issue)}`, issue]))
   return [...byText.values()]
+}
+
+/** Overrides that fit no node are told by their places in the update, before they are merged with earlier ones. */
+function requireNodes({ source, rule = {} }: RunnableSource, { nodes = [] }: PropertiesUpdate): void {
+  const report = new Report()
+  applyOverrides(source?.document ?? rule, nodes, '/actionParameters/nodes', report)
+  if (report.hasErrors) throw validationError('the update', report.issues)
+}
+
+/** `tags`: those that the task shows now, its template's among them. */
+function withProperties(settings: TaskSettings, shown: TaskSettings['tags'], update: PropertiesUpdate): TaskSettings {
+  const { nodes, variables, tags, ...flags } = update
+  const next: TaskSettings = { ...settings, ...flags }
+  if (nodes) next.nodes = mergeOverrides(settings.nodes ?? [], nodes)
+  if (variables) next.variables = { ...settings.variables, ...variables }
+  if (tags) {
+    const merged = Object.entries({ ...shown, ...tags }).filter(([, value]) => value !== null)
+    next.tags = Object.fromEntries(merged) as NonNullable<TaskSettings['tags']>
+  }
+  return next
+}
+
+/** Overrides may pin a version too. */
+function withPinnedVersions(settings: TaskSettings, updates: readonly PluginUpdate[]): TaskSettings {
+  if (settings.nodes === undefined) return settings
+  const nodes = settings.nodes.map((override) => {
+    const { sensor } = override.properties
+    if (sensor?.name === undefined || sensor.version === undefined) return override
+    const update = updates.find(
+      ({ name, fromVersion }) => name === sensor.name && (fromVersion === 'any' || fromVersion === sensor.version),
+    )
+    if (update === undefined) return override
+    return { ...override, properties: { ...override.properties, sensor: { ...sensor, version: update.toVersion } } }
+  })
+  return { ...settings, nodes }
 }

@@ -2,8 +2,7 @@
 import type { Rule, TaskSettings, Template } from '#core'
 import type { TaskType } from '#core/spi'
 import type { CollectionSpec } from '#storage'
-import type { TaskStatusName } from '../shared-schema.ts'
-import type { TaskRunRecord } from './task-schema.ts'
+import type { TaskEntity, TaskRunRecord } from './task-schema.ts'
 
 /** The form in which a task was posted. */
 export type TaskForm = 'simplified' | 'bn' | 'network' | 'template'
@@ -15,7 +14,7 @@ export interface TaskRecord {
   readonly user: string
   readonly createTime: number
   readonly lastUpdateTime?: number
-  readonly status: TaskStatusName
+  readonly status: TaskEntity['status']
   /** why it failed */
   readonly error?: string
   /** counts the starts; 0 for a task that never ran */

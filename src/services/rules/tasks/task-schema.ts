@@ -1,5 +1,5 @@
 /** Bodies and queries of tasks. */
-import { Type, type Static } from 'typebox'
+import { Type } from 'typebox'
 import {
   type BnGraph,
   BnGraphSchema,
@@ -8,30 +8,30 @@ import {
   type TaskFromTemplate,
   TaskFromTemplateSchema,
   TaskSettingsSchema,
-  type TaskType,
   type VariableDeclaration,
 } from '#core/spi'
 import type { Lost, Rule, TaskSettings } from '#core'
+import { closed, type Decoded, instant, REVISION } from '#services/shared/contract'
 import {
   AnyObject,
   EpochMs,
+  type GraphFormat,
   pagedSchema,
-  TaskStatusSchema,
-  TaskTypeSchema,
+  TaskStatus,
+  TaskType,
+  Text,
+  Version,
   WireIssueSchema,
-  type WireIssue,
 } from '../shared-schema.ts'
-import type { GraphFormat, TaskStatusName } from '../shared-schema.ts'
-import { REVISION } from '#services/shared'
 
 /** The old form: settings at the top, the graph in `bn` form under `network`. */
-export const NetworkTaskSchema = Type.Object(
+const NetworkTaskSchema = Type.Object(
   { network: BnGraphSchema, ...TaskSettingsSchema.properties },
   { title: 'task with network' },
 )
 
 /** A rule whose graph is in `bn` form, settings under `task`. */
-export const BnTaskSchema = Type.Object(
+const BnTaskSchema = Type.Object(
   {
     ...BnGraphSchema.properties,
     variables: RuleSchema.properties.variables,
@@ -50,27 +50,26 @@ export const TaskSpecificationSchema = Type.Union(
 interface WithVariables {
   variables?: Readonly<Record<string, unknown>> | readonly VariableDeclaration[]
 }
-export type BnTask = BnGraph & WithVariables & { task?: TaskSettings }
-export type NetworkTask = TaskSettings & { network: BnGraph }
+type BnTask = BnGraph & WithVariables & { task?: TaskSettings }
+type NetworkTask = TaskSettings & { network: BnGraph }
 export type TaskSpecification = (Rule & WithVariables) | TaskFromTemplate | BnTask | NetworkTask
 
 /** What creation answers. */
 export const CreatedTaskSchema = Type.Object(
-  { ID: Type.String(), warnings: Type.Optional(Type.Array(WireIssueSchema)) },
+  { ID: Text, warnings: Type.Optional(Type.Array(WireIssueSchema)) },
   { title: 'CreatedTask' },
 )
-export interface CreatedTask {
-  readonly ID: string
-  readonly warnings?: readonly WireIssue[]
-}
+export interface CreatedTask extends Decoded<typeof CreatedTaskSchema> {}
 
-const LostSchema = Type.Object({ node: Type.String(), what: Type.Array(Type.Enum(LOST_PARTS)) }, { title: 'Lost' })
+const LostSchema = Type.Unsafe<Lost>(
+  Type.Object({ node: Text, what: Type.Array(Type.Enum(LOST_PARTS)) }, { title: 'Lost' }),
+)
 
 function readings(description: string) {
   return Type.Optional(Type.Integer({ minimum: 0, description: `${description}; once a message was stamped` }))
 }
 
-export const HealthSchema = Type.Object(
+const HealthSchema = Type.Object(
   {
     errorsCount: Type.Integer({ minimum: 0, description: 'failed among the last 64 invocations' }),
     errorsRate: Type.Number({ minimum: 0, maximum: 1 }),
@@ -101,24 +100,24 @@ export const HealthSchema = Type.Object(
 /** A task as GET, PUT, start and stop give it. */
 export const TaskEntitySchema = Type.Object(
   {
-    ID: Type.String(),
-    name: Type.String(),
-    status: TaskStatusSchema,
-    user: Type.String(),
+    ID: Text,
+    name: Text,
+    status: TaskStatus,
+    user: Text,
     createTime: EpochMs,
     lastUpdateTime: Type.Optional(EpochMs),
     revision: Type.Integer({ minimum: 0, description: REVISION }),
     template: Type.Optional(Type.String({ description: 'absent for a task whose rule came with the request' })),
     templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'of the template that it is made of' })),
-    resource: Type.Optional(Type.String()),
-    resourceIds: Type.Array(Type.String()),
-    type: TaskTypeSchema,
+    resource: Type.Optional(Text),
+    resourceIds: Type.Array(Text),
+    type: TaskType,
     frequency: Type.Optional(Type.Number({ description: 'ms, of a periodic task' })),
-    cron: Type.Optional(Type.String()),
-    rrule: Type.Optional(Type.String()),
-    timeZone: Type.Optional(Type.String()),
-    misfire: Type.Optional(Type.String()),
-    overlap: Type.Optional(Type.String()),
+    cron: Type.Optional(Text),
+    rrule: Type.Optional(Text),
+    timeZone: Type.Optional(Text),
+    misfire: Type.Optional(Text),
+    overlap: Type.Optional(Text),
     resetObservations: Type.Boolean(),
     parallel: Type.Boolean(),
     gatesNeedFullObservation: Type.Boolean(),
@@ -141,45 +140,7 @@ export const TaskEntitySchema = Type.Object(
   { title: 'Task' },
 )
 
-export interface TaskEntity {
-  readonly ID: string
-  readonly name: string
-  readonly status: TaskStatusName
-  readonly user: string
-  readonly createTime: number
-  readonly lastUpdateTime?: number
-  /** raised by every change, also of its status: the ETag */
-  readonly revision: number
-  readonly template?: string
-  readonly templateVersion?: number
-  readonly resource?: string
-  readonly resourceIds: readonly string[]
-  readonly type: TaskType
-  readonly frequency?: number
-  readonly cron?: string
-  readonly rrule?: string
-  readonly timeZone?: string
-  readonly misfire?: string
-  readonly overlap?: string
-  readonly resetObservations: boolean
-  readonly parallel: boolean
-  readonly gatesNeedFullObservation: boolean
-  readonly tags: Readonly<Record<string, unknown>>
-  readonly variables?: Readonly<Record<string, unknown>>
-  readonly startTime?: number
-  readonly lastExecutionTime?: number
-  readonly finishedTime?: number
-  readonly nextTick?: number
-  readonly invocationCount: number
-  readonly error?: string
-  readonly health?: Static<typeof HealthSchema>
-  readonly network?: Readonly<Record<string, unknown>>
-  readonly nodes?: readonly Readonly<Record<string, unknown>>[]
-  /** in the answer to a change of a running task: what nodes that it touched lost by it */
-  readonly lost?: readonly Lost[]
-  /** in the answer to `replace` */
-  readonly warnings?: readonly WireIssue[]
-}
+export interface TaskEntity extends Decoded<typeof TaskEntitySchema> {}
 
 export const PagedTasksSchema = pagedSchema(TaskEntitySchema, 'PagedTasks')
 
@@ -189,38 +150,38 @@ export const TaskRunSchema = Type.Object(
     run: Type.Integer({ minimum: 1 }),
     startTime: EpochMs,
     finishedTime: Type.Optional(EpochMs),
-    status: TaskStatusSchema,
-    error: Type.Optional(Type.String()),
+    status: TaskStatus,
+    error: Type.Optional(Text),
   },
   { title: 'TaskRun' },
 )
-export type TaskRunRecord = Static<typeof TaskRunSchema>
+export interface TaskRunRecord extends Decoded<typeof TaskRunSchema> {}
 
 /** What a listing and the query of a batch select by. All that are given must hold. */
-export interface TaskFilter {
-  /** `*` is any text */
-  readonly name?: string
-  /** the task's resource or one of its nodes' */
-  readonly resource?: string
-  /** one of these; not over HTTP */
-  readonly resources?: readonly string[]
-  /** id of the type of one of the task's resources */
-  readonly resourceType?: string
-  /** what the metadata of one of the task's resources says, in the language of whoever keeps resources */
-  readonly resourceMetadataExpression?: string
-  readonly type?: TaskType
-  readonly status?: TaskStatusName
-  readonly ids?: readonly string[]
-  /** `name`, `name:version` or `name@version` */
-  readonly plugin?: string
+export const TASK_FILTERS = {
+  name: Type.Optional(Type.String({ description: '* is any text' })),
+  resource: Type.Optional(Type.String({ description: 'of the task or one of its nodes' })),
+  resourceType: Type.Optional(Type.String({ description: 'of one of its resources' })),
+  resourceMetadataExpression: Type.Optional(Type.String({ description: 'about one of its resources' })),
+  type: Type.Optional(TaskType),
+  status: Type.Optional(TaskStatus),
+  plugin: Type.Optional(Type.String({ description: 'name or name:version' })),
+  template: Type.Optional(Type.String({ description: 'null: tasks without a template' })),
+  templateVersion: Type.Optional(Version),
+  user: Type.Optional(Text),
+  createdAfter: Type.Optional(instant),
+  createdBefore: Type.Optional(instant),
+  finishedBefore: Type.Optional(instant),
+}
+const FiltersSchema = closed(TASK_FILTERS)
+
+/** As it is read: times are epoch ms. */
+export interface TaskFilter extends Omit<Decoded<typeof FiltersSchema>, 'template'> {
   /** null: tasks without a template */
   readonly template?: string | null
-  readonly templateVersion?: number
-  readonly user?: string
-  /** epoch ms */
-  readonly finishedBefore?: number
-  readonly createdAfter?: number
-  readonly createdBefore?: number
+  /** one of these; not over HTTP */
+  readonly resources?: readonly string[]
+  readonly ids?: readonly string[]
   /** each key must fit, with one of the values that are given for it; without a value the key is enough */
   readonly tags?: readonly TagFilter[]
   /** there is a tag with one of these keys */
@@ -256,15 +217,21 @@ export interface RemoveOptions {
   readonly forceStop?: boolean
 }
 
+const ChangeSchema = Type.Object({
+  path: Type.String({ description: 'JSON pointer into the task with its simplified graph' }),
+  from: Type.Optional(Type.Unknown()),
+  to: Type.Optional(Type.Unknown()),
+})
+/** An absent `from` or `to`: nothing is there. */
+export interface DocumentChange extends Decoded<typeof ChangeSchema> {}
+
 /** What `reload` would change. */
 export const ReloadPreviewSchema = Type.Object(
   {
-    ID: Type.String(),
-    name: Type.String(),
+    ID: Text,
+    name: Text,
     changed: Type.Boolean(),
-    changes: Type.Array(
-      Type.Object({ path: Type.String(), from: Type.Optional(Type.Unknown()), to: Type.Optional(Type.Unknown()) }),
-    ),
+    changes: Type.Unsafe<readonly DocumentChange[]>(Type.Array(ChangeSchema)),
     templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'that the task would be made of' })),
     lost: Type.Optional(
       Type.Array(LostSchema, {
@@ -275,20 +242,4 @@ export const ReloadPreviewSchema = Type.Object(
   },
   { title: 'TaskPreview' },
 )
-/** `path`: JSON pointer into the task with its simplified graph; an absent `from` or `to` means there is nothing. */
-export interface TaskPreview {
-  readonly ID: string
-  readonly name: string
-  readonly changed: boolean
-  readonly changes: readonly DocumentChange[]
-  /** of an update: the version of its template that the task would be made of */
-  readonly templateVersion?: number
-  /** of an update of a task that runs: the nodes that would begin anew, and what each would lose by that */
-  readonly lost?: readonly Lost[]
-  readonly error?: string
-}
-export interface DocumentChange {
-  readonly path: string
-  readonly from?: unknown
-  readonly to?: unknown
-}
+export interface TaskPreview extends Decoded<typeof ReloadPreviewSchema> {}

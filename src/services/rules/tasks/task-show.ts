@@ -2,7 +2,6 @@
 import type { TaskInfo } from '#core'
 import type { RuleGraph } from '#core/spi'
 import { AppError } from '#kernel'
-import type { TenantCollections } from '../collections.ts'
 import type { GraphForms, WireGraph } from './graph-forms.ts'
 import type { NodeControl } from '../runner.ts'
 import { runtimeNodes } from '../inspection/runtime-node.ts'
@@ -11,34 +10,36 @@ import type { SourceRepository } from './source-repository.ts'
 import { revisionOf, templateVersionOf, type TaskRecord } from './task-record.ts'
 
 export class TaskShow {
+  readonly #tenant: string
   readonly #sources: SourceRepository
   readonly #forms: GraphForms
   readonly #nodes: NodeControl
 
-  constructor(sources: SourceRepository, forms: GraphForms, nodes: NodeControl) {
+  constructor(tenant: string, sources: SourceRepository, forms: GraphForms, nodes: NodeControl) {
+    this.#tenant = tenant
     this.#sources = sources
     this.#forms = forms
     this.#nodes = nodes
   }
 
   /** With the graph and, in `bn` form, the nodes with their states of now. */
-  async whole(collections: TenantCollections, task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
-    const network = await this.#network(collections, task, options.format)
-    const entity = this.withoutGraph(collections, task, options)
+  async whole(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
+    const network = await this.#network(task, options.format)
+    const entity = this.withoutGraph(task, options)
     if (options.format !== 'bn' || !Array.isArray(network['nodes'])) return { ...entity, network }
-    const views = this.#nodes.view({ tenant: collections.tenant, id: task.id })
+    const views = this.#nodes.view({ tenant: this.#tenant, id: task.id })
     const nodes = runtimeNodes(network['nodes'] as readonly Readonly<Record<string, unknown>>[], views)
     return { ...entity, network, nodes }
   }
 
   /** As listings show it: the graph, but no states. */
-  async listed(collections: TenantCollections, task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
-    const entity = this.withoutGraph(collections, task, options)
-    return { ...entity, network: await this.#network(collections, task, options.format) }
+  async listed(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
+    const entity = this.withoutGraph(task, options)
+    return { ...entity, network: await this.#network(task, options.format) }
   }
 
-  withoutGraph(collections: TenantCollections, task: TaskRecord, { includeHealth }: Partial<ShowOptions>): TaskEntity {
-    const info = task.status === 'running' ? this.#nodes.info({ tenant: collections.tenant, id: task.id }) : undefined
+  withoutGraph(task: TaskRecord, { includeHealth }: Partial<ShowOptions>): TaskEntity {
+    const info = task.status === 'running' ? this.#nodes.info({ tenant: this.#tenant, id: task.id }) : undefined
     const { type, frequency, pollingInterval, cron, rrule, timeZone, misfire, overlap } = task.effective
     const { resource, variables, tags = {} } = task.effective
     const ms = frequency ?? (pollingInterval === undefined ? undefined : pollingInterval * 1000)
@@ -76,19 +77,19 @@ export class TaskShow {
   }
 
   /** The rule of a stored task as it runs, in simplified form. */
-  rule(collections: TenantCollections, task: TaskRecord): Promise<WireGraph> {
-    return this.#network(collections, task, 'simplified')
+  rule(task: TaskRecord): Promise<WireGraph> {
+    return this.#network(task, 'simplified')
   }
 
   /** The rule of a stored task, overrides not yet in it. */
-  async graph(collections: TenantCollections, task: TaskRecord): Promise<RuleGraph> {
+  async graph(task: TaskRecord): Promise<RuleGraph> {
     if (task.rule !== undefined) return task.rule
     if (task.source === undefined) throw new AppError('INTERNAL', `task ${task.id} has no rule`)
-    return (await this.#sources.load(collections, task.source)).document
+    return (await this.#sources.load(task.source)).document
   }
 
-  async #network(collections: TenantCollections, task: TaskRecord, format: ShowOptions['format']): Promise<WireGraph> {
-    return this.#forms.of(await this.graph(collections, task), task.settings.nodes ?? [], format)
+  async #network(task: TaskRecord, format: ShowOptions['format']): Promise<WireGraph> {
+    return this.#forms.of(await this.graph(task), task.settings.nodes ?? [], format)
   }
 }
 

@@ -1,11 +1,19 @@
 /** Bodies and queries of templates. */
-import { Type, type Static } from 'typebox'
-import { type BnGraph, BnGraphSchema, TemplateSchema } from '#core/spi'
+import { Type } from 'typebox'
+import { type BnGraph, BnGraphSchema, TemplateSchema, type VariableDeclaration } from '#core/spi'
 import type { Template } from '#core'
-import { UpdatePluginsSchema, type PluginUpdate } from '../batches/batch-schema.ts'
-import { AnyObject, EpochMs, pagedSchema, WireIssueSchema, type GraphFormat, type WireIssue } from '../shared-schema.ts'
-import type { TagFilter } from '../tasks/task-schema.ts'
-import { REVISION } from '#services/shared'
+import { checked, closed, type Decoded, REVISION } from '#services/shared/contract'
+import { UpdatePluginsSchema } from '../batches/batch-schema.ts'
+import {
+  AnyObject,
+  EpochMs,
+  type GraphFormat,
+  ISSUE_TYPES,
+  pagedSchema,
+  Text,
+  WireIssueSchema,
+} from '../shared-schema.ts'
+import type { TaskFilter } from '../tasks/task-schema.ts'
 
 const extras = {
   protected: Type.Optional(Type.Boolean({ description: 'stored and shown' })),
@@ -22,23 +30,23 @@ export const TemplateSpecificationSchema = Type.Union([
   BnTemplateSchema,
 ])
 
-export type BnTemplate = Omit<Template, 'sensors' | 'actuators' | 'relations' | 'triggers' | 'notes'> & BnGraph
+type BnTemplate = Omit<Template, 'sensors' | 'actuators' | 'relations' | 'triggers' | 'notes'> & BnGraph
 export type TemplateSpecification = (Template | BnTemplate) & { protected?: boolean }
 
 /** A template as it is given back; the graph only where it is asked for. */
 export const TemplateEntitySchema = Type.Object(
   {
-    name: Type.String(),
+    name: Text,
     version: Type.Integer({ minimum: 1, description: 'raised by each change of the rule, variables or defaults' }),
     revision: Type.Optional(Type.Integer({ minimum: 1, description: REVISION })),
-    description: Type.Optional(Type.String()),
-    iconURL: Type.Optional(Type.String()),
+    description: Type.Optional(Text),
+    iconURL: Type.Optional(Text),
     tags: AnyObject,
-    variables: Type.Optional(Type.Array(AnyObject)),
+    variables: Type.Optional(Type.Unsafe<readonly VariableDeclaration[]>(Type.Array(AnyObject))),
     taskDefaults: Type.Optional(AnyObject),
     protected: Type.Optional(Type.Boolean()),
     discoveryTemplate: Type.Boolean(),
-    user: Type.String(),
+    user: Text,
     createTime: EpochMs,
     lastUpdateTime: EpochMs,
     warnings: Type.Optional(Type.Array(WireIssueSchema, { description: 'answer to a change' })),
@@ -46,23 +54,8 @@ export const TemplateEntitySchema = Type.Object(
   { title: 'Template', additionalProperties: true },
 )
 
-export interface TemplateEntity {
-  readonly name: string
-  readonly version: number
-  /** raised by every write: the ETag; absent on an older version */
-  readonly revision?: number
-  readonly description?: string
-  readonly iconURL?: string
-  readonly tags: Readonly<Record<string, unknown>>
-  readonly variables?: readonly unknown[]
-  readonly taskDefaults?: Readonly<Record<string, unknown>>
-  readonly protected?: boolean
-  readonly discoveryTemplate: boolean
-  readonly user: string
-  readonly createTime: number
-  readonly lastUpdateTime: number
-  readonly warnings?: readonly WireIssue[]
-  /** the graph: `sensors`, `relations` ... or `nodes`, `posterior`, `metadata` */
+/** The graph: `sensors`, `relations` ... or `nodes`, `posterior`, `metadata`. `revision` is absent on an older version. */
+export interface TemplateEntity extends Decoded<typeof TemplateEntitySchema> {
   readonly [part: string]: unknown
 }
 
@@ -76,34 +69,23 @@ export const TemplateVersionSchema = Type.Object(
   },
   { title: 'TemplateVersion' },
 )
-export type TemplateVersion = Static<typeof TemplateVersionSchema>
+export interface TemplateVersion extends Decoded<typeof TemplateVersionSchema> {}
 export const PagedTemplateVersionsSchema = pagedSchema(TemplateVersionSchema, 'PagedTemplateVersions')
 
 export const CreatedTemplateSchema = Type.Object(
   {
     statusCode: Type.Literal(201),
-    uri: Type.String(),
+    uri: Text,
     entity: TemplateEntitySchema,
     warnings: TemplateEntitySchema.properties.warnings,
   },
   { title: 'CreatedTemplate' },
 )
-export interface CreatedTemplate {
-  readonly statusCode: 201
-  readonly uri: string
+export interface CreatedTemplate extends Omit<Decoded<typeof CreatedTemplateSchema>, 'entity'> {
   readonly entity: TemplateEntity
-  readonly warnings?: readonly WireIssue[]
 }
 
-export interface TemplateFilter {
-  readonly filter?: string
-  readonly name?: string
-  readonly ids?: readonly string[]
-  readonly plugin?: string
-  /** as those of `TaskFilter` */
-  readonly tags?: readonly TagFilter[]
-  readonly tagKeys?: readonly string[]
-}
+export interface TemplateFilter extends Pick<TaskFilter, 'filter' | 'name' | 'ids' | 'plugin' | 'tags' | 'tagKeys'> {}
 
 export interface TemplateQuery {
   readonly where: TemplateFilter
@@ -114,7 +96,7 @@ export interface TemplateQuery {
 }
 
 /** The body of PATCH /api/templates. */
-export const TemplateUpgradeSchema = Type.Object(
+const TemplateUpgradeSchema = closed(
   {
     operation: Type.Enum(['updatePlugins']),
     updates: UpdatePluginsSchema.properties.updates,
@@ -122,20 +104,14 @@ export const TemplateUpgradeSchema = Type.Object(
   },
   { title: 'template upgrade' },
 )
-export interface TemplateUpgrade {
-  readonly operation: 'updatePlugins'
-  readonly updates: readonly PluginUpdate[]
-  readonly reloadTasks?: boolean
-}
+export const TemplateUpgrade = checked(TemplateUpgradeSchema, { subject: 'the upgrade', ...ISSUE_TYPES })
+export interface TemplateUpgrade extends Decoded<typeof TemplateUpgradeSchema> {}
 
 export const UpgradedTemplatesSchema = Type.Object(
   {
-    successful: Type.Array(Type.String()),
-    failed: Type.Optional(Type.Array(Type.Object({ templateName: Type.String(), error: Type.String() }))),
+    successful: Type.Array(Text),
+    failed: Type.Optional(Type.Array(Type.Object({ templateName: Text, error: Text }))),
   },
   { title: 'UpgradedTemplates' },
 )
-export interface UpgradedTemplates {
-  readonly successful: readonly string[]
-  readonly failed?: readonly { readonly templateName: string; readonly error: string }[]
-}
+export interface UpgradedTemplates extends Decoded<typeof UpgradedTemplatesSchema> {}

@@ -6,57 +6,27 @@ import {
   AppError,
   type Caller,
   isPlainObject,
-  type KeyedMutex,
-  type KeyedSharedLock,
   makeIssue,
   refuse,
   requireVersion,
+  shown,
   validationError,
 } from '#kernel'
-import type { Condition, Stored } from '#storage'
+import type { Stored } from '#storage'
 import type { TenantCollections } from '../collections.ts'
 import type { TemplateApi } from '../contract.ts'
 import { refusalText } from '../error-body.ts'
-import {
-  duplicateTemplate,
-  nameMismatch,
-  noDiscoveryTemplate,
-  templateInUse,
-  templateNotFound,
-} from '../error-texts.ts'
+import { duplicateTemplate, invalid, NAME_MISMATCH } from '../error-texts.ts'
 import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
 import { toldOf, type PostOptions } from './post-checks.ts'
-import { readShape } from '../read-shape.ts'
 import type { GraphFormat } from '../shared-schema.ts'
-import { nameCondition, tagConditions, wordConditions } from '../tasks/task-conditions.ts'
-import { templateLockKey } from '../tasks/task-service.ts'
-import type { TaskMaker } from '../tasks/task-maker.ts'
-import type { DirectRuns } from '../tools/direct-runs.ts'
+import { taskConditions } from '../tasks/task-conditions.ts'
+import { batchApi } from '../batches/batch-service.ts'
+import type { TenantRules } from '../tenant-rules.ts'
 import type { TemplateRecord } from './template-record.ts'
 import { forgettingOld, inVersion, keepingOld, listVersions, nextVersion, versionOf } from './template-versions.ts'
-import {
-  TemplateUpgradeSchema,
-  type TemplateEntity,
-  type TemplateFilter,
-  type TemplateUpgrade,
-  type UpgradedTemplates,
-} from './template-schema.ts'
-
-export interface TemplateDependencies {
-  readonly maker: TaskMaker
-  readonly forms: GraphForms
-  readonly now: () => number
-  /** one change of a template at a time */
-  readonly lanes: KeyedMutex
-  /** by template: who makes tasks of it passes */
-  readonly templateLock: KeyedSharedLock
-  readonly direct: DirectRuns
-  /** reloads every task of a template */
-  readonly reloadTasks: (collections: TenantCollections, template: string) => Promise<void>
-  /** told after every change of a template */
-  readonly templateWritten?: ((tenant: string, template: string) => void) | undefined
-}
+import { type TemplateEntity, TemplateUpgrade, type UpgradedTemplates } from './template-schema.ts'
 
 const MAX_UPGRADED = 1000
 /** characters, of three bytes each at most */
@@ -70,20 +40,17 @@ interface ReadTemplate {
   readonly told: Pick<TemplateEntity, 'warnings'>
 }
 
-export function templateApi(
-  dependencies: TemplateDependencies,
-  collections: TenantCollections,
-  caller: Caller,
-): TemplateApi {
-  const { maker, direct, forms, now, lanes, templateLock } = dependencies
+export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
+  const { collections, maker, direct, forms } = rules
+  const { now, templateWritten } = rules.options
   /** `revision`: absent for an older version. */
   const show = (record: TemplateRecord, revision: number | undefined, format?: GraphFormat): TemplateEntity => ({
     ...metadata(record, revision),
     ...(format && graphOf(record.document, format, forms)),
   })
   const change = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
-    const result = await lanes.run(`${collections.tenant}\n${name}`, work)
-    dependencies.templateWritten?.(collections.tenant, name)
+    const result = await rules.templateLanes.run(name, work)
+    templateWritten?.(rules.tenant, name)
     return result
   }
   const read = async (specification: unknown, options: PostOptions = {}): Promise<ReadTemplate> => {
@@ -91,10 +58,12 @@ export function templateApi(
     if (template === undefined) throw validationError('the template', issues)
     checkName(template.name)
     const { protected: isProtected, ...document } = template as Template & { protected?: unknown }
+    if (isProtected !== undefined && typeof isProtected !== 'boolean')
+      throw refuse('the template', [makeIssue('TYPE', '/protected', `${shown(isProtected)} is not true or false`)])
     return {
       document,
       plugs: plugsOf(document, maker.plugs),
-      isProtected: typeof isProtected === 'boolean' ? isProtected : undefined,
+      isProtected,
       told: toldOf('the template', issues, options),
     }
   }
@@ -128,7 +97,8 @@ export function templateApi(
         const stored = await templateOf(collections, name)
         requireVersion(`Template ${name}`, stored.version, options?.ifRevision)
         const { document, plugs, isProtected, told } = await read(specification, options)
-        if (document.name !== name) throw nameMismatch()
+        if (document.name !== name)
+          throw invalid("Path name and submitted template name don't match", NAME_MISMATCH, '/name')
         const next: TemplateRecord = {
           ...changed(stored.value, document, caller, now()),
           ...(isProtected !== undefined && { protected: isProtected }),
@@ -138,11 +108,11 @@ export function templateApi(
       }),
     remove: (name, { ifRevision } = {}) =>
       change(name, () =>
-        templateLock.exclusive(templateLockKey(collections, name), async () => {
+        rules.templateLock.exclusive(name, async () => {
           const { version } = await templateOf(collections, name)
           requireVersion(`Template ${name}`, version, ifRevision)
           const tasks = await collections.tasks.count([{ field: 'template', op: 'eq', value: name }])
-          if (tasks > 0) throw templateInUse(name, tasks)
+          if (tasks > 0) throw new AppError('WRONG_STATUS', `Template with name ${name} in use by ${tasks} task(s)`)
           await collections.commit([
             collections.templates.deleting(name, version),
             ...(await forgettingOld(collections, name)),
@@ -167,7 +137,7 @@ export function templateApi(
     },
     versions: async (name, page) => listVersions(collections, (await templateOf(collections, name)).value, page),
     list: async ({ where, hits, startIndex, format, includeGraph }) => {
-      const conditions = templateConditions(where)
+      const conditions = taskConditions(where)
       const [found, total] = await Promise.all([
         hits === 0 ? [] : collections.templates.find({ where: conditions, offset: startIndex, limit: hits }),
         collections.templates.count(conditions),
@@ -176,10 +146,10 @@ export function templateApi(
       return { values, skip: startIndex, limit: hits, total }
     },
     upgrade: async (where, upgrade) => {
-      const { updates, reloadTasks } = readShape(TemplateUpgradeSchema, upgrade, 'the upgrade') as TemplateUpgrade
+      const { updates, reloadTasks } = TemplateUpgrade.read(upgrade)
       const wrong = missingVersions(updates, maker.plugs, '/updates')
       if (wrong.length > 0) throw validationError('the upgrade', wrong)
-      const found = await collections.templates.find({ where: templateConditions(where), limit: MAX_UPGRADED })
+      const found = await collections.templates.find({ where: taskConditions(where), limit: MAX_UPGRADED })
       const outcome = await upgradeAll(
         found.map(({ value }) => value.document.name),
         (name) =>
@@ -191,13 +161,16 @@ export function templateApi(
             await put(stored, { ...changed(stored.value, document, caller, now()), plugs })
           }),
       )
-      if (reloadTasks === true) for (const name of outcome.successful) await dependencies.reloadTasks(collections, name)
+      if (reloadTasks === true)
+        for (const template of outcome.successful) {
+          await batchApi(rules, caller).queue({ entity: 'task', action: 'reload', query: { template } })
+        }
       return outcome
     },
     discovery: async (format = 'bn') => {
       const marked = await discoveryTemplates(collections)
       const [first] = marked
-      if (first === undefined) throw noDiscoveryTemplate()
+      if (first === undefined) throw new AppError('NOT_FOUND', 'No discovery template is set')
       return show(first.value, first.version, format)
     },
     setDiscovery: (name) =>
@@ -210,7 +183,7 @@ export function templateApi(
         const marked = collections.templates.putting(name, { ...stored.value, discoveryTemplate: true }, stored.version)
         await collections.commit([...unmarked, marked])
       }),
-    run: (name, run, options) => runLater(collections, dependencies, name, run, options),
+    run: (name, run, options) => runLater(rules, name, run, options),
   }
 }
 
@@ -230,23 +203,22 @@ function changed(record: TemplateRecord, document: Template, { user }: Caller, n
 /** Throws `NOT_FOUND`. */
 export async function templateOf(collections: TenantCollections, name: string): Promise<Stored<TemplateRecord>> {
   const stored = await collections.templates.get(name)
-  if (stored === undefined) throw templateNotFound(name)
+  if (stored === undefined) throw new AppError('NOT_FOUND', `No template with name ${name}`)
   return stored
 }
 
 async function* runLater(
-  collections: TenantCollections,
-  dependencies: TemplateDependencies,
+  { collections, direct }: TenantRules,
   ...[name, run, options]: Parameters<TemplateApi['run']>
 ): ReturnType<TemplateApi['run']> {
   const { version, ...others } = options ?? {}
   if (name === undefined) {
-    yield* dependencies.direct.run(undefined, run, others)
+    yield* direct.run(undefined, run, others)
     return
   }
   const record = await inVersion(collections, (await templateOf(collections, name)).value, version)
   const owner = `template ${JSON.stringify(name)} (version ${versionOf(record).number})`
-  yield* dependencies.direct.run({ document: record.document, owner }, run, others)
+  yield* direct.run({ document: record.document, owner }, run, others)
 }
 
 /** Its name is its id in storage. */
@@ -288,17 +260,6 @@ async function upgradeAll(
 
 function discoveryTemplates(collections: TenantCollections): Promise<readonly Stored<TemplateRecord>[]> {
   return collections.templates.find({ where: [{ field: 'discovery', op: 'eq', value: 'true' }], limit: 10 })
-}
-
-export function templateConditions(where: TemplateFilter): readonly Condition[] {
-  const conditions: Condition[] = []
-  if (where.ids !== undefined) conditions.push({ field: 'id', op: 'in', values: where.ids })
-  if (where.name !== undefined) conditions.push(nameCondition(where.name))
-  if (where.plugin !== undefined) {
-    conditions.push({ field: 'plug', op: 'eq', value: where.plugin.replace('@', ':') })
-  }
-  conditions.push(...tagConditions(where))
-  return [...conditions, ...wordConditions(where.filter)]
 }
 
 function metadata(record: TemplateRecord, revision: number | undefined): TemplateEntity {

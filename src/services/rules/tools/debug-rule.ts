@@ -1,8 +1,16 @@
 /** A rule in which one node runs and all others stand still: what they gave is still there for it to read. */
 import type { RuleGraph } from '#core/spi'
-import type { Sensor } from '#core'
+import { definePlug, type Sensor } from '#core'
 import { AppError } from '#kernel'
-import { GO } from './go-plug.ts'
+
+/** Starts one node alone: a sensor that is always in the state `GO`. */
+export const GO = definePlug({
+  name: 'GoOnce',
+  version: '1.0.0',
+  kind: 'sensor',
+  states: ['GO'],
+  execute: () => 'GO',
+})
 
 export interface DebugRule {
   readonly graph: RuleGraph

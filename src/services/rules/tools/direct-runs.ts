@@ -4,24 +4,21 @@
  */
 import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTemplate } from '#core/spi'
 import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
-import { AppError, isPlainObject, makeIssue, refuse, weighsMore } from '#kernel'
+import { type AppError, isPlainObject, makeIssue, refuse, weighsMore } from '#kernel'
 import { readBody } from '#services/shared'
-import { readShape } from '../read-shape.ts'
 import { callOnce } from './plug-call.ts'
 import { onePlug } from './plug-entity.ts'
 import { simulateRequest } from './simulation.ts'
 import { graphOf, runTemplate, type RunDependencies, type RunSource } from './template-run.ts'
 import {
-  PlugCallSchema,
-  SimulationSchema,
-  TemplateRunSchema,
+  PlugCall,
+  Simulation,
+  TemplateRun,
   type InvocationReport,
   type PlugCause,
   type PlugFamily,
   type PlugOutcome,
-  type Simulation,
   type SimulationResult,
-  type TemplateRun,
   type TemplateRunOptions,
 } from './tools-schema.ts'
 
@@ -70,23 +67,17 @@ export function runsHere(context: RunDependencies): DirectRuns {
   const { registry, ports, now } = context
   return {
     simulate: async (stored, input) => {
-      const body = readBody(input)
-      const rule = await ruleOf(stored, body)
-      const request = readShape(SimulationSchema, body, 'the simulation') as Simulation
-      if (rule !== undefined) return simulateRequest(context, rule, request)
-      throw new AppError(
-        'VALIDATION',
-        '/rule <- a rule is missing; send it as "rule", or name a stored one as "template"',
-      )
+      const request = Simulation.read(readBody(input))
+      return simulateRequest(context, (await ruleOf(stored, request)) ?? {}, request)
     },
     run: (stored, input, options) => {
-      const run = readShape(TemplateRunSchema, readBody(input) ?? {}, 'the run') as TemplateRun
+      const run = TemplateRun.read(readBody(input) ?? {})
       if (stored !== undefined && run.graph !== undefined) throw twoGraphs(stored)
       return runTemplate(context, stored ?? { document: graphOf(run, registry) }, run, options)
     },
     call: async (family, name, version, input, cause) => {
       const plug = onePlug(registry.list(), family, name, version)
-      return callOnce(plug, readShape(PlugCallSchema, readBody(input) ?? {}, 'the call'), ports, now(), cause)
+      return callOnce(plug, PlugCall.read(readBody(input) ?? {}), ports, now(), cause)
     },
     check: async (specification, options) => validateTemplate(specification, registry, options),
     variables: async (graph) => findVariables(readBody(graph)),

@@ -2,7 +2,7 @@
 import type { EngineEvent, Plug, Ports, Rule, Sensor } from '#core'
 import { AppError } from '#kernel'
 import { refusalText } from '../error-body.ts'
-import { GO } from './go-plug.ts'
+import { GO } from './debug-rule.ts'
 import { logLines } from './run-report.ts'
 import type { PlugCall, PlugCause, PlugOutcome } from './tools-schema.ts'
 import { VirtualRun } from './virtual-run.ts'

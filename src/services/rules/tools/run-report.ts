@@ -3,7 +3,7 @@ import type { EngineEvent } from '#core'
 import type { RuleGraph } from '#core/spi'
 import { lineOf } from '../inspection/task-log.ts'
 import type { InvocationReport, NodeReport, RunLogLine } from './tools-schema.ts'
-import { LOG_LEVELS, type LogLevel } from '../words.ts'
+import { LOG_LEVELS, type LogLevel } from '../shared-schema.ts'
 
 export interface ReportOptions {
   readonly invocation: number

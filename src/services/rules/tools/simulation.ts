@@ -5,7 +5,7 @@ import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import { dryPlugs } from './dry-plugs.ts'
 import type { RunDependencies } from './template-run.ts'
-import type { Simulation, SimulationResult } from './tools-schema.ts'
+import type { ReadSimulation, SimulationResult } from './tools-schema.ts'
 import { VirtualRun } from './virtual-run.ts'
 
 const MAX_EVENTS = 10_000
@@ -13,12 +13,12 @@ const MAX_EVENTS = 10_000
 export async function simulateRequest(
   context: RunDependencies,
   rule: Rule | Template,
-  request: Simulation,
+  request: ReadSimulation,
 ): Promise<SimulationResult> {
   const { messages = [], resource, variables, settings, metadata, seed } = request
   const times = messages.map((message, i) => instantOf(message, i + 1))
-  const from = instant(request.from, 'from') ?? times[0] ?? context.now()
-  const until = instant(request.until, 'until') ?? times.at(-1) ?? from
+  const from = request.from ?? times[0] ?? context.now()
+  const until = request.until ?? times.at(-1) ?? from
   if (until < from) {
     throw new AppError('VALIDATION', `/until <- until is before from (${new Date(from).toISOString()}); swap them`)
   }
@@ -65,9 +65,4 @@ export async function simulateRequest(
   } finally {
     await run.close()
   }
-}
-
-function instant(given: number | string | undefined, name: string): number | undefined {
-  if (given === undefined) return undefined
-  return instantOf({ resource: '', timestamp: given }, name)
 }

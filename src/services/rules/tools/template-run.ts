@@ -2,7 +2,6 @@
 import { type Prepared, Preparer, type RuleGraph } from '#core/spi'
 import {
   type EngineEvent,
-  type Message,
   type PlugRegistry,
   type Ports,
   type Rule,
@@ -11,22 +10,10 @@ import {
   validateRule,
   validateTemplate,
 } from '#core'
-import {
-  AppError,
-  isInstant,
-  isoInstant,
-  isPlainObject,
-  type Issue,
-  makeIssue,
-  movedTo,
-  notAnInstant,
-  refuse,
-  validationError,
-} from '#kernel'
+import { AppError, isPlainObject, movedTo, validationError } from '#kernel'
 import { machineTimers } from '#platform'
-import { debugRule, type DebugRule } from './debug-rule.ts'
+import { debugRule, type DebugRule, GO } from './debug-rule.ts'
 import { dryPlugs } from './dry-plugs.ts'
-import { GO } from './go-plug.ts'
 import { inRequest } from '../tasks/request-issues.ts'
 import { invocationReport, nodesBehind } from './run-report.ts'
 import type { InvocationReport, TemplateRun, TemplateRunOptions } from './tools-schema.ts'
@@ -57,8 +44,7 @@ export async function* runTemplate(
   options: TemplateRunOptions,
 ): AsyncGenerator<InvocationReport> {
   const { conf = {}, data, nodesRawData = {} } = run
-  requireMessages(data ?? [])
-  const from = timeOf(data?.[0]?.[0]) ?? context.now()
+  const from = data?.[0]?.[0]?.timestamp ?? context.now()
   const settings = settingsOf(run, options, from)
   const { rule, resource } = prepare(context, source, settings)
   const debugged =
@@ -97,7 +83,7 @@ export async function* runTemplate(
     }
     for (const [i, messages] of data.entries()) {
       if (options.signal?.aborted === true) return
-      await virtual.advanceTo(timeOf(messages[0]) ?? virtual.now)
+      await virtual.advanceTo(messages[0]?.timestamp ?? virtual.now)
       virtual.receive(messages)
       await virtual.advanceTo(virtual.now)
       if (i === data.length - 1) await cascade(virtual)
@@ -182,26 +168,6 @@ function isOf(event: EngineEvent, starters: ReadonlySet<string> | undefined): bo
   return starters.has(event.node ?? '') || starters.has(source ?? '')
 }
 
-function requireMessages(data: NonNullable<TemplateRun['data']>): void {
-  const issues = data.flatMap((messages, i) =>
-    messages.flatMap(({ resource, timestamp }: Partial<Message>, j): Issue[] => {
-      const place = `/data/${i}/${j}`
-      const wrong = (field: string, message: string, suggestion: string): Issue[] => [
-        makeIssue('TYPE', `${place}/${field}`, message, suggestion),
-      ]
-      return [
-        ...(typeof resource === 'string' && resource !== ''
-          ? []
-          : wrong('resource', 'the message has no resource', 'write "resource": "boiler-1"')),
-        ...(timestamp === undefined || timeOf({ timestamp }) !== undefined
-          ? []
-          : wrong('timestamp', `the timestamp ${notAnInstant(timestamp)}`, 'write epoch milliseconds or ISO 8601')),
-      ]
-    }),
-  )
-  if (issues.length > 0) throw refuse('the run', issues)
-}
-
 const MAX_RESOURCES = 1000
 
 function resourcesOf(data: NonNullable<TemplateRun['data']>): readonly string[] {
@@ -232,12 +198,6 @@ function metadataOf(
   return isPlainObject(resourceMetaData[resource])
     ? resourceMetaData
     : Object.fromEntries([[resource, resourceMetaData]])
-}
-
-function timeOf(message: { readonly timestamp?: unknown } | undefined): number | undefined {
-  const timestamp = message?.timestamp
-  const time = typeof timestamp === 'string' ? isoInstant(timestamp) : timestamp
-  return typeof time === 'number' && isInstant(time) ? time : undefined
 }
 
 /** Shorter when the reader has gone; the loop sees it. */

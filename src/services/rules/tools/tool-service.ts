@@ -1,28 +1,15 @@
 /** What needs no stored task: plugs, data push, simulation, next runs. */
 import type { Plug, Template } from '#core'
-import type { TenantCollections } from '../collections.ts'
+import type { Caller } from '#kernel'
 import type { ToolApi } from '../contract.ts'
-import { pushData, type PushElsewhere } from './data-push.ts'
+import { pushData } from './data-push.ts'
 import { plugNotFound, unknownTemplate } from '../error-texts.ts'
-import type { DirectRuns } from './direct-runs.ts'
 import { onePlug, plugEntity, plugsOfFamily } from './plug-entity.ts'
-import type { TaskRunner } from '../runner.ts'
-import type { TaskShow } from '../tasks/task-show.ts'
-import type { RunDependencies } from './template-run.ts'
+import type { TenantRules } from '../tenant-rules.ts'
 
-export interface ToolDependencies {
-  readonly context: RunDependencies
-  readonly direct: DirectRuns
-  readonly runner: TaskRunner
-  readonly show: TaskShow
-  readonly pushElsewhere?: PushElsewhere | undefined
-}
-
-export function toolApi(
-  { context, direct, runner, show, pushElsewhere }: ToolDependencies,
-  collections: TenantCollections,
-): ToolApi {
-  const { now } = context
+export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
+  const { collections, context, direct } = rules
+  const { now } = rules.options
   const plugs = context.registry.list()
   const storedTemplate = async (name: string): Promise<Template> => {
     const stored = await collections.templates.get(name)
@@ -42,7 +29,7 @@ export function toolApi(
       return direct.call(family, name, version, input, cause)
     },
     variables: (input) => direct.variables(input),
-    push: (input) => pushData(runner, show, collections, input, pushElsewhere),
+    push: (input) => pushData(rules, caller, input),
     simulate: (input) => direct.simulate(storedTemplate, input),
     nextRuns: ({ expression, zone, from = now(), count, gap, overlap }) =>
       direct.nextRuns(expression, {

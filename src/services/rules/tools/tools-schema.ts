@@ -2,8 +2,9 @@
 import { Type } from 'typebox'
 import { type BnGraph, type FieldFormat, type FieldType, NodeOverrideSchema } from '#core/spi'
 import type { EngineEvent, Message, NextRuns, NodeOverride, Rule, TaskSettings, Template } from '#core'
-import { AnyObject } from '../shared-schema.ts'
-import type { LogLevel } from '../words.ts'
+import { FORBIDDEN_KEYS, shown } from '#kernel'
+import { checked, closed, type Decoded, id, instant, refined } from '#services/shared/contract'
+import { AnyObject, ISSUE_TYPES, LOG_LEVELS, type LogLevel, Text } from '../shared-schema.ts'
 
 export type PlugFamily = 'sensors' | 'actions'
 
@@ -19,7 +20,7 @@ export interface PlugEntity {
   readonly configuration: readonly PlugField[]
   readonly rawData: readonly PlugOutput[]
 }
-export interface PlugField {
+interface PlugField {
   readonly name: string
   readonly type: FieldType
   readonly mandatory: boolean
@@ -28,7 +29,7 @@ export interface PlugField {
   readonly description?: string
   readonly sensitive?: boolean
 }
-export interface PlugOutput {
+interface PlugOutput {
   readonly parameter: string
   readonly dataType: FieldType
   readonly description?: string
@@ -36,19 +37,12 @@ export interface PlugOutput {
 }
 
 /** Body of `POST /api/sensors/{name}` and of `/api/actions/{name}`. */
-export const PlugCallSchema = Type.Object(
-  {
-    properties: Type.Optional(AnyObject),
-    resource: Type.Optional(Type.String()),
-    streamData: Type.Optional(AnyObject),
-  },
+const PlugCallSchema = closed(
+  { properties: Type.Optional(AnyObject), resource: Type.Optional(Text), streamData: Type.Optional(AnyObject) },
   { title: 'plug call' },
 )
-export interface PlugCall {
-  readonly properties?: Record<string, unknown>
-  readonly resource?: string
-  readonly streamData?: Readonly<Record<string, unknown>>
-}
+export const PlugCall = checked(PlugCallSchema, { subject: 'the call', ...ISSUE_TYPES })
+export interface PlugCall extends Decoded<typeof PlugCallSchema> {}
 /** What led to a call, for services of the same host; over HTTP nobody can say it. */
 export interface PlugCause {
   /** part of the ids of what the plug does: the same for the same work */
@@ -58,42 +52,77 @@ export interface PlugCause {
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
 }
+
+const RunLogLineSchema = Type.Object({
+  time: Type.String({ description: 'ISO 8601' }),
+  level: Type.Enum(LOG_LEVELS),
+  message: Text,
+  node: Type.Optional(Text),
+})
+export interface RunLogLine extends Decoded<typeof RunLogLineSchema> {}
+/** 200 with `result: true`, 400 with `result: false`. */
 export const PlugOutcomeSchema = Type.Object(
   {
     result: Type.Boolean(),
-    state: Type.Optional(Type.String()),
+    state: Type.Optional(Text),
     rawData: Type.Optional(Type.Unknown()),
-    message: Type.Optional(Type.String()),
-    error: Type.Optional(Type.String()),
-    log: Type.Array(AnyObject),
+    message: Type.Optional(Text),
+    error: Type.Optional(Text),
+    log: Type.Unsafe<readonly RunLogLine[]>(Type.Array(RunLogLineSchema)),
   },
   { title: 'PlugOutcome' },
 )
-/** 200 with `result: true`, 400 with `result: false`. */
-export interface PlugOutcome {
-  readonly result: boolean
-  readonly state?: string
-  readonly rawData?: unknown
-  readonly message?: string
-  readonly error?: string
-  readonly log: readonly RunLogLine[]
-}
-export interface RunLogLine {
-  /** ISO 8601 */
-  readonly time: string
-  readonly level: LogLevel
-  readonly message: string
-  readonly node?: string
-}
+export interface PlugOutcome extends Decoded<typeof PlugOutcomeSchema> {}
 
+/** What a message says of itself: a value of that name would send it elsewhere. */
+const OWN_FIELDS: ReadonlySet<unknown> = new Set(['resource', 'timestamp'])
+const NOT_READ = Type.Optional(Type.Unknown({ description: 'sent by clients of the platform, and not read' }))
+
+const PushedValueSchema = closed(
+  {
+    parameterName: refined(Type.String({ minLength: 1 }), (name) => {
+      if (OWN_FIELDS.has(name)) {
+        const message = `${shown(name)} is the name of a field of the message itself`
+        return [{ message, suggestion: 'choose another name' }]
+      }
+      return typeof name === 'string' && name !== '' && !FORBIDDEN_KEYS.has(name)
+        ? []
+        : [{ message: 'expected the name of a value, as text' }]
+    }),
+    value: Type.Unknown(),
+    collectedTime: Type.Optional(instant),
+    validPeriodSecs: NOT_READ,
+    type: NOT_READ,
+  },
+  { title: 'pushed value' },
+)
+const NO_DATA = 'Expecting json array or object'
+const DataPushSchema = closed(
+  {
+    resource: id,
+    data: Type.Optional(
+      refined(Type.Union([PushedValueSchema, Type.Array(PushedValueSchema)]), (data) =>
+        typeof data === 'object' && data !== null ? [] : [{ message: NO_DATA }],
+      ),
+    ),
+    nodes: Type.Optional(
+      Type.Array(closed({ node: Type.String({ minLength: 1, description: 'label of a node' }), state: Text })),
+    ),
+  },
+  { title: 'data push', description: 'data or nodes' },
+)
 /** Body of `POST /api/data`: values of a resource, or states for every task that has that node on that resource. */
-export type DataPush =
-  | { readonly resource: string; readonly data: PushedValue | readonly PushedValue[] }
-  | { readonly resource: string; readonly nodes: readonly { readonly node: string; readonly state: string }[] }
-export interface PushedValue {
-  readonly parameterName: string
-  readonly value: unknown
-  /** epoch ms or ISO 8601 */
+export const DataPush = checked(
+  refined(DataPushSchema, (push) =>
+    ['data', 'nodes'].some((name) => Object.hasOwn(push as object, name)) ? [] : [{ at: '/data', message: NO_DATA }],
+  ),
+  { subject: 'the push', ...ISSUE_TYPES },
+)
+export interface DataPush extends Omit<Decoded<typeof DataPushSchema>, 'data'> {
+  readonly data?: PushedValue | readonly PushedValue[]
+}
+export interface PushedValue extends Omit<Decoded<typeof PushedValueSchema>, 'collectedTime'> {
+  /** epoch ms, or ISO 8601 */
   readonly collectedTime?: number | string
 }
 export interface PushOutcome {
@@ -102,44 +131,47 @@ export interface PushOutcome {
   readonly tasks?: readonly string[]
 }
 
-/** Body of `POST /api/templates/{name}/run`, and of `/api/templates/run` with `graph`. */
-export const TemplateRunSchema = Type.Object(
+const RunMessageSchema = Type.Object(
+  { resource: Type.String({ minLength: 1 }), timestamp: Type.Optional(instant) },
+  { additionalProperties: true, title: 'message' },
+)
+const conf = closed({
+  executeActuators: Type.Optional(Type.Boolean()),
+  resource: Type.Optional(Text),
+  resetObservations: Type.Optional(Type.Boolean()),
+  gatesNeedFullObservation: Type.Optional(Type.Boolean()),
+})
+const TemplateRunSchema = closed(
   {
-    graph: Type.Optional(AnyObject),
-    data: Type.Optional(
-      Type.Array(Type.Array(AnyObject), { description: 'each inner list is one invocation; messages with a resource' }),
+    graph: Type.Optional(
+      Type.Unsafe<Rule | Partial<Template> | BnGraph>(
+        Type.Record(Text, Type.Unknown(), { description: 'a template, which needs no name here, or a rule' }),
+      ),
     ),
-    conf: Type.Optional(
-      Type.Object({
-        executeActuators: Type.Optional(Type.Boolean()),
-        resource: Type.Optional(Type.String()),
-        resetObservations: Type.Optional(Type.Boolean()),
-        gatesNeedFullObservation: Type.Optional(Type.Boolean()),
+    data: Type.Optional(
+      Type.Array(Type.Array(RunMessageSchema), {
+        description: 'each inner list is one invocation; messages with a resource',
       }),
     ),
+    conf: Type.Optional(conf),
     variables: Type.Optional(AnyObject),
-    nodes: Type.Optional(Type.Array(NodeOverrideSchema, { description: 'overrides, as in a task of a template' })),
-    nodesRawData: Type.Optional(Type.Record(Type.String(), AnyObject)),
-    resourceMetaData: Type.Optional(AnyObject),
+    nodes: Type.Optional(
+      Type.Unsafe<readonly NodeOverride[]>(
+        Type.Array(NodeOverrideSchema, { description: 'overrides, as in a task of a template' }),
+      ),
+    ),
+    nodesRawData: Type.Optional(Type.Record(Text, AnyObject)),
+    resourceMetaData: Type.Optional(
+      Type.Record(Text, Type.Unknown(), {
+        description: 'of the resource, or by resource when every value is an object',
+      }),
+    ),
   },
   { title: 'template run' },
 )
-export interface TemplateRun {
-  /** a template, which needs no name here, or a rule with its settings */
-  readonly graph?: Rule | Partial<Template> | BnGraph
-  readonly data?: readonly (readonly Message[])[]
-  readonly conf?: {
-    readonly executeActuators?: boolean
-    readonly resource?: string
-    readonly resetObservations?: boolean
-    readonly gatesNeedFullObservation?: boolean
-  }
-  readonly variables?: Record<string, unknown>
-  readonly nodes?: readonly NodeOverride[]
-  readonly nodesRawData?: Readonly<Record<string, Record<string, unknown>>>
-  /** metadata of the resource, or by resource when every value is an object */
-  readonly resourceMetaData?: Readonly<Record<string, unknown>>
-}
+/** Body of `POST /api/templates/{name}/run`, and of `/api/templates/run` with `graph`. */
+export const TemplateRun = checked(TemplateRunSchema, { subject: 'the run', ...ISSUE_TYPES })
+export interface TemplateRun extends Decoded<typeof TemplateRunSchema> {}
 export interface TemplateRunOptions {
   readonly logLevel?: LogLevel
   /** only this node, and what leads to it, is reported */
@@ -172,18 +204,21 @@ export interface NodeReport {
   readonly error?: string
 }
 
-/** Body of `POST /api/tasks/simulate`: virtual time over the messages given. */
-export const SimulationSchema = Type.Object(
+const SimulationSchema = closed(
   {
     rule: Type.Optional(AnyObject),
-    template: Type.Optional(Type.String()),
-    messages: Type.Optional(Type.Array(AnyObject, { description: 'in order, each with resource and timestamp' })),
-    from: Type.Optional(Type.Union([Type.Number(), Type.String()], { description: 'epoch ms or ISO 8601' })),
-    until: Type.Optional(Type.Union([Type.Number(), Type.String()])),
-    resource: Type.Optional(Type.String()),
+    template: Type.Optional(Text),
+    messages: Type.Optional(
+      Type.Unsafe<readonly Message[]>(
+        Type.Array(AnyObject, { description: 'in order, each with resource and timestamp' }),
+      ),
+    ),
+    from: Type.Optional(instant),
+    until: Type.Optional(instant),
+    resource: Type.Optional(Text),
     variables: Type.Optional(AnyObject),
-    settings: Type.Optional(AnyObject),
-    metadata: Type.Optional(Type.Record(Type.String(), AnyObject)),
+    settings: Type.Optional(Type.Unsafe<TaskSettings>(AnyObject)),
+    metadata: Type.Optional(Type.Record(Text, AnyObject)),
     executeActuators: Type.Optional(
       Type.Boolean({
         description: 'default false: what would change something outside is not called, and named in `simulated`',
@@ -194,19 +229,23 @@ export const SimulationSchema = Type.Object(
   },
   { title: 'simulation' },
 )
-export interface Simulation {
+/** Body of `POST /api/tasks/simulate`: virtual time over the messages given. */
+export const Simulation = checked(
+  refined(SimulationSchema, (body) => {
+    const { rule, template } = body as ReadSimulation
+    if (rule !== undefined || template !== undefined) return []
+    return [{ at: '/rule', message: 'a rule is missing', suggestion: 'send it, or name a stored one as "template"' }]
+  }),
+  { subject: 'the simulation', ...ISSUE_TYPES },
+)
+/** Times are epoch ms. */
+export type ReadSimulation = Decoded<typeof SimulationSchema>
+/** As it is sent: times are epoch ms or ISO 8601. */
+export interface Simulation extends Omit<ReadSimulation, 'from' | 'until' | 'rule' | 'settings'> {
   readonly rule?: Rule | Template
-  readonly template?: string
-  readonly messages?: readonly Message[]
+  readonly settings?: TaskSettings
   readonly from?: number | string
   readonly until?: number | string
-  readonly resource?: string
-  readonly variables?: Record<string, unknown>
-  readonly settings?: TaskSettings
-  readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
-  readonly executeActuators?: boolean
-  readonly seed?: number
-  readonly explain?: string
 }
 export interface SimulationResult {
   readonly messages: number

@@ -45,10 +45,12 @@ export interface CheckOptions {
   readonly subject: string
   /** type of its issues */
   readonly type?: string
+  /** the same of fields that it does not have */
+  readonly typeOfUnknown?: string
 }
 
 /** Compiles at the first value, so that a start costs nothing. */
-export function checked<const S extends TSchema>(schema: S, { subject, type = 'BODY' }: CheckOptions): Checked<S> {
+export function checked<const S extends TSchema>(schema: S, options: CheckOptions): Checked<S> {
   let validator: Validator | undefined
   const decode = decoderOf(schema)
   const known = new WeakSet()
@@ -57,7 +59,7 @@ export function checked<const S extends TSchema>(schema: S, { subject, type = 'B
     read: (value) => {
       if (typeof value === 'object' && value !== null && known.has(value)) return value as Decoded<S>
       validator ??= Compile(schema)
-      if (!validator.Check(value)) throw refuse(subject, issuesOf(schema, value, type))
+      if (!validator.Check(value)) throw refuse(options.subject, issuesOf(schema, value, options))
       const decoded = decode === undefined ? value : decode(value)
       // the caller's own object may change until it is read again
       if (typeof decoded === 'object' && decoded !== null && decoded !== value) known.add(decoded)
@@ -101,11 +103,15 @@ function decoderOf(schema: TSchema): Decode | undefined {
   }
 }
 
-function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue[] {
+function issuesOf(
+  schema: TSchema,
+  value: unknown,
+  { type = 'BODY', typeOfUnknown = type }: CheckOptions,
+): readonly Issue[] {
   const found = new Map<string, { readonly rank: number; readonly problem: Problem }>()
   for (const error of allErrors(schema, value)) {
     const rank = rankOf(error, partOf(value, error.instancePath))
-    for (const problem of problemsOf(schema, value, error)) {
+    for (const problem of problemsOf(schema, value, error, typeOfUnknown)) {
       const path = `${error.instancePath}${problem.at ?? ''}`
       if (rank < (found.get(path)?.rank ?? Number.POSITIVE_INFINITY)) found.set(path, { rank, problem })
     }
@@ -118,7 +124,9 @@ function issuesOf(schema: TSchema, value: unknown, type: string): readonly Issue
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
-    .map(([path, { problem }]) => makeIssue(type, path, problem.message, problem.suggestion, problem.fix))
+    .map(([path, { problem }]) =>
+      makeIssue(problem.type ?? type, path, problem.message, problem.suggestion, problem.fix),
+    )
 }
 
 /** What objects break by rules of their own, which the package asks only where all of their fields fit. */
@@ -139,7 +147,7 @@ function rankOf({ keyword }: SchemaError, value: unknown): number {
   return isOther ? 1 : (RANKS[keyword] ?? 0)
 }
 
-function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly Problem[] {
+function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnknown: string): readonly Problem[] {
   const { instancePath, schemaPath } = error
   // the object around an unknown field names it
   if (error.keyword === 'boolean') return []
@@ -150,7 +158,10 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError): readonly
   if (error.keyword === 'additionalProperties') {
     const taken = new Set(Object.keys(part as object))
     const known = writable(schemas[0])
-    return error.params.additionalProperties.map((name) => unknownName(name, known, taken))
+    return error.params.additionalProperties.map((name) => ({
+      type: typeOfUnknown,
+      ...unknownName(name, known, taken),
+    }))
   }
   // rules of objects are asked for all of them at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
@@ -206,7 +217,12 @@ function unknownName(name: string, known: readonly string[], taken: Set<string>)
   return {
     at: at('', name.slice(0, MAX_NAME)),
     message: 'is unknown',
-    suggestion: like === undefined ? `known are ${known.join(', ')}` : `did you mean ${like}?`,
+    suggestion:
+      like !== undefined
+        ? `did you mean ${like}?`
+        : known.length === 0
+          ? 'leave it out'
+          : `known are ${known.join(', ')}`,
     // of a longer one the place is not whole
     fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }

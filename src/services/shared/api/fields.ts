@@ -26,6 +26,8 @@ export interface Problem {
   readonly at?: string
   readonly message: string
   readonly suggestion?: string
+  /** type of its issue; default: that of the check */
+  readonly type?: string
   /** the only correction */
   readonly fix?: Fix | undefined
 }

@@ -13,7 +13,6 @@ import {
 } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type {
-  Delivery,
   EndedRun,
   NodeControl,
   PlannedChange,
@@ -100,7 +99,7 @@ export class BareRunner implements TaskRunner {
       operation === 'start' ? this.#task(task).run(node) : this.#task(task).resume(node),
     resync: async (task) => this.#task(task).resync(),
     explain: (task, node) => this.#task(task).explain(node),
-    deliveries: async () => [] satisfies Delivery[],
+    deliveries: async () => [],
   }
 
   readonly intake: TaskRunner['intake'] = {

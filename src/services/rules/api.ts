@@ -1,0 +1,350 @@
+/** Tasks, templates and operations on many of them over HTTP, as values: what each route takes and answers. */
+import type { FastifyInstance, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import { AppError, type Caller, makeIssue, refuse, type RevisionOptions } from '#kernel'
+import { addRoutes, bodyText, Flag, revisionCondition, routesOf, Texts, withTag } from '#services/shared'
+import { checked, closed, type Decoded, refined } from '#services/shared/contract'
+import {
+  BATCH_ACTIONS,
+  BatchPreviewSchema,
+  BatchRequest,
+  BatchStatusSchema,
+  parameterProblems,
+  PROPERTIES,
+  QueuedBatchSchema,
+  UpdatePluginsSchema,
+} from './batches/batch-schema.ts'
+import type { BatchStatus, RulesApi, RulesService } from './contract.ts'
+import { removeRefused } from './error-texts.ts'
+import { INSPECTION_ROUTES, NODE_COMMAND } from './inspection/inspection-api.ts'
+import { FORMAT, filterOf, IDS, idsOf, listingOf, PAGING, sendList, TAG_PARAMETERS, TASK_LISTING } from './listing.ts'
+import { AnyObject, ErrorBodySchema, ISSUE_TYPES, unread, Version } from './shared-schema.ts'
+import {
+  CreatedTaskSchema,
+  PagedTasksSchema,
+  ReloadPreviewSchema,
+  TaskEntitySchema,
+  type TaskFilter,
+  TaskRunSchema,
+  type TaskSpecification,
+  TaskSpecificationSchema,
+} from './tasks/task-schema.ts'
+import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
+import { TOOL_ROUTES } from './tools/tool-api.ts'
+
+/** Operations of other services, which come on the paths of operations on tasks. */
+export interface OtherBatches {
+  /** whether the body is one of theirs, be it right or wrong */
+  takes(body: unknown): boolean
+  /** `VALIDATION` with every problem */
+  queue(caller: Caller, body: unknown): Promise<{ readonly id: string }>
+  /** `NOT_FOUND` for an id that is not theirs */
+  get(caller: Caller, id: string): Promise<unknown>
+}
+
+export interface RulesRouting {
+  readonly service: RulesService
+  /** operations on what is not a task, which come on the same path; asked at each request */
+  readonly otherBatches?: (() => OtherBatches | undefined) | undefined
+}
+
+const route = routesOf<RulesApi>()
+const specification = unread<TaskSpecification>(TaskSpecificationSchema)
+const forceStop = { forceStop: Type.Optional(Flag) }
+const includeHealth = { includeHealth: Type.Optional(Flag) }
+const entity = { 200: TaskEntitySchema }
+
+/** An operation of PATCH, with its parameters beside it. */
+const TaskOperationSchema = closed(
+  {
+    operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']),
+    command: Type.Optional(Type.Enum(BATCH_ACTIONS.filter((action) => !action.startsWith('update')))),
+    updates: Type.Optional(UpdatePluginsSchema.properties.updates),
+    templateVersion: Type.Optional(Version),
+    ...PROPERTIES,
+  },
+  { title: 'TaskOperation' },
+)
+const TaskOperation = checked(
+  refined(TaskOperationSchema, (body) => {
+    const { operation, command, ...parameters } = body as Decoded<typeof TaskOperationSchema>
+    if (operation === 'command' && command === undefined) return [{ at: '/command', message: 'is required' }]
+    return parameterProblems(operation === 'command' ? command : operation, parameters, '')
+  }),
+  { subject: 'the change', ...ISSUE_TYPES },
+)
+
+const TASK_ROUTES = [
+  route({
+    method: 'POST',
+    path: '/api/tasks',
+    scope: 'operate',
+    summary: 'Create a task from a rule, or from a template',
+    body: specification,
+    query: CHECKS,
+    answers: { 201: CreatedTaskSchema },
+    handler: async ({ api, query, body, reply }) => {
+      const created = await api.tasks.create(body as TaskSpecification, query)
+      return reply.code(201).header('location', `/api/tasks/${created.ID}`).send(created)
+    },
+  }),
+  // before GET, which would answer it as well
+  route({
+    method: 'HEAD',
+    path: '/api/tasks',
+    scope: 'read',
+    summary: 'How many tasks there are',
+    // clients send hits=0; a page of a count is the count all the same
+    query: { ...TASK_LISTING, ...PAGING },
+    otherQuery: TAG_PARAMETERS,
+    handler: async ({ api, request, reply }) =>
+      reply.header('x-count', await api.tasks.count(filterOf(request.query))).send(),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks',
+    scope: 'read',
+    summary: 'List and search tasks, newest first',
+    query: {
+      ...TASK_LISTING,
+      ...PAGING,
+      ...FORMAT,
+      ...includeHealth,
+      includegraph: Type.Optional(Type.Boolean({ description: 'default true' })),
+    },
+    otherQuery: TAG_PARAMETERS,
+    answers: { 200: Type.Union([Type.Array(TaskEntitySchema), PagedTasksSchema]) },
+    handler: async ({ api, request, reply }) => {
+      const { format = 'bn', includeHealth = false, includegraph = true, ...query } = listingOf(request.query)
+      const page = await api.tasks.list(query, { format, includeHealth, withoutGraph: !includegraph })
+      return sendList(request, reply, page)
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/tasks',
+    scope: 'operate',
+    summary: 'Delete several tasks at once: all of them, or none',
+    query: { ...IDS, ...forceStop },
+    answers: { 200: Type.Object({ successful: Texts }) },
+    handler: async ({ api, query: { ids, id, forceStop = false } }) => {
+      if ((ids ?? id) === undefined)
+        throw refuse('the query', [makeIssue('QUERY', '/ids', 'is missing', 'write ids=a,b')])
+      const found = await Promise.all(idsOf({ ids, id }).map((one) => api.tasks.get(one)))
+      const running = found.find(({ status }) => status === 'running')
+      if (running !== undefined && !forceStop) throw removeRefused(running.status)
+      for (const { ID } of found) await api.tasks.remove(ID, { forceStop })
+      return { successful: found.map(({ ID }) => ID) }
+    },
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/tasks',
+    scope: 'operate',
+    summary: 'Change the tasks that the query selects, and wait for it',
+    query: TASK_LISTING,
+    otherQuery: TAG_PARAMETERS,
+    body: TaskOperation,
+    answers: { 200: Type.Object({}, { additionalProperties: true, title: 'TaskOutcomes' }) },
+    handler: async ({ api, request, body: { operation, command, ...actionParameters } }) => {
+      const where = filterOf(request.query)
+      if (Object.keys(request.query as object).length === 0)
+        throw new AppError('VALIDATION', '/ <- the query selects no tasks; write ids=a,b or a filter')
+      const action = operation === 'command' ? (command ?? 'start') : operation
+      return outcomes(await api.batches.run({ entity: 'task', action, query: queryOf(where), actionParameters }))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id',
+    scope: 'read',
+    summary: 'One task, with its rule and the states of its nodes',
+    query: { ...FORMAT, ...includeHealth },
+    answers: entity,
+    handler: async ({ api, params, query: { format = 'bn', includeHealth = false }, reply }) =>
+      withTag(reply, await api.tasks.get(params.id, { format, includeHealth })),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id/conf',
+    scope: 'read',
+    summary: 'The specification as it was posted',
+    query: FORMAT,
+    answers: { 200: TaskSpecificationSchema },
+    handler: ({ api, params, query }) => api.tasks.conf(params.id, query.format),
+  }),
+  route({
+    method: 'PUT',
+    path: '/api/tasks/:id',
+    scope: 'operate',
+    summary: 'Give a task another specification',
+    body: specification,
+    query: CHECKS,
+    isConditional: true,
+    answers: entity,
+    handler: async ({ api, params: { id }, query, body, request, reply }) => {
+      const options = { ...query, ...(await conditionOf(api, id, request)) }
+      return withTag(reply, await api.tasks.replace(id, body as TaskSpecification, options))
+    },
+  }),
+  route({
+    method: 'DELETE',
+    path: '/api/tasks/:id',
+    scope: 'operate',
+    summary: 'Delete a task that does not run',
+    query: forceStop,
+    isConditional: true,
+    answers: { 204: Type.Null() },
+    handler: async ({ api, params: { id }, query, request, reply }) => {
+      await api.tasks.remove(id, { ...query, ...(await conditionOf(api, id, request)) })
+      return reply.code(204).send()
+    },
+  }),
+  commandRoute('start', 'Start a task'),
+  commandRoute('stop', 'Stop a task'),
+  commandRoute('restart', 'Stop a task that runs, and start it'),
+  route({
+    method: 'POST',
+    path: '/api/tasks/:id/command/resync',
+    scope: 'operate',
+    summary: 'Have a task that runs forget when its resources were measured last',
+    answers: entity,
+    handler: ({ api, params }) => api.tasks.resync(params.id),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/tasks/:id/command/reload',
+    scope: 'operate',
+    summary: 'Make a task anew from another version of its template, or see what that would change',
+    query: { dryRun: Type.Optional(Flag), templateVersion: Type.Optional(Version) },
+    isConditional: true,
+    answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
+    handler: async ({ api, params: { id }, query: { dryRun = false, ...options }, request, reply }) => {
+      if (dryRun) return api.batches.previewReload(id, options)
+      return withTag(reply, await api.batches.reload(id, { ...options, ...(await conditionOf(api, id, request)) }))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id/childRuns',
+    scope: 'read',
+    summary: 'The last runs of a task, newest first',
+    answers: { 200: Type.Array(TaskRunSchema) },
+    handler: ({ api, params }) => api.tasks.runs(params.id),
+  }),
+]
+
+/** Adds every route of the service, in scopes of their own. `request.tenant` and `request.user` say who asks. */
+export async function rulesRoutes(app: FastifyInstance, { service, otherBatches }: RulesRouting): Promise<void> {
+  const shared = { tag: 'rules', errors: ErrorBodySchema }
+  const routes = [
+    ...TASK_ROUTES,
+    ...TEMPLATE_ROUTES,
+    ...INSPECTION_ROUTES,
+    ...TOOL_ROUTES,
+    ...batchRoutes(otherBatches ?? (() => undefined)),
+  ]
+  await addRoutes(app, service, { ...shared, routes })
+  await addRoutes(app, service, { ...shared, routes: [NODE_COMMAND], addParsers: readTexts })
+}
+
+function readTexts(app: FastifyInstance): void {
+  for (const type of ['application/x-www-form-urlencoded', 'text/plain']) {
+    if (app.hasContentTypeParser(type)) continue
+    app.addContentTypeParser(type, { parseAs: 'buffer' }, async (_request: unknown, bytes: Buffer) => bodyText(bytes))
+  }
+}
+
+function batchRoutes(otherBatches: () => OtherBatches | undefined) {
+  return [
+    route({
+      method: 'POST',
+      path: '/api/batch',
+      scope: 'operate',
+      summary: 'Do something to all tasks, or resources, that a query selects, or see what it would do to tasks',
+      body: unread<BatchRequest>(Type.Union([BatchRequest.schema, OtherBatchSchema])),
+      query: { dryRun: Type.Optional(Flag) },
+      answers: { 200: BatchPreviewSchema, 202: QueuedBatchSchema },
+      handler: async ({ api, query: { dryRun = false }, body, request, reply }) => {
+        const others = otherBatches()
+        if (others?.takes(body) === true) {
+          if (dryRun) throw new AppError('VALIDATION', '/dryRun <- only operations on tasks can be looked at before')
+          const queued = await others.queue(callerOf(request), body)
+          const uri = `/api/batch/${queued.id}`
+          return reply.code(202).header('location', uri).send({ statusCode: 202, uri, entity: queued })
+        }
+        if (dryRun) return api.batches.preview(body)
+        const queued = await api.batches.queue(body)
+        return reply.code(202).header('location', queued.uri).send(queued)
+      },
+    }),
+    route({
+      method: 'GET',
+      path: '/api/batch/:id',
+      scope: 'read',
+      summary: 'How far an operation is, and what became of each task',
+      answers: { 200: BatchStatusSchema },
+      handler: async ({ api, params: { id }, request }) => {
+        try {
+          return await api.batches.get(id)
+        } catch (error) {
+          const others = otherBatches()
+          if (others === undefined || !isNotFound(error)) throw error
+          // an id that no service knows is refused in the words of this one
+          return await others.get(callerOf(request), id).catch((other: unknown) => {
+            throw isNotFound(other) ? error : other
+          })
+        }
+      },
+    }),
+  ]
+}
+
+const OtherBatchSchema = Type.Object(
+  {
+    entity: Type.Enum(['resource', 'resourcetype']),
+    action: Type.Enum(['delete', 'patchOrInsert']),
+    query: AnyObject,
+    actionParameters: Type.Optional(AnyObject),
+  },
+  { title: 'batch of resources', description: 'ids to delete, or resources to patch or insert' },
+)
+
+function commandRoute(command: 'start' | 'stop' | 'restart', summary: string) {
+  return route({
+    method: 'POST',
+    path: `/api/tasks/:id/command/${command}`,
+    scope: 'operate',
+    summary,
+    isConditional: true,
+    answers: entity,
+    handler: async ({ api, params: { id }, request, reply }) =>
+      withTag(reply, await api.tasks[command](id, await conditionOf(api, id, request))),
+  })
+}
+
+function conditionOf(api: RulesApi, id: string, request: FastifyRequest): Promise<RevisionOptions> {
+  return revisionCondition(request, () => api.tasks.get(id))
+}
+
+/** A filter as the query of a batch. */
+function queryOf({ tags = [], ...others }: TaskFilter): Readonly<Record<string, unknown>> {
+  const values = new Map<string, (string | null)[]>()
+  for (const { key, value } of tags) values.set(key, [...(values.get(key) ?? []), value ?? null])
+  const byKey = [...values].map(([key, list]) => [key, list.includes(null) ? null : list])
+  return { ...others, ...(byKey.length > 0 && { tags: Object.fromEntries(byKey) }) }
+}
+
+function outcomes({ results }: BatchStatus): object {
+  const { success = {}, failure = {} } = results ?? {}
+  const failed = Object.entries(failure).map(([id, { error }]) => ({ id, error }))
+  return { successful: Object.keys(success), ...(failed.length > 0 && { failed }) }
+}
+
+function callerOf({ tenant, user }: FastifyRequest): Caller {
+  return { tenant, user }
+}
+
+function isNotFound(error: unknown): error is AppError {
+  return error instanceof AppError && error.code === 'NOT_FOUND'
+}

@@ -1,0 +1,128 @@
+/** A look into a task at work over HTTP, as values. */
+import { Type } from 'typebox'
+import { routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
+import type { RulesApi } from '../contract.ts'
+import { AnyObject, Text, unread } from '../shared-schema.ts'
+import {
+  DeliverySchema,
+  DeliveryStatus,
+  NodeCommand,
+  NodePush,
+  RuntimeNodeSchema,
+  type StreamEvent,
+  TASK_LOG,
+  TaskLogQuery,
+  TaskLogSchema,
+} from './inspection-schema.ts'
+
+const route = routesOf<RulesApi>()
+const node = { 200: RuntimeNodeSchema }
+const log = {
+  summary: 'The log of a task, newest first: each step; of very busy hosts starts, ends, failures and lines of plugs',
+  answers: { 200: TaskLogSchema },
+} as const
+
+export const INSPECTION_ROUTES = [
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id/nodes/:node',
+    scope: 'read',
+    summary: 'A node as it stands',
+    answers: node,
+    handler: ({ api, params }) => api.inspection.node(params.id, params.node),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id/nodes/:node/states',
+    scope: 'read',
+    summary: 'The states that a node can have',
+    answers: { 200: Type.Array(Text) },
+    handler: ({ api, params }) => api.inspection.states(params.id, params.node),
+  }),
+  route({
+    method: 'PATCH',
+    path: '/api/tasks/:id/nodes/:node',
+    scope: 'operate',
+    summary: 'Observe a state or raw data from outside',
+    body: NodePush,
+    answers: node,
+    handler: ({ api, params, body }) => api.inspection.push(params.id, params.node, body),
+  }),
+  route({
+    method: 'POST',
+    path: '/api/tasklogs',
+    scope: 'read',
+    ...log,
+    body: TaskLogQuery,
+    handler: ({ api, body }) => api.inspection.log(body),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasklogs',
+    scope: 'read',
+    ...log,
+    query: TASK_LOG,
+    handler: ({ api, query }) => api.inspection.log(query),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id/explain',
+    scope: 'read',
+    summary: 'Why a node fired, or why not, and what would have let it',
+    query: { node: Type.String({ minLength: 1, description: 'label of a sensor or actuator' }) },
+    answers: { 200: AnyObject },
+    handler: ({ api, params, query }) => api.inspection.explain(params.id, query.node),
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id/events',
+    scope: 'read',
+    summary: 'What happens in a task, as server-sent events; goes on after Last-Event-ID',
+    // a browser cannot set the header on its first request
+    query: { lastEventId: Type.Optional(Text) },
+    produces: ['text/event-stream'],
+    handler: async ({ api, params: { id }, query, request, reply }) => {
+      const lastEventId = request.headers['last-event-id']?.toString() ?? query.lastEventId ?? ''
+      await api.tasks.runs(id)
+      const options = { signal: untilClosed(reply), ...(lastEventId !== '' && { lastEventId }) }
+      return sendEvents(reply, named(api.inspection.events(id, options)))
+    },
+  }),
+  route({
+    method: 'GET',
+    path: '/api/tasks/:id/deliveries',
+    scope: 'read',
+    summary: 'Calls of the actuators of a task, newest first',
+    query: {
+      status: Type.Optional(DeliveryStatus),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: 'default 100, at most 1,000' })),
+      before: Type.Optional(Text),
+    },
+    answers: { 200: Type.Array(DeliverySchema) },
+    handler: ({ api, params, query: { limit = 100, before = '', ...status } }) =>
+      api.inspection.deliveries(params.id, {
+        ...status,
+        limit: Math.min(limit, 1000),
+        ...(before !== '' && { before }),
+      }),
+  }),
+]
+
+/** The old form of a push, which also takes plain text and forms. */
+export const NODE_COMMAND = route({
+  method: 'POST',
+  path: '/api/tasks/:id/nodes/:node',
+  scope: 'operate',
+  summary: 'The same in the old form, or operation=start, operation=resume',
+  body: unread<string | NodeCommand>(NodeCommand.schema),
+  consumes: ['application/x-www-form-urlencoded', 'text/plain', 'application/json'],
+  answers: node,
+  handler: ({ api, params, body }) => {
+    const fields: unknown = typeof body === 'string' ? Object.fromEntries(new URLSearchParams(body.trim())) : body
+    return api.inspection.command(params.id, params.node, NodeCommand.read(fields))
+  },
+})
+
+async function* named(events: AsyncIterable<StreamEvent>): AsyncGenerator<ServerEvent> {
+  for await (const { id, event } of events) yield { id, event: event.type, data: event }
+}

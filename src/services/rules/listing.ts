@@ -1,0 +1,133 @@
+/** Filters and pages of listings: read from parameters, and answered in the form that the request accepts. */
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { Type } from 'typebox'
+import type { Page } from '#kernel'
+import { Flag, HAL_MEDIA_TYPE, pagedTypeOf, parameterReader, Text, Texts, Whole } from '#services/shared'
+import { DEFAULT_HITS, GRAPH_FORMATS, MAX_HITS } from './shared-schema.ts'
+import { TASK_FILTERS, type TagFilter, type TaskFilter, type TaskQuery } from './tasks/task-schema.ts'
+
+export const FORMAT = {
+  format: Type.Optional(Type.Enum(GRAPH_FORMATS, { description: 'form of the graph, default bn' })),
+}
+export const PAGING = {
+  startIndex: Type.Optional(Whole),
+  hits: Type.Optional(Type.Integer({ minimum: 0, description: 'default 10, at most 100' })),
+}
+export const IDS = {
+  ids: Type.Optional(Type.Array(Text, { description: 'also comma-separated' })),
+  id: Type.Optional(Texts),
+}
+export const TEMPLATE_LISTING = {
+  filter: Type.Optional(Type.String({ description: 'words anywhere in name, id, resource, template, user, tags' })),
+  name: TASK_FILTERS.name,
+  plugin: TASK_FILTERS.plugin,
+  ...IDS,
+  tags: Type.Optional(
+    Type.Array(Text, {
+      description:
+        'has one of these keys; tags.<key>=<value>: a key that repeats has one of the values, all keys must fit',
+    }),
+  ),
+}
+export const TASK_LISTING = { ...TEMPLATE_LISTING, ...TASK_FILTERS }
+/** Names of parameters that ask for a tag. */
+export const TAG_PARAMETERS = /^tags\../
+
+const readParameters = parameterReader({
+  ...TASK_LISTING,
+  ...PAGING,
+  ...FORMAT,
+  includeHealth: Type.Optional(Flag),
+  includegraph: Type.Optional(Flag),
+})
+type Listing = Omit<ReturnType<typeof readParameters>, keyof typeof TASK_LISTING> & TaskQuery
+
+/** More than the maximum is the maximum. `tags.x=v`, repeated or without a value; `tags=a,b` asks for one of the keys. */
+export function listingOf(query: unknown): Listing {
+  const read = readParameters(query)
+  const { ids, id, tags = [], startIndex: _start, hits: _hits, format, includeHealth, includegraph, ...filters } = read
+  const given = Object.entries(filters).filter(([, value]) => value !== '')
+  const named: readonly (readonly [string, unknown])[] = Object.entries(query ?? {})
+  const tagFilters = named
+    .filter(([name]) => TAG_PARAMETERS.test(name))
+    .flatMap(([name, value]) => [value].flat().map((one) => tagFilter(name.slice('tags.'.length), String(one))))
+  const tagKeys = tags.flatMap((list) => list.split(',')).filter((key) => key !== '')
+  const where: TaskFilter = {
+    ...Object.fromEntries(given),
+    ...(filters.template === 'null' && { template: null }),
+    ...((ids ?? id) !== undefined && { ids: idsOf({ ids, id }) }),
+    ...(tagFilters.length > 0 && { tags: tagFilters }),
+    ...(tagKeys.length > 0 && { tagKeys }),
+  }
+  return {
+    where,
+    ...pageOf(read),
+    ...(format && { format }),
+    ...(includeHealth !== undefined && { includeHealth }),
+    ...(includegraph !== undefined && { includegraph }),
+  }
+}
+
+export function filterOf(query: unknown): TaskFilter {
+  return listingOf(query).where
+}
+
+function tagFilter(key: string, value: string): TagFilter {
+  return value === '' ? { key } : { key, value }
+}
+
+/** `ids=a,b` and `id=a&id=b`. */
+export function idsOf({
+  ids = [],
+  id = [],
+}: {
+  ids?: readonly string[] | undefined
+  id?: readonly string[] | undefined
+}): readonly string[] {
+  return [...new Set([...ids.flatMap((list) => list.split(',')), ...id].filter((one) => one !== ''))]
+}
+
+/** More than the maximum is the maximum. */
+export function pageOf({
+  startIndex = 0,
+  hits = DEFAULT_HITS,
+}: {
+  startIndex?: number
+  hits?: number
+}): Omit<TaskQuery, 'where'> {
+  return { startIndex, hits: Math.min(hits, MAX_HITS) }
+}
+
+/** An array, the paged media type, or HAL. */
+export function sendList<T>(request: FastifyRequest, reply: FastifyReply, page: Page<T>): FastifyReply {
+  void reply.header('x-count', page.total).header('vary', 'accept')
+  const accept = request.headers.accept ?? ''
+  const paged = pagedTypeOf(accept)
+  if (paged !== undefined) return sendAs(reply, paged, page)
+  if (!accept.includes(HAL_MEDIA_TYPE)) return reply.send(page.values)
+  const { values, skip, limit, total } = page
+  const _links = linksOf(request.url, page)
+  return sendAs(reply, HAL_MEDIA_TYPE, { _embedded: { values }, count: values.length, total, limit, skip, _links })
+}
+
+function sendAs(reply: FastifyReply, type: string, body: unknown): FastifyReply {
+  return reply.type(`${type}; charset=utf-8`).send(JSON.stringify(body))
+}
+
+function linksOf(
+  url: string,
+  { skip, limit, total }: Page<unknown>,
+): Readonly<Record<string, { readonly href: string }>> {
+  const at = (startIndex: number) => {
+    const [path = '', query = ''] = url.split('?', 2)
+    const parameters = new URLSearchParams(query)
+    parameters.set('startIndex', String(startIndex))
+    parameters.set('hits', String(limit))
+    return { href: `${path}?${parameters.toString()}` }
+  }
+  return {
+    self: { href: url },
+    ...(limit > 0 && skip + limit < total && { next: at(skip + limit) }),
+    ...(skip > 0 && { prev: at(Math.max(0, skip - limit)) }),
+  }
+}
