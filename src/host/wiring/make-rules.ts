@@ -116,6 +116,8 @@ function openRules(
     restMs: REST_MS,
     checkpoints,
     identityIgnores: config.identityIgnores,
+    duplicates: config.duplicates,
+    dedupWindow: config.dedupWindow,
     timed: () => {
       const began = machineTimers.elapsed()
       return () => gauges.plugTook(machineTimers.elapsed() - began)

@@ -146,7 +146,6 @@ class Models implements OperatedModels {
       ...known,
       ...(release !== undefined && { release }),
       upload,
-      size: zip?.length ?? 0,
       state: refusal === undefined ? { kind: 'loading' } : { kind: 'unsupported', reason: refusal },
       updatedBy: caller.user,
       updatedOn: this.#options.now(),
@@ -263,7 +262,7 @@ class Models implements OperatedModels {
       const values = await this.#loaded.use(
         { tenant, digest: record.digest },
         () => this.#loader.packageOf(tenant, record),
-        ({ model }) => model.call(call),
+        (model) => model.call(call),
       )
       if (values.length !== call.instances.length) {
         const message = `the model gave ${values.length} values for ${call.instances.length} instances`

@@ -79,7 +79,7 @@ export class ScriptCalls {
       if (signal.aborted) callOff()
       else signal.addEventListener('abort', callOff, { once: true })
     })
-    const answer = (status: number, text: string) => ({ requestId: key, status, headers: [], body: text })
+    const answer = (status: number, text: string) => ({ status, headers: [], body: text })
     try {
       await Promise.race([this.#notes.behave(`${tenant} ${key}`, `call ${key} of ${tenant}`), calledOff])
     } catch (error) {

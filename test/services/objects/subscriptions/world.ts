@@ -207,7 +207,7 @@ export class SubscriptionsHost {
         const text = new TextDecoder().decode(body)
         const told = { script: script.name, method, query, headers, body: text === '' ? undefined : bodyOf(text) }
         this.#world.told.push(told)
-        return { requestId: 'r', status: await this.#world.answering(told), headers: [], body: 'what it said' }
+        return { status: await this.#world.answering(told), headers: [], body: 'what it said' }
       },
     }
     return part as WebscriptsService
