@@ -253,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an operation on a type that met an outage waits for the next start',
     file: 'src/services/resources/type-work.ts',
-    find: 'this.#retries.set(key, later(RETRY_MS, again))',
+    find: 'this.#retries.set(typeId, later(RETRY_MS, again))',
     replace: 'void again',
   },
   {
