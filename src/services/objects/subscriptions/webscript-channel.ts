@@ -1,7 +1,7 @@
 /** Calls the webscript of a channel, and shows what the channel has to show. */
 import { AppError, type StartTimer } from '#kernel'
 import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
-import type { ObjectsService } from '../contract.ts'
+import type { OperatedObjects } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import { notificationOf, queryOf } from './notification.ts'
 import type { Seal } from '#platform'
@@ -9,7 +9,7 @@ import { keyOf } from './subscription-record.ts'
 import type { Channel } from './subscription-schema.ts'
 
 export interface WebscriptChannelOptions {
-  readonly objects: () => ObjectsService
+  readonly objects: () => OperatedObjects
   readonly webscripts: () => WebscriptsService | undefined
   readonly seal: Seal
   /** Whose that key pair is; undefined when it is wrong. */
