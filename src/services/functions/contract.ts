@@ -57,10 +57,14 @@ export interface FunctionVersionId {
   readonly version: string
 }
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface FunctionsService {
   /** The functions of one type. */
   as(caller: Caller, type: FunctionType): FunctionsApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedFunctions extends FunctionsService {
   /** The plugs of a tenant that rules may use: the same list until they are others. */
   plugs(tenant: string): readonly DeployedPlug[]
   /** Calls a plug of a tenant in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */

@@ -12,7 +12,7 @@ import type {
   DeployedWebscript,
   FunctionLine,
   FunctionsApi,
-  FunctionsService,
+  OperatedFunctions,
   FunctionType,
   FunctionVersionId,
 } from './contract.ts'
@@ -21,8 +21,8 @@ import { FunctionCaller } from './function-caller.ts'
 import { type FunctionId, type FunctionRecord, isRunning, recordId } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
-import type { ModelsService } from '#services/models/contract'
-import type { VaultService } from '#services/vault/contract'
+import type { OperatedModels } from '#services/models/contract'
+import type { OperatedVault } from '#services/vault/contract'
 import type { InstallTools } from './install.ts'
 import { ModelRunner } from './model-runner.ts'
 import { compareVersions } from './registry/versions.ts'
@@ -49,9 +49,9 @@ export interface FunctionsOptions {
   /** how many tasks and templates name it */
   readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
   /** what runs versions of models */
-  readonly models?: () => ModelsService | undefined
+  readonly models?: () => OperatedModels | undefined
   /** where secrets of manifests are; asked at each call */
-  readonly vault?: () => VaultService | undefined
+  readonly vault?: (tenant: string) => OperatedVault | undefined
   /** Tells whoever takes calls which webscripts a tenant has come to have, and which it has no more, by their ids. */
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
@@ -67,7 +67,7 @@ export interface OpenedPool {
   readonly tools?: InstallTools
 }
 
-export function createFunctionsService(options: FunctionsOptions): FunctionsService {
+export function createFunctionsService(options: FunctionsOptions): OperatedFunctions {
   return new Functions(options)
 }
 
@@ -82,7 +82,7 @@ interface Deployed {
   readonly webscripts: ReadonlyMap<string, readonly DeployedWebscript[]>
 }
 
-class Functions implements FunctionsService {
+class Functions implements OperatedFunctions {
   readonly #options: FunctionsOptions
   readonly #stores = new Map<string, FunctionStore>()
   readonly #deployed = new Map<string, Deployed>()
@@ -115,9 +115,9 @@ class Functions implements FunctionsService {
       storeOf,
       now,
       secrets: (tenant, names) => {
-        const vault = options.vault?.()
+        const vault = options.vault?.(tenant)
         if (vault === undefined) throw new AppError('PLUG_FAILED', 'this host serves no vault, which has its secrets')
-        return vault.open(tenant, names)
+        return vault.open(names)
       },
     })
     const changed = (tenant: string): Promise<void> => this.#read(tenant)
@@ -223,7 +223,7 @@ class Functions implements FunctionsService {
     await this.#reading.idle()
   }
 
-  gauges(): ReturnType<FunctionsService['gauges']> {
+  gauges(): ReturnType<OperatedFunctions['gauges']> {
     return { openJobs: this.#jobs.open, processes: this.#opened?.pool?.running ?? 0 }
   }
 

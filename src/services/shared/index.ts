@@ -1,5 +1,4 @@
 /** What services share: routes and bodies, effects in order, series and calendars. */
-export { allErrors } from './api/check.ts'
 export type { Checked } from './api/check.ts'
 export { type Parameters, parameterReader } from './api/parameters.ts'
 export { addRoutes, type Route, routesOf } from './api/route.ts'

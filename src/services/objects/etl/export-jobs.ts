@@ -2,8 +2,8 @@
 import { AppError, type Json } from '#kernel'
 import type { JobContext, JobHandler } from '#jobs'
 import type { Stored } from '#storage'
-import type { BrokerService } from '#services/broker/contract'
-import type { QueriesService } from '#services/queries/contract'
+import type { OperatedBroker } from '#services/broker/contract'
+import type { OperatedQueries } from '#services/queries/contract'
 import type { ObjectsService } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
 import { ATTEMPTS, attempted, type Transfer, transferRecords } from './transfer.ts'
@@ -46,8 +46,8 @@ const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly queries: () => QueriesService | undefined
-  readonly broker: () => BrokerService | undefined
+  readonly queries: () => OperatedQueries | undefined
+  readonly broker: () => OperatedBroker | undefined
   /** epoch ms */
   readonly now: () => number
 }

@@ -9,7 +9,7 @@ import { AppError } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import type { LineProblem } from '#formats/recording'
 import type { Collection, Stored } from '#storage'
-import type { BrokerService } from '#services/broker/contract'
+import type { OperatedBroker } from '#services/broker/contract'
 import type { ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
 import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
@@ -48,7 +48,7 @@ const CONCURRENCY = 2
 
 export interface ImportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly broker: () => BrokerService | undefined
+  readonly broker: () => OperatedBroker | undefined
   /** epoch ms */
   readonly now: () => number
 }

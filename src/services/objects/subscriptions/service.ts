@@ -4,7 +4,7 @@ import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf, type S
 import type { Storage } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
 import { ChangeReader } from './change-reader.ts'
-import type { SubscriptionsApi, SubscriptionsService } from './contract.ts'
+import type { SubscriptionsApi, OperatedSubscriptions } from './contract.ts'
 import { deliveryHandler, type DeliveryOf } from './delivery-jobs.ts'
 import { Outbox } from './outbox.ts'
 import type { Seal } from '#platform'
@@ -39,7 +39,7 @@ const LOOK_MS = 15_000
 /** ms between two looks for what is kept no longer, and for what nobody carries out */
 const SWEEP_MS = 600_000
 
-export class Subscriptions implements SubscriptionsService {
+export class Subscriptions implements OperatedSubscriptions {
   readonly #options: SubscriptionsOptions
   readonly #system: ReadonlyMap<string, SystemSubscription>
   readonly #records: ReadonlyMap<string, SubscriptionRecord>
@@ -134,7 +134,7 @@ export class Subscriptions implements SubscriptionsService {
     await this.#jobs.idle()
   }
 
-  gauges(): ReturnType<SubscriptionsService['gauges']> {
+  gauges(): ReturnType<OperatedSubscriptions['gauges']> {
     return { openDeliveries: this.#jobs.open, delivered: this.#delivered, failed: this.#failed }
   }
 

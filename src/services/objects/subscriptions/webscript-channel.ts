@@ -1,14 +1,14 @@
 /** Calls the webscript of a channel, and shows what the channel has to show. */
 import { AppError, type StartTimer } from '#kernel'
 import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
-import type { ObjectChange, ObjectsService, SignedLink } from '../contract.ts'
+import type { ObjectChange, ObjectsService, OperatedObjects, SignedLink } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import type { Seal } from '#platform'
 import { keyOf } from './subscription-record.ts'
 import { type Channel, secondsOf } from './subscription-schema.ts'
 
 export interface WebscriptChannelOptions {
-  readonly objects: () => ObjectsService
+  readonly objects: () => OperatedObjects
   readonly webscripts: () => WebscriptsService | undefined
   readonly seal: Seal
   /** Whose that key pair is; undefined when it is wrong. */

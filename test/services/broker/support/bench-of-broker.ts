@@ -1,7 +1,7 @@
 /** The broker on memory, with an HTTP app in front of it, an engine that writes down what it is given, and a clock by hand. */
 import type { AddressInfo } from 'node:net'
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import type { BrokerApi, BrokerService, ForwardedPost, Forwarding } from '../../../../src/services/broker/contract.ts'
+import type { BrokerApi, OperatedBroker, ForwardedPost, Forwarding } from '../../../../src/services/broker/contract.ts'
 import { brokerErrorBody } from '../../../../src/services/broker/error-body.ts'
 import { brokerRoutes } from '../../../../src/services/broker/api.ts'
 import { createBrokerService, type BrokerDependencies } from '../../../../src/services/broker/service.ts'
@@ -61,7 +61,7 @@ export class HandTimers {
 }
 
 export interface BrokerBench extends AsyncDisposable {
-  readonly service: BrokerService
+  readonly service: OperatedBroker
   readonly storage: Storage
   readonly engine: TakingEngine
   readonly timers: HandTimers
