@@ -18,6 +18,8 @@ import type {
   CreateOptions,
   FunctionQuery,
   InclusionQuery,
+  JobAnswer,
+  JobEventsQuery,
   JobType,
   ProtectOptions,
   PublishOptions,
@@ -302,18 +304,11 @@ export interface FunctionJob {
   readonly operation: string
 }
 
-export interface FunctionOfJob {
+export interface FunctionOfJob extends Omit<NonNullable<JobAnswer['function']>, 'functionType'> {
   readonly functionType: FunctionType
-  readonly name: string
-  readonly version: string
-  readonly runtime: string
-  readonly runtimeVersion: string
 }
 
-export interface JobEventQuery {
-  readonly type?: JobType | undefined
-  readonly id?: string | undefined
-  readonly children?: boolean | undefined
+export interface JobEventQuery extends JobEventsQuery {
   readonly signal: AbortSignal
 }
 

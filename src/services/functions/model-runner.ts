@@ -82,7 +82,6 @@ export class ModelRunner implements VersionRunner {
     })
   }
 
-  /** Its metadata changed. */
   async described(tenant: string, { name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
     const description = manifest.metadata?.description ?? ''
     await this.#options.models()?.releases.describe({ tenant, name, version, description, user })

@@ -1,7 +1,7 @@
 /** Calls the webscript of a channel, and shows what the channel has to show. */
 import { AppError, type StartTimer } from '#kernel'
 import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
-import type { ObjectChange, ObjectsService, OperatedObjects, SignedLink } from '../contract.ts'
+import type { ObjectChange, OperatedObjects, SignedLink } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import type { Seal } from '#platform'
 import { keyOf } from './subscription-record.ts'
@@ -116,7 +116,7 @@ async function beginningOf({ body }: ScriptAnswer): Promise<string> {
 
 /** What a target is told of a change by PUT and POST. */
 async function notificationOf(
-  objects: ObjectsService,
+  objects: OperatedObjects,
   tenant: string,
   change: ObjectChange,
   { expiry, payload }: Pick<Channel, 'expiry' | 'payload'>,
