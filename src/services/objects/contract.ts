@@ -227,7 +227,6 @@ export interface RemoveOptions {
   /** with `recursive`: at most so many objects, and `next` when there are more */
   readonly maxKeys?: number | undefined
   readonly startAfter?: string | undefined
-  readonly cause?: ObjectCause
 }
 
 export interface Removed {
@@ -336,7 +335,7 @@ export interface ObjectsApi {
     bucket: string,
     target: string,
     source: string,
-    options?: { readonly move?: boolean | undefined; readonly cause?: ObjectCause },
+    options?: { readonly move?: boolean | undefined },
   ): Promise<ObjectRecord>
   remove(bucket: string, path: string, options?: RemoveOptions): Promise<Removed>
   readonly uploads: UploadsApi

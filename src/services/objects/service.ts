@@ -116,7 +116,10 @@ class Objects implements OperatedObjects {
     const tenants = await this.#options.storage.tenants()
     this.#sweeping = (async () => {
       // one after the other: there may be many
-      for (const tenant of tenants) await this.#loose.sweep(this.#table(tenant))
+      for (const tenant of tenants) {
+        this.#loose.sweep(this.#table(tenant))
+        await this.#loose.idle()
+      }
     })()
   }
 

@@ -27,14 +27,11 @@ export {
   timelineTypeOf,
 } from './http/media-types.ts'
 export { bodyText, MAX_LEVELS, parseBody, parseMessages, parseRendered, readBody } from './http/parse-body.ts'
-export { ownScope } from './http/own-scope.ts'
 export { parsePayload, Payload, payloadValue } from './http/payload.ts'
-export { QueryReader } from './http/query-reader.ts'
 export { errorBodyOfLines, issueLine, type Refusal } from './http/refusal.ts'
-export { asking, describing, Flag, type Handler, type RequestContext, Text, Texts, Whole } from './http/route-parts.ts'
+export { Flag, Text, Texts, Whole } from './http/route-parts.ts'
 export { HERE, sendEvents, sendLines, sendTexts, STILL_HERE, untilClosed } from './http/send-stream.ts'
 export { revisionCondition, withTag, writeCondition } from './http/write-condition.ts'
-export { REVISION } from './api/fields.ts'
 export { type AggregateDefinition, COMMON_AGGREGATES, finite, percentileOf } from './series/common-aggregates.ts'
 export { type Aggregate, type GroupRun, type GroupValues, valuesOfGroups } from './series/group-values.ts'
 export {

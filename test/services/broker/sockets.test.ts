@@ -239,13 +239,6 @@ describe('a socket that subscribes', () => {
     await slow.isClosed()
     expect(fast.closed).toBeUndefined()
   })
-
-  it('is let go when it closes', async () => {
-    await using broker = await brokerBench()
-    const socket = await Socket.open(`${await broker.listen()}/resources/a/socket`)
-    await socket[Symbol.asyncDispose]()
-    await expect.poll(() => broker.service.gauges().subscribers).toBe(0)
-  })
 })
 
 describe('a path that is a socket only', () => {
