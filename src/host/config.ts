@@ -49,6 +49,9 @@ export interface Config {
   readonly maxDescendants: number
   /** keys of messages that do not count when a message is compared with one that was taken */
   readonly identityIgnores: readonly string[]
+  readonly duplicates: (typeof DUPLICATES)[number]
+  /** ms */
+  readonly dedupWindow: number
   /** which timestamps of live messages are taken */
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
@@ -67,6 +70,7 @@ export interface Config {
 /** `fenced`: kept from the machine, or not run at all; `trusted`: as other programs of the host's user; `off`: not run. */
 export type FunctionsMode = (typeof FUNCTIONS_MODES)[number]
 
+const DUPLICATES = ['drop', 'take'] as const
 const BAD_TIMES = ['receipt', 'refuse'] as const
 const SPAN_FORM = 'write a duration such as 90s, 30m, 1h, 30d or PT30M, or off'
 
@@ -270,6 +274,20 @@ export const OPTIONS = {
     value: 'keys',
     help: 'keys of messages that do not count when a message is compared with one that was taken, such as receivedAt,seq; the same on all hosts of a cluster',
   },
+  duplicates: {
+    flag: 'duplicates',
+    env: 'REFLEXARC_DUPLICATES',
+    value: 'what',
+    default: 'drop',
+    help: 'what tasks do with a message that they have taken, unless their rule says it: drop or take; the same on all hosts of a cluster',
+  },
+  dedupWindow: {
+    flag: 'dedup-window',
+    env: 'REFLEXARC_DEDUP_WINDOW',
+    value: 'duration',
+    default: '10m',
+    help: 'how long tasks that take late messages know the last 1,000 of a resource again, such as 30m; the same on all hosts of a cluster',
+  },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
@@ -351,6 +369,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const ahead = read('maxAhead', spanOf, SPAN_FORM)
   const behind = read('maxBehind', spanOf, SPAN_FORM)
   const badTime = read('badTime', (what) => BAD_TIMES.find((one) => one === what), `write ${BAD_TIMES.join(' or ')}`)
+  const duplicates = read('duplicates', (what) => DUPLICATES.find((one) => one === what), 'write drop or take')
+  const dedupWindow = read('dedupWindow', lengthOf, 'write a duration such as 90s, 10m or PT10M')
   if (descendants === 0) problems.push('--max-descendants: 0 lets rules do nothing together; write a number from 1')
   if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
   if (ms === 0) problems.push('--time-limit: 0 is no time; write ms from 1')
@@ -408,6 +428,8 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     modelRuntimes: resolve(text('modelRuntimes') ?? join(data, 'model-runtimes')),
     maxDescendants: descendants ?? 1,
     identityIgnores: list('identityIgnores'),
+    duplicates: duplicates ?? 'drop',
+    dedupWindow: dedupWindow ?? 0,
     times: { ahead: ahead ?? Infinity, behind: behind ?? Infinity, refuses: badTime === 'refuse' },
     objects: objects ?? { kind: 'files' },
     url,
@@ -428,7 +450,11 @@ function isOn(text: string | undefined): boolean {
 
 /** ms; `Infinity` for `off` */
 function spanOf(text: string): number | undefined {
-  if (text === 'off') return Infinity
+  return text === 'off' ? Infinity : lengthOf(text)
+}
+
+/** ms */
+function lengthOf(text: string): number | undefined {
   try {
     const ms = durationMs(text)
     return ms >= 0 ? ms : undefined

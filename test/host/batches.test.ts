@@ -30,6 +30,9 @@ describe('POST /api/batch', () => {
       action: 'delete',
       query: { ids: ['a'] },
     })
-    expect([refused.status, refused.body['error']]).toEqual([400, expect.stringContaining('/entity <- "resource" is unknown')])
+    expect([refused.status, refused.body['error']]).toEqual([
+      400,
+      expect.stringContaining('/entity <- "resource" is unknown'),
+    ])
   })
 })

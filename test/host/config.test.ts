@@ -36,6 +36,8 @@ describe('the options', () => {
       modelRuntimes: resolve('./data/model-runtimes'),
       maxDescendants: 1000,
       identityIgnores: [],
+      duplicates: 'drop',
+      dedupWindow: 600_000,
       times: { ahead: 3_600_000, behind: 2_592_000_000, refuses: false },
       objects: { kind: 'files' },
       url: undefined,
@@ -58,6 +60,7 @@ describe('the options', () => {
     ['paths', { plugs: ['a.mjs', 'b, c'] }, {}, { plugs: ['a.mjs', 'b, c'] }],
     ['paths from outside', {}, { REFLEXARC_PLUGS: 'a.mjs, b' }, { plugs: ['a.mjs', 'b'] }],
     ['no demo', { empty: true }, {}, { demo: false }],
+    ['duplicates', { duplicates: 'take', dedupWindow: 'PT1H' }, {}, { duplicates: 'take', dedupWindow: 3_600_000 }],
     ['no demo, from outside', {}, { REFLEXARC_EMPTY: '1' }, { demo: false }],
     ['memory', { store: 'memory:' }, {}, { store: { medium: 'memory' } }],
     [

@@ -70,6 +70,8 @@ export interface EngineOptions {
   readonly maxWaiting?: number
   /** keys of messages, such as `receivedAt`, that do not count when a message is compared with one that was taken */
   readonly identityIgnores?: readonly string[]
+  /** of tasks whose rule does not set it: whether a message that was taken is taken again; default `drop` */
+  readonly duplicates?: 'drop' | 'take'
   /** ms for which tasks that take late readings know the last 1,000 of a resource again; default 600,000 */
   readonly dedupWindow?: number
   /** readings, of 16 bytes each, that all of them know again: beyond, the oldest are forgotten and counted; default 4,194,304 */

@@ -93,7 +93,7 @@ export class CoreEngine implements Engine {
   constructor(
     options: EngineOptions,
     registry: PlugRegistry = createRegistry(options.plugs),
-    preparer: Preparer = new Preparer(registry),
+    preparer: Preparer = new Preparer(registry, options),
   ) {
     this.#options = options
     this.#history = options.history && new EventHistory(options.history, options.detail ?? true)

@@ -9,7 +9,7 @@ import type { Plug, PlugRegistry } from '../plug/plug.ts'
 import type { CheckOptions } from '../rule/check/report.ts'
 import { instantiate, type Instance } from '../rule/instantiate.ts'
 import type { Rule, TaskSettings, Template } from '../rule/rule.ts'
-import { normalizeSettings } from '../rule/settings.ts'
+import { normalizeSettings, type SettingDefaults } from '../rule/settings.ts'
 import { validateRule, validateTemplate } from '../rule/validate.ts'
 import { Prepared, type Names, type PreparedTemplate, type VariableOverrides } from './prepared.ts'
 import { propertiesOver, RuleStructures, type Likeness } from './rule-structures.ts'
@@ -67,13 +67,15 @@ const NOTHING: Omit<Likeness<Source>, 'known'> = { own: [], task: {} }
 
 export class Preparer {
   readonly plugs: PlugRegistry
+  readonly #defaults: SettingDefaults
   /** the plugs of what is known */
   #list: readonly Plug[]
   #lenient = new Known()
   #strict = new Known()
 
-  constructor(plugs: PlugRegistry) {
+  constructor(plugs: PlugRegistry, defaults: SettingDefaults = {}) {
     this.plugs = plugs
+    this.#defaults = defaults
     this.#list = plugs.list()
   }
 
@@ -158,7 +160,7 @@ export class Preparer {
     const known = this.#graph(source, instance, options)
     const properties = propertiesOver(known.compiled, document, own, options)
     if (properties === undefined) return undefined
-    const shared = sharedBy(source, known, instance)
+    const shared = sharedBy(source, known, instance, this.#defaults)
     source.recent = recentOf(document, request, { known, shared })
     return new Prepared(shared, instance.rule.task ?? {}, properties)
   }
@@ -200,10 +202,15 @@ export class Preparer {
 }
 
 /** What an instance has in common with others of its source. */
-function sharedBy({ document, overrides }: Source, known: KnownGraph, instance: Instance): PreparedTemplate {
+function sharedBy(
+  { document, overrides }: Source,
+  known: KnownGraph,
+  instance: Instance,
+  defaults: SettingDefaults,
+): PreparedTemplate {
   const { resource: _resource, ...task } = instance.rule.task ?? {}
   if (known.last === undefined || !isSameTask(known.last.rule.task ?? {}, task)) {
-    const { name: _name, resource: _none, ...settings } = normalizeSettings(task)
+    const { name: _name, resource: _none, ...settings } = normalizeSettings(task, defaults)
     known.last = {
       ...known.compiled,
       settings,

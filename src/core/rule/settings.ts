@@ -46,12 +46,18 @@ export interface NormalSettings {
 /** What tasks of one template share, when nothing else of theirs differs. */
 export type SharedSettings = Omit<NormalSettings, 'resource' | 'name'>
 
+/** Defaults that an engine may have of its own. */
+export type SettingDefaults = Partial<Pick<NormalSettings, 'duplicates'>>
+
 /**
  * Fills in the defaults. `frequency` (ms) wins over `pollingInterval` (s). Settings that the type does not read are
  * left out. Without a type the clock that is given decides, and without a clock the task is `reactive`.
  * Throws `VALIDATION` when `maxLateness` or `reorder` is not a duration; for everything else, give it checked settings.
  */
-export function normalizeSettings(settings: TaskSettings): NormalSettings {
+export function normalizeSettings(
+  settings: TaskSettings,
+  { duplicates = 'drop' }: SettingDefaults = {},
+): NormalSettings {
   const type = settings.type ?? typeOfClock(settings)
   const interval = settings.pollingInterval === undefined ? undefined : settings.pollingInterval * 1000
   return {
@@ -77,7 +83,7 @@ export function normalizeSettings(settings: TaskSettings): NormalSettings {
     whenBusy: settings.whenBusy ?? 'queue',
     ...lateOf(settings.late),
     time: settings.time ?? 'event',
-    duplicates: settings.duplicates ?? 'drop',
+    duplicates: settings.duplicates ?? duplicates,
     downtime: settings.downtime,
     dst: settings.dst ?? {},
     tags: settings.tags ?? {},

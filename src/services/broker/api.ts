@@ -22,6 +22,7 @@ import {
   ErrorSchema,
   MessageSchema,
   PostedSchema,
+  POSTING,
   PostSchema,
   RoutedPostSchema,
 } from './posting/message-schema.ts'
@@ -42,8 +43,8 @@ import {
 } from './series/series-schema.ts'
 import { Frames } from './streams/frames.ts'
 import { OpenStreams, TICK_MS } from './streams/open-streams.ts'
-import { acceptedForm, notAcceptable, sendStream, type Streaming } from './streams/send-stream.ts'
-import { POSTING, RESUMING, type SocketHandler, Sockets } from './streams/sockets.ts'
+import { acceptedForm, notAcceptable, RESUMING, sendStream, type Streaming } from './streams/send-stream.ts'
+import { type SocketHandler, Sockets } from './streams/sockets.ts'
 
 export interface BrokerRoutes {
   readonly service: BrokerService
@@ -107,16 +108,14 @@ const posts = {
 const removed = { 200: Type.Object({ message: Text }) }
 const read = { method: 'GET', scope: 'read' } as const
 
-function toResource<const Path extends '/resources/:id' | '/resources/:id/events'>(path: Path, summary: string) {
+function toResource(path: '/resources/:id' | '/resources/:id/events', summary: string) {
   return route({
     ...posts,
     path,
     summary,
     body: unread(PostSchema),
-    handler: async ({ api, query, request, reply }) => {
-      const { id } = request.params as { readonly id: string }
-      return sent(reply, await api.posting.events(id, request.body, { ...query, ...keyOf(request), ...request.led }))
-    },
+    handler: async ({ api, params: { id }, query, request, reply }) =>
+      sent(reply, await api.posting.events(id, request.body, { ...query, ...keyOf(request), ...request.led })),
   })
 }
 

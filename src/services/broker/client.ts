@@ -1,14 +1,22 @@
-/** The broker over fetch: the same contract, for tests and for other processes. */
+/**
+ * The broker over fetch: the same contract, for tests and for other processes. Errors are the same AppErrors, as far as
+ * the wire tells them apart. Types of answers are those of the contract; the client does not check them again.
+ */
 import { AppError } from '#kernel'
 import { EVENTS_MEDIA_TYPE, type Http, pathOf, serverEvents, typed } from '#services/shared/client'
-import { StreamReader, type Streamed } from './client/stream-reader.ts'
-import type { BrokerApi, BrokerMessage, MessageApi, PostingApi, StreamApi, Subscription } from './contract.ts'
-import { seriesClient } from './series/series-client.ts'
+import type {
+  BrokerApi,
+  BrokerMessage,
+  MessageApi,
+  PostingApi,
+  SeriesApi,
+  StreamApi,
+  StreamedMessage,
+  Subscription,
+} from './contract.ts'
+import type { SeriesAnswer, SeriesQuery } from './series/series-schema.ts'
 
-/**
- * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
- * Types of answers are those of the contract; the client does not check them again.
- */
+/** What the caller behind the credentials can do. */
 export function brokerClient(http: Http): BrokerApi {
   return {
     posting: postingClient(http),
@@ -40,15 +48,64 @@ function refuseHops(hops: number | undefined): void {
 
 function messageClient(http: Http): MessageApi {
   return {
-    last: (resource, channel = 'events', limit) => {
+    last: async (resource, channel = 'events', limit) => {
       if (channel === 'events')
         return typed(http.json('GET', pathOf`/resources/${resource}/messages`, { query: { limit } }))
-      const all = typed<readonly BrokerMessage[]>(http.json('GET', pathOf`/resources/${resource}/commands`))
-      return limit === undefined ? all : all.then((commands) => commands.slice(0, limit))
+      return (await typed<readonly BrokerMessage[]>(http.json('GET', pathOf`/resources/${resource}/commands`))).slice(
+        0,
+        limit,
+      )
     },
     current: (resource) => typed(http.json('GET', pathOf`/resources/${resource}/current`)),
     query: (body) => typed(http.json('POST', '/messages/query', { body })),
   }
+}
+
+function seriesClient(http: Http): SeriesApi {
+  const page = async (path: string, query: SeriesQuery | undefined) => {
+    const { next, ...answer } = await typed<LinkedAnswer>(http.json('GET', path, { query: { ...query } }))
+    return { ...answer, ...(next !== undefined && { next: queryOf(next) }) }
+  }
+  return {
+    get: (resource, metric, query) => page(pathOf`/resources/${resource}/series/${metric}`, query),
+    raw: (resource, metric, query) => page(pathOf`/resources/${resource}/series/${metric}/raw`, query),
+    latest: (resource, metric, query) =>
+      typed(http.json('GET', pathOf`/resources/${resource}/series/${metric}/last`, { query: { ...query } })),
+    list: async (resource) => {
+      const path = pathOf`/resources/${resource}/series`
+      const found = await typed<readonly ListedSeries[]>(http.json('GET', path, { query: { metadata: true } }))
+      return found.map(({ name, latest: { timestamp, value } }) => ({ metric: name, time: timestamp, value }))
+    },
+    query: (body) => typed(http.json('POST', '/series/query', { body })),
+    remove: async ({ resource, metrics, from, until, only }) => {
+      const path = pathOf`/resources/${resource}`
+      if (only === 'messages') {
+        if (from !== undefined || until !== undefined || metrics !== undefined) {
+          const text = 'over HTTP messages are removed alone only all at once; leave out range and metrics'
+          throw new AppError('VALIDATION', text)
+        }
+        await http.json('DELETE', `${path}/messages`)
+        return
+      }
+      const query = { from, until, metrics: metrics?.join(','), onlytimeseries: only === 'samples' ? true : undefined }
+      await http.json('DELETE', path, { query })
+    },
+  }
+}
+
+interface LinkedAnswer extends SeriesAnswer {
+  readonly next?: string
+}
+
+interface ListedSeries {
+  readonly name: string
+  readonly latest: { readonly timestamp: number; readonly value: unknown }
+}
+
+function queryOf(href: string): SeriesQuery {
+  const parameters = Object.fromEntries(new URLSearchParams(href.slice(href.indexOf('?') + 1)))
+  const whole = ['from', 'until', 'limit'].filter((name) => parameters[name] !== undefined)
+  return { ...parameters, ...Object.fromEntries(whole.map((name) => [name, Number(parameters[name])])) }
 }
 
 function streamClient(http: Http): StreamApi {
@@ -60,24 +117,66 @@ function streamClient(http: Http): StreamApi {
   }
 }
 
+/** What comes over the wire: a message, or how many were lost. */
+type Streamed = StreamedMessage | { readonly dropped: number }
+
 async function* streamed(
   http: Http,
   path: string,
   topic: string | undefined,
   signal: AbortSignal,
 ): AsyncGenerator<Streamed> {
-  const answer = await http.open('GET', path, { headers: { accept: EVENTS_MEDIA_TYPE }, signal })
-  for await (const { id = '', event, data } of serverEvents(answer)) {
-    if (event === 'dropped') yield { dropped: Number(data) }
-    if (event !== undefined || isBeat(data)) continue
-    const value = data as BrokerMessage
-    const { resource } = value
-    const named = typeof resource === 'string' ? resource : ''
-    yield { published: { number: Number(id.split('.')[1]), topic: topic ?? named, value } }
+  try {
+    const answer = await http.open('GET', path, { headers: { accept: EVENTS_MEDIA_TYPE }, signal })
+    for await (const { id = '', event, data } of serverEvents(answer)) {
+      if (event === 'dropped') yield { dropped: Number(data) }
+      const value = data as BrokerMessage
+      // an empty object says that the stream is there
+      if (event !== undefined || Object.keys(value).length === 0) continue
+      const { resource } = value
+      yield { number: Number(id.split('.')[1]), topic: topic ?? (typeof resource === 'string' ? resource : ''), value }
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error
   }
 }
 
-/** An empty object says that the stream is there. */
-function isBeat(data: unknown): boolean {
-  return typeof data === 'object' && data !== null && Object.keys(data).length === 0
+type Next = IteratorResult<StreamedMessage, undefined>
+
+/** A stream in the form of a feed's reader. Connects when it is asked for the first value; refusals are thrown there. */
+class StreamReader implements ReturnType<StreamApi['subscribe']> {
+  /** numbers of the wire cannot be asked for again through this reader */
+  readonly missed = false
+  readonly #ending = new AbortController()
+  readonly #values: AsyncGenerator<Streamed>
+  #dropped = 0
+
+  constructor(signal: AbortSignal, open: (ended: AbortSignal) => AsyncGenerator<Streamed>) {
+    this.#values = open(AbortSignal.any([signal, this.#ending.signal]))
+  }
+
+  takeDropped(): number {
+    const count = this.#dropped
+    this.#dropped = 0
+    return count
+  }
+
+  async next(): Promise<Next> {
+    for (;;) {
+      const next: IteratorResult<Streamed, unknown> = await this.#values.next()
+      if (next.done === true) return { done: true, value: undefined }
+      const { value } = next
+      if ('value' in value) return { done: false, value }
+      this.#dropped += value.dropped
+    }
+  }
+
+  async return(): Promise<Next> {
+    this.#ending.abort()
+    return { done: true, value: undefined }
+  }
+
+  [Symbol.asyncIterator](): this {
+    return this
+  }
 }

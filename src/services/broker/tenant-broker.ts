@@ -5,6 +5,7 @@ import type { Log, Sample, Store } from '#storage'
 import { partitionOf } from '#cluster'
 import type {
   BrokerApi,
+  BrokerGauges,
   BrokerQuestion,
   CommandOutbox,
   Discovery,
@@ -58,27 +59,33 @@ class LogTrim {
   }
 }
 
-export interface TenantBrokerDependencies {
-  readonly tenant: string
-  readonly store: Store
+/** What the brokers of all tenants of a host have in common. */
+export interface SharedDependencies {
   /** epoch ms */
   readonly now: () => number
   /** ms since some moment, whatever the clock is set to */
   readonly elapsed: () => number
+  /** Neighbours are asked for when they are needed: they may be made later, or not at all. */
   readonly engine: () => Forwarding | undefined
   readonly resources: () => Discovery | undefined
   readonly commands: () => CommandOutbox | undefined
-  /** which of several partitions of the tenant it is; absent: the tenant has one */
-  readonly partition?: BrokerPartition | undefined
+  /** which of several partitions of its tenants it has; undefined: tenants have one */
+  readonly partition: BrokerPartition | undefined
   readonly limits: IngestLimits
+  /** what may be acknowledged before series have it, and for how long */
   readonly lag: LagLimits
-  /** no number of a stream that readers may have seen is higher */
-  readonly toldUpTo: number
+  /** A number that no stream has reached whose numbers readers may still have, since a broker was here before. */
+  readonly toldUpTo: () => number
   readonly bounds: TimeBounds
-  /** something of a message was not taken as it came; `about` names whose it is */
+  /** Something of a message was not taken as it came. `about`: whose; lines of the same one are told sparingly. */
   readonly odd: (what: string, about: string, details: Readonly<Record<string, unknown>>) => void
-  /** something that nobody waits for went wrong */
+  /** Something that nobody waits for went wrong; one line. */
   readonly report: (what: string) => void
+}
+
+export interface TenantBrokerDependencies extends SharedDependencies {
+  readonly tenant: string
+  readonly store: Store
 }
 
 export class TenantBroker {
@@ -105,12 +112,11 @@ export class TenantBroker {
     const { tenant, store, now, elapsed, engine, commands, limits, lag, report, partition } = dependencies
     const log = store.log(LOG)
     this.#log = log
-    this.streams = new Streams(dependencies.toldUpTo, log, partition?.number)
+    this.streams = new Streams(dependencies.toldUpTo(), log, partition?.number)
     this.#projection = new Projection({
       log,
       series: store.series,
       report,
-      refused: (position, reason) => report(`entry ${position} of the broker's log is passed over: ${reason}`),
       recovered: (projected) => this.#recovered(projected),
     })
     this.#projector = new SeriesProjector(this.#projection, lag)
@@ -161,20 +167,10 @@ export class TenantBroker {
     }
   }
 
-  get unreadable(): number {
-    return this.#unreadable
-  }
-
-  get badTime(): number {
-    return this.#badTime
-  }
-
-  get accepted(): number {
-    return this.#accepted
-  }
-
-  get queued(): number {
-    return this.#queue.size
+  get gauges(): BrokerGauges {
+    const { readers: subscribers, dropped } = this.streams
+    const [accepted, unreadable, badTime] = [this.#accepted, this.#unreadable, this.#badTime]
+    return { accepted, queued: this.#queue.size, subscribers, dropped, unreadable, badTime }
   }
 
   /** Series have everything that the log has when it resolves. */

@@ -50,6 +50,26 @@ describe.each(WAYS)('the broker, %s', (way) => {
     await expect(api.messages.current('none')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
+  it('reads series page by page, and removes them', async () => {
+    const points = [1, 2].map((t) => ({ t, timestamp: NOON - 3 + t }))
+    await api.posting.events('a b', points)
+    const first = await api.series.raw('a b', 't', { from: NOON - 2, limit: 1 })
+    expect(first).toMatchObject({ series: [[NOON - 2, 1]], truncated: true })
+    expect(await api.series.raw('a b', 't', first.next)).toMatchObject({ series: [[NOON - 1, 2]] })
+    const summed = { from: NOON - 2, until: NOON, aggregate: 'sum', grouping: '1s' }
+    expect((await api.series.get('a b', 't', summed)).series).toEqual([[NOON - 2, 3]])
+    expect(await api.series.list('a b')).toEqual([{ metric: 't', time: NOON - 1, value: 2 }])
+    const body = { metric: 't', resources: ['a b'], aggregates: ['count'], window: '1s', grouping: '1s' }
+    expect(await api.series.query([body])).toMatchObject([{ series: [[NOON - 1_000, 2]] }])
+    await expect(api.series.get('a b', 't', { aggregate: 'avg' })).rejects.toMatchObject({ code: 'VALIDATION' })
+    await api.series.remove({ resource: 'a b', metrics: ['t'], from: NOON - 1 })
+    expect((await api.series.latest('a b', 't')).series).toEqual([[NOON - 2, 1]])
+    const messages = { resource: 'a b', only: 'messages' } as const
+    await api.series.remove(messages)
+    if (way === 'over HTTP')
+      await expect(api.series.remove({ ...messages, from: 1 })).rejects.toThrow(/only all at once/)
+  })
+
   it('tells subscribers until they leave', async () => {
     const gone = new AbortController()
     const reader = api.streams.subscribe('a', 'events', { signal: gone.signal })

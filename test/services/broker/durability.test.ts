@@ -1,19 +1,47 @@
 /** What was acknowledged is there, whatever happens between the log and the series (BROKER-1, BROKER-2). */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { Forwarding } from '../../../src/services/broker/contract.ts'
 import { entriesOf } from '../../../src/services/broker/posting/log-entry.ts'
 import { readPost } from '../../../src/services/broker/posting/read-post.ts'
+import type { Series } from '../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { deferred } from '../../support/deferred.ts'
 import { brokerBench, NOON, TakingEngine, type BrokerBench } from './support/bench-of-broker.ts'
-import { diskFull, failingStorage, poisoned } from './support/failing-storage.ts'
 
 async function values(broker: BrokerBench, resource = 'a'): Promise<readonly unknown[]> {
   await broker.service.readable('acme')
   const { series } = broker.storage.tenant('acme')
   return (await series.range({ resources: [resource], metric: 'n' })).map(({ value }) => value)
+}
+
+type Batch = Parameters<Series['append']>[0]
+
+/**
+ * A broker whose series can be made to fail, as if the process died or the disk were full between log and series.
+ * `fates`: what happens to the next appends, in their order; when there is none, they go through.
+ */
+async function failingBench(lag: { posts?: number } = {}) {
+  const storage = openMemory({ clock: () => NOON })
+  const store = storage.tenant('acme')
+  const { series } = store
+  const append = series.append.bind(series)
+  const fates: ((batch: Batch) => void | Promise<void>)[] = []
+  vi.spyOn(storage, 'tenant').mockReturnValue(store)
+  vi.spyOn(series, 'append').mockImplementation(async (batch) => {
+    await fates.shift()?.(batch)
+    await append(batch)
+  })
+  return Object.assign(await brokerBench({ storage, lag }), { storage, fates })
+}
+
+function diskFull(): never {
+  throw new AppError('STORE', 'no room')
+}
+
+function poisoned(): never {
+  throw new AppError('VALIDATION', 'this cannot be kept')
 }
 
 async function turns(count: number): Promise<void> {
@@ -29,24 +57,12 @@ describe('a post', () => {
   it('that is in the log but not in series when the process dies is there after the next start', async () => {
     const disk = new MemoryDisk()
     const dying = openMemory({ disk })
-    const { log } = { log: dying.tenant('acme').log('broker') }
+    const log = dying.tenant('acme').log('broker')
     for (let n = 0; n < 1200; n++) {
       await log.append(0, entriesOf(readPost('a', at(n), n % 2 === 0 ? { ttl: '1d' } : {}, NOON)))
     }
-    await log.append(
-      0,
-      entriesOf(
-        readPost(
-          undefined,
-          [
-            { resource: 'b', ...at(1) },
-            { resource: 'b', ...at(2) },
-          ],
-          {},
-          NOON,
-        ),
-      ),
-    )
+    const twice = [1, 2].map((n) => ({ resource: 'b', ...at(n) }))
+    await log.append(0, entriesOf(readPost(undefined, twice, {}, NOON)))
     await dying.close()
     await using broker = await brokerBench({ storage: openMemory({ disk, clock: () => NOON }) })
     expect(await values(broker)).toEqual(Array.from({ length: 1200 }, (_, n) => n))
@@ -56,10 +72,10 @@ describe('a post', () => {
   })
 
   it('is acknowledged before series have it, and whoever reads waits until they do', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { storage, fates } = broker
     const gate = deferred()
-    storage.fates.push(() => gate.promise)
+    fates.push(() => gate.promise)
     const { api, service } = broker
     await api.posting.events('a', at(0))
     expect(await storage.tenant('acme').series.latest('a')).toEqual([])
@@ -107,10 +123,10 @@ describe('a post', () => {
   })
 
   it('waits for its answer when too much is acknowledged and not readable', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage, lag: { posts: 2 } })
+    await using broker = await failingBench({ posts: 2 })
+    const { fates } = broker
     const gate = deferred()
-    storage.fates.push(() => gate.promise)
+    fates.push(() => gate.promise)
     const answered: number[] = []
     const posts: Promise<unknown>[] = []
     for (const n of [1, 2, 3]) {
@@ -125,11 +141,11 @@ describe('a post', () => {
   })
 
   it('that series could not take is kept, reads say so, and it is made good when they can', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { fates } = broker
     await broker.api.posting.events('a', at(1))
     await broker.service.readable('acme')
-    storage.fates.push(diskFull)
+    fates.push(diskFull)
     await broker.api.posting.events('a', at(2))
     await expect(broker.api.messages.current('a')).rejects.toMatchObject({ code: 'STORE' })
     await broker.api.posting.events('a', at(3))
@@ -137,12 +153,12 @@ describe('a post', () => {
   })
 
   it('that series could not take is tried again by a reader, by a sweep, and with the next post', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
-    storage.fates.push(diskFull, diskFull, diskFull)
+    await using broker = await failingBench()
+    const { storage, fates } = broker
+    fates.push(diskFull, diskFull, diskFull)
     const left = async () => {
       await turns(20)
-      return storage.fates.length
+      return fates.length
     }
     await broker.api.posting.events('a', at(1))
     expect(await left()).toBe(2)
@@ -157,9 +173,9 @@ describe('a post', () => {
   })
 
   it('is refused when series could not be written for long, and taken when they can', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage, lag: { posts: 2 } })
-    storage.fates.push(diskFull, diskFull, diskFull)
+    await using broker = await failingBench({ posts: 2 })
+    const { fates } = broker
+    fates.push(diskFull, diskFull, diskFull)
     await broker.api.posting.events('a', at(1))
     await turns(5)
     await broker.api.posting.events('a', at(2))
@@ -172,10 +188,10 @@ describe('a post', () => {
   })
 
   it('behind an entry that series refuse is readable all the same, and the refusal is reported', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { fates } = broker
     // the batch, the page of the log, and then the bad entry by itself
-    storage.fates.push(poisoned, poisoned, poisoned)
+    fates.push(poisoned, poisoned, poisoned)
     await broker.api.posting.events('a', at(1))
     await broker.api.posting.events('a', at(2))
     expect(await values(broker)).toEqual([2])
@@ -183,10 +199,10 @@ describe('a post', () => {
   })
 
   it('that stands in one entry with one that series refuse is readable, and the refused one is reported', async () => {
-    const storage = failingStorage(openMemory({ clock: () => NOON }))
-    await using broker = await brokerBench({ storage })
+    await using broker = await failingBench()
+    const { storage, fates } = broker
     // the batch, the page of the log, the entry by itself, and the first of its messages
-    storage.fates.push(poisoned, poisoned, poisoned, poisoned)
+    fates.push(poisoned, poisoned, poisoned, poisoned)
     const resources = ['a', 'b', 'c']
     await Promise.all(resources.map((resource, n) => broker.api.posting.events(resource, at(n))))
     expect((await storage.tenant('acme').log('broker').bounds(0)).last).toBe(1)

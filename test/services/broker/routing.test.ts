@@ -10,33 +10,19 @@ const distinct = [
 ]
 const repeated = [...distinct, { resource: 'a', t: 3 }]
 
-type Row = [string, unknown, PostOptions, { series: boolean; messages: boolean; engine: boolean; told: boolean }]
+const ALL = { series: true, messages: true, engine: true, told: true }
+const NONE = { series: false, messages: false, engine: false, told: false }
 
-const ROWS: readonly Row[] = [
-  ['one object', one, {}, { series: true, messages: true, engine: true, told: true }],
-  ['an array of one', [one], {}, { series: true, messages: true, engine: true, told: true }],
-  ['an array of distinct resources', distinct, {}, { series: true, messages: true, engine: true, told: true }],
-  ['an array with a resource repeated', repeated, {}, { series: true, messages: false, engine: false, told: false }],
-  ['one with store=false', one, { store: false }, { series: false, messages: false, engine: true, told: true }],
-  ['one with forward=false', one, { forward: false }, { series: true, messages: true, engine: false, told: true }],
-  [
-    'one with neither',
-    one,
-    { store: false, forward: false },
-    { series: false, messages: false, engine: false, told: false },
-  ],
-  [
-    'a repeated one with forward=true',
-    repeated,
-    { forward: true },
-    { series: true, messages: false, engine: false, told: false },
-  ],
-  [
-    'a repeated one with store=false',
-    repeated,
-    { store: false },
-    { series: false, messages: false, engine: false, told: false },
-  ],
+const ROWS: readonly [string, unknown, PostOptions, typeof ALL][] = [
+  ['one object', one, {}, ALL],
+  ['an array of one', [one], {}, ALL],
+  ['an array of distinct resources', distinct, {}, ALL],
+  ['an array with a resource repeated', repeated, {}, { ...NONE, series: true }],
+  ['one with store=false', one, { store: false }, { ...NONE, engine: true, told: true }],
+  ['one with forward=false', one, { forward: false }, { ...ALL, engine: false }],
+  ['one with neither', one, { store: false, forward: false }, NONE],
+  ['a repeated one with forward=true', repeated, { forward: true }, { ...NONE, series: true }],
+  ['a repeated one with store=false', repeated, { store: false }, NONE],
 ]
 
 // Holds BROKER-5

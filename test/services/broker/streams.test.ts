@@ -62,16 +62,6 @@ describe('a stream of server-sent events', () => {
     expect(stream.text).not.toContain('"n":2,')
   })
 
-  it('of commands tells commands', async () => {
-    await using broker = await brokerBench()
-    const url = await broker.listen()
-    await using stream = await openAnswer(`${url}/resources/a/commands`, SSE)
-    await broker.api.posting.events('a', { n: 1 })
-    await broker.api.posting.command('a', { name: 'on' })
-    await stream.until('"name":"on"')
-    expect(stream.text).not.toContain('"n":1')
-  })
-
   it('gets an empty object after a minute of silence, and no sooner', async () => {
     await using broker = await brokerBench()
     const url = await broker.listen()
@@ -97,15 +87,6 @@ describe('a stream of server-sent events', () => {
     closing.abort()
     await stream.ended()
     expect(stream.text).toBe(': here\n\n')
-  })
-
-  it('is let go when its reader leaves', async () => {
-    await using broker = await brokerBench()
-    const url = await broker.listen()
-    const stream = await openAnswer(`${url}/resources/a/events`, SSE)
-    expect(broker.service.gauges().subscribers).toBe(1)
-    await stream[Symbol.asyncDispose]()
-    await expect.poll(() => broker.service.gauges().subscribers).toBe(0)
   })
 })
 

@@ -37,12 +37,9 @@ export interface MqttCounts {
   wrongCredentials: number
 }
 
-export interface MqttLimits extends ConnectionLimits {
+export interface MqttLimits {
   /** connections at once; default 20,000 */
   readonly connections: number
-}
-
-export interface ConnectionLimits {
   /** bytes of one packet; default 1 MiB */
   readonly packetBytes: number
   /** messages of one client that wait to be durable; default 256 */

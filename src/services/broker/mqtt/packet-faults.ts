@@ -27,38 +27,42 @@ const TYPES = {
   auth: 15,
 } as const
 
-type Holder = 'connect' | 'will' | 'publish' | 'acknowledgement' | 'subscribe' | 'unsubscribe' | 'disconnect' | 'auth'
+const HOLDERS = [
+  'connect',
+  'will',
+  'publish',
+  'acknowledgement',
+  'subscribe',
+  'unsubscribe',
+  'disconnect',
+  'auth',
+] as const
+type Holder = (typeof HOLDERS)[number]
 type Kind = 'flag' | 'two' | 'twoNot0' | 'four' | 'fourNot0' | 'numberNot0' | 'text' | 'topic' | 'bytes' | 'pair'
 
 const USER_PROPERTY = 38
 const TOPIC_ALIAS = 35
 
 /** What properties that a client may send hold, and where. */
-const PROPERTIES: ReadonlyMap<number, { readonly kind: Kind; readonly of: readonly Holder[] }> = new Map([
-  [1, { kind: 'flag', of: ['publish', 'will'] }],
-  [2, { kind: 'four', of: ['publish', 'will'] }],
-  [3, { kind: 'text', of: ['publish', 'will'] }],
-  [8, { kind: 'topic', of: ['publish', 'will'] }],
-  [9, { kind: 'bytes', of: ['publish', 'will'] }],
-  [11, { kind: 'numberNot0', of: ['subscribe'] }],
-  [17, { kind: 'four', of: ['connect', 'disconnect'] }],
-  [21, { kind: 'text', of: ['connect', 'auth'] }],
-  [22, { kind: 'bytes', of: ['connect', 'auth'] }],
-  [23, { kind: 'flag', of: ['connect'] }],
-  [24, { kind: 'four', of: ['will'] }],
-  [25, { kind: 'flag', of: ['connect'] }],
-  [31, { kind: 'text', of: ['acknowledgement', 'disconnect', 'auth'] }],
-  [33, { kind: 'twoNot0', of: ['connect'] }],
-  [34, { kind: 'two', of: ['connect'] }],
-  [TOPIC_ALIAS, { kind: 'two', of: ['publish'] }],
-  [
-    USER_PROPERTY,
-    {
-      kind: 'pair',
-      of: ['connect', 'will', 'publish', 'acknowledgement', 'subscribe', 'unsubscribe', 'disconnect', 'auth'],
-    },
-  ],
-  [39, { kind: 'fourNot0', of: ['connect'] }],
+const PROPERTIES: ReadonlyMap<number, readonly [kind: Kind, ...of: readonly Holder[]]> = new Map([
+  [1, ['flag', 'publish', 'will']],
+  [2, ['four', 'publish', 'will']],
+  [3, ['text', 'publish', 'will']],
+  [8, ['topic', 'publish', 'will']],
+  [9, ['bytes', 'publish', 'will']],
+  [11, ['numberNot0', 'subscribe']],
+  [17, ['four', 'connect', 'disconnect']],
+  [21, ['text', 'connect', 'auth']],
+  [22, ['bytes', 'connect', 'auth']],
+  [23, ['flag', 'connect']],
+  [24, ['four', 'will']],
+  [25, ['flag', 'connect']],
+  [31, ['text', 'acknowledgement', 'disconnect', 'auth']],
+  [33, ['twoNot0', 'connect']],
+  [34, ['two', 'connect']],
+  [TOPIC_ALIAS, ['two', 'publish']],
+  [USER_PROPERTY, ['pair', ...HOLDERS]],
+  [39, ['fourNot0', 'connect']],
 ])
 
 /** Why the connection has to be closed for this packet; undefined: not for what is looked at here. */
@@ -223,10 +227,11 @@ class PacketWalk {
       const id = this.#number()
       const property = PROPERTIES.get(id)
       if (property === undefined) throw new Fault(`property ${id}, which no client sends`)
-      if (!property.of.includes(holder)) throw new Fault(`property ${id} in a packet without it`, REASONS.protocol)
+      const [kind, ...of] = property
+      if (!of.includes(holder)) throw new Fault(`property ${id} in a packet without it`, REASONS.protocol)
       if (seen.has(id) && id !== USER_PROPERTY) throw new Fault(`property ${id} twice`, REASONS.protocol)
       seen.add(id)
-      this.#value(property.kind, id)
+      this.#value(kind, id)
     }
     if (this.#at > end) throw new Fault('properties that are longer than they say')
     return seen

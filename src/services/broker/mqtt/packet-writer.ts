@@ -2,7 +2,6 @@
 import type { Socket } from 'node:net'
 import { generate, writeToStream, type Packet } from 'mqtt-packet'
 
-/** Packets on their way out, in the version that the client speaks. */
 export class PacketWriter {
   /** of the protocol: 3, 4 or 5 */
   version = 4

@@ -11,9 +11,7 @@ export const PARTITION = 0
 /** bytes of the texts of one entry: with their quotes escaped it still fits */
 const MAX_BYTES = 400_000
 
-/** One entry. Texts are kept as they are, not parsed again. */
-type Entry = MessageEntry | BulkEntry
-
+/** Texts are kept as they are, not parsed again. */
 interface MessageEntry {
   readonly k: Channel
   /** a resource, a message as JSON, the next resource ... */
@@ -35,34 +33,17 @@ type WireColumn = readonly [resource: string, metric: string, times: readonly nu
 
 /** The entries of a post, one for most. */
 export function entriesOf(post: Post): readonly Json[] {
-  const { channel: k, bulk, expires } = post
-  const ahead = aheadOf(post)
-  const until = { ...(expires !== undefined && { x: expires }), ...(ahead !== undefined && { a: ahead }) }
+  const { bulk, expires } = post
   if (bulk !== undefined) {
     return bulk.parts.map((columns) => {
       const c = columns.map(({ resource, metric, times, values }): WireColumn => [resource, metric, times, values])
-      return { k: 'bulk', c: JSON.stringify(c), ...until } satisfies BulkEntry
+      return { k: 'bulk', c: JSON.stringify(c), ...(expires !== undefined && { x: expires }) } satisfies BulkEntry
     })
   }
-  const entries: Json[] = []
-  let m: string[] = []
-  let bytes = 0
-  for (const { resource, text } of post.arrivals) {
-    // as much as UTF-8 can take: exactness is not worth a second walk
-    const size = (resource.length + text.length) * 3
-    if (m.length > 0 && bytes + size > MAX_BYTES) {
-      entries.push({ k, m, ...until } satisfies MessageEntry)
-      m = []
-      bytes = 0
-    }
-    m.push(resource, text)
-    bytes += size
-  }
-  if (m.length > 0) entries.push({ k, m, ...until } satisfies MessageEntry)
-  return entries
+  return sharedEntries([post]).entries
 }
 
-/** Single messages of several posts of one channel, and by the place of the post which of the entries has it. */
+/** Messages of posts of one channel, and by the place of the post which of the entries has it. */
 export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[]; places: readonly number[] } {
   const entries: Json[] = []
   const places: number[] = []
@@ -76,6 +57,7 @@ export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[
     const { channel: k, arrivals, expires, arrived } = post
     const ahead = aheadOf(post)
     for (const { resource, text } of arrivals) {
+      // as much as UTF-8 can take: exactness is not worth a second walk
       const size = (resource.length + text.length) * 3
       const isOther = (ahead !== undefined || a !== undefined) && arrived !== came
       if (m.length === 0 || expires !== before || isOther || bytes + size > MAX_BYTES) {
@@ -132,7 +114,7 @@ export function projectPost(post: Post, into: Projected): void {
     }
   }
   for (const { resource, message, text } of arrivals) {
-    project({ channel, resource, message, text, expires, arrived }, into)
+    project({ channel, resource, text, expires, arrived }, message, into)
   }
 }
 
@@ -140,50 +122,45 @@ export function projectPost(post: Post, into: Projected): void {
 export function projectEntry(body: Json, into: Projected): boolean {
   const entry: unknown = body
   if (!isPlainObject(entry)) return false
-  const { k, x, ...rest } = entry as unknown as Entry & Pick<MessageEntry, 'a'>
-  if ('c' in rest) {
-    for (const column of JSON.parse(rest.c) as readonly WireColumn[]) projectColumn(column, x, into)
+  const { k, m, c, x } = entry as Partial<BulkEntry> & Partial<Omit<MessageEntry, 'k'>>
+  if (c !== undefined) {
+    for (const column of JSON.parse(c) as readonly WireColumn[]) projectColumn(column, x, into)
     return true
   }
-  if (k === 'bulk' || !isList(rest.m)) return false
-  for (let i = 0; i + 1 < rest.m.length; i += 2) {
-    project(loggedAt(rest, i, k, x), into)
-  }
+  if (k === 'bulk' || !isList(m)) return false
+  for (const one of messagesOfEntry(body)) project(one, one.message(), into)
   return true
+}
+
+/** A message of an entry. */
+export interface LoggedMessage extends MessageOfPost {
+  /** without its resource; read when it is asked for */
+  readonly message: () => BrokerMessage
 }
 
 /** The messages that an entry tells, in their order; none for a bulk, and for what this version cannot read. */
 export function messagesOfEntry(body: Json): readonly LoggedMessage[] {
   const entry: unknown = body
   if (!isPlainObject(entry)) return []
-  const { k, m } = entry as unknown as Partial<MessageEntry>
-  if (k === undefined || !isList(m)) return []
+  const { k: channel, m, x: expires, a: arrived = Infinity } = entry as unknown as Partial<MessageEntry>
+  if (channel === undefined || !isList(m)) return []
   const messages: LoggedMessage[] = []
   for (let i = 0; i + 1 < m.length; i += 2) {
-    const text = m[i + 1] ?? ''
-    messages.push({ channel: k, resource: m[i] ?? '', message: () => parseWritten(text) as BrokerMessage })
+    const [resource = '', text = ''] = [m[i], m[i + 1]]
+    const message = (): BrokerMessage => parseWritten(text) as BrokerMessage
+    messages.push({ channel, resource, text, expires, arrived, message })
   }
   return messages
 }
 
-export interface LoggedMessage {
-  readonly channel: Channel
-  readonly resource: string
-  /** without its resource; read when it is asked for */
-  readonly message: () => BrokerMessage
-}
-
 /** What series get of each message of an entry; one part for a bulk. Throws as `projectEntry` does. */
 export function partsOf(body: Json): readonly Projected[] {
-  const whole = nothing()
-  projectEntry(body, whole)
-  if (whole.messages.length < 2) return [whole]
-  const parts: Projected[] = []
-  const { k, x, ...rest } = body as unknown as MessageEntry
-  for (let i = 0; i + 1 < rest.m.length; i += 2) {
-    const part = nothing()
-    project(loggedAt(rest, i, k, x), part)
-    parts.push(part)
+  const messages = messagesOfEntry(body)
+  const parts = Array.from({ length: Math.max(1, messages.length) }, nothing)
+  for (const [i, part] of parts.entries()) {
+    const one = messages[i]
+    if (one === undefined) projectEntry(body, part)
+    else project(one, one.message(), part)
   }
   return parts
 }
@@ -206,29 +183,18 @@ function projectColumn(column: WireColumn, expires: number | undefined, { sample
   }
 }
 
-interface ProjectedMessage {
+interface MessageOfPost {
   readonly channel: Channel
   readonly resource: string
-  readonly message: BrokerMessage
   readonly text: string
   readonly expires: number | undefined
   readonly arrived: number
 }
 
-/** The message at a place of an entry. */
-function loggedAt(
-  { m, a = Infinity }: Pick<MessageEntry, 'm' | 'a'>,
-  i: number,
-  channel: Channel,
-  expires: number | undefined,
-): ProjectedMessage {
-  const text = m[i + 1] ?? ''
-  return { channel, resource: m[i] ?? '', message: parseWritten(text) as BrokerMessage, text, expires, arrived: a }
-}
-
 /** Samples are of the time that the message names; the message itself is no newer than when it came. */
 function project(
-  { channel, resource, message, text, expires, arrived }: ProjectedMessage,
+  { channel, resource, text, expires, arrived }: MessageOfPost,
+  message: BrokerMessage,
   { samples, messages }: Projected,
 ): void {
   const { timestamp: time } = message

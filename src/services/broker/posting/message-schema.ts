@@ -25,6 +25,13 @@ export const PostSchema = Type.Union([MessageSchema, Type.Array(MessageSchema, L
 export const RoutedPostSchema = Type.Union([RoutedSchema, Type.Array(RoutedSchema, LIST)])
 export const CommandSchema = Type.Object({ name: Type.String({ minLength: 1 }) }, { additionalProperties: true })
 
+/** Parameters of a post. */
+export const POSTING = {
+  store: Type.Optional(Type.Boolean()),
+  forward: Type.Optional(Type.Boolean()),
+  ttl: Type.Optional(Type.String({ minLength: 1 })),
+}
+
 export const PostedSchema = Type.Object({ message: Type.String(), content: Type.Unknown() })
 
 /** `details` are lines such as `/resource <- must be a text`. */

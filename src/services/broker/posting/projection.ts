@@ -35,8 +35,6 @@ export interface ProjectionDependencies {
   readonly series: SeriesOf
   /** told of what operators should know */
   readonly report: (text: string) => void
-  /** told about an entry that series refuse */
-  readonly refused: (position: number, reason: string) => void
   /** told about resources of entries that were read again */
   readonly recovered: (projected: Projected) => Promise<void> | void
 }
@@ -170,26 +168,30 @@ export class Projection {
   /** Posts of others may stand in the same entry. */
   async #partByPart({ position, body }: LogEntry, reason: string): Promise<void> {
     const parts = partsOf(body)
-    if (parts.length === 1) return this.#dependencies.refused(position, reason)
+    if (parts.length === 1) return this.#refused(position, reason)
     for (const part of parts) {
       try {
         await this.#dependencies.series.append(part)
       } catch (error) {
         if (!(error instanceof AppError) || error.status >= 500) throw error
-        this.#dependencies.refused(position, `${part.messages[0]?.resource}: ${messageOf(error)}`)
+        this.#refused(position, `${part.messages[0]?.resource}: ${messageOf(error)}`)
       }
     }
+  }
+
+  #refused(position: number, reason: string): void {
+    this.#dependencies.report(`entry ${position} of the broker's log is passed over: ${reason}`)
   }
 
   #read({ position, body }: LogEntry, into: Projected): void {
     const before = { samples: into.samples.length, messages: into.messages.length }
     try {
       if (projectEntry(body, into)) return
-      this.#dependencies.refused(position, 'the entry has another form')
+      this.#refused(position, 'the entry has another form')
     } catch (error) {
       into.samples.length = before.samples
       into.messages.length = before.messages
-      this.#dependencies.refused(position, messageOf(error))
+      this.#refused(position, messageOf(error))
     }
   }
 }

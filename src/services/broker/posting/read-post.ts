@@ -2,6 +2,7 @@
 import {
   AppError,
   at,
+  durationMs,
   FORBIDDEN_KEYS,
   isoInstant,
   isPlainObject,
@@ -14,13 +15,11 @@ import {
 } from '#kernel'
 import { MAX_TIME, UNSTORABLE } from '#services/shared/contract'
 import type { BrokerMessage, PostOptions, TimeBounds } from '../contract.ts'
-import type { Arrival, Post } from './arrival.ts'
+import type { Arrival, Oddities, Post } from './arrival.ts'
 import { Bulk } from './bulk.ts'
 import { isSample } from './log-entry.ts'
 import { MAX_MESSAGES } from './message-schema.ts'
-import { OddityCount } from './oddities.ts'
 import { boundsProblem, CLAIMED_TIMESTAMP, isWithin, NO_BOUNDS } from './time-bounds.ts'
-import { timeToLive, TIME_TO_LIVE_FORM } from './read-time-to-live.ts'
 
 /** values of one post, over all of its messages */
 export const MAX_VALUES = 50_000
@@ -325,6 +324,68 @@ function isLongerThan(text: string, bytes: number): boolean {
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
 }
 
-function shown(value: unknown): string {
-  return (JSON.stringify(value) ?? typeof value).slice(0, 80)
+function shown(value: unknown, most = 80): string {
+  return (JSON.stringify(value) ?? typeof value).slice(0, most)
+}
+
+/** that are named of one post */
+const MAX_NAMED = 20
+
+/** Gathers what of a post is not taken as it came. */
+class OddityCount {
+  #unreadable = 0
+  readonly #unread = new Map<string, Oddities['unread'][number]>()
+  #badTime = 0
+  readonly #badTimes = new Map<string, Oddities['badTimes'][number]>()
+
+  unreadable(resource: string, metric: string, value: unknown): void {
+    this.#unreadable += 1
+    const key = `${metric}\n${resource}`
+    if (this.#unread.size >= MAX_NAMED || this.#unread.has(key)) return
+    this.#unread.set(key, { resource, metric, digits: shown(value, 60) })
+  }
+
+  badTime(resource: string, claim: unknown): void {
+    this.#badTime += 1
+    if (this.#badTimes.size >= MAX_NAMED || this.#badTimes.has(resource)) return
+    this.#badTimes.set(resource, { resource, claim: shown(claim, 60) })
+  }
+
+  /** Undefined when all was taken as it came. */
+  get found(): Oddities | undefined {
+    if (this.#unreadable === 0 && this.#badTime === 0) return undefined
+    return {
+      unreadable: this.#unreadable,
+      unread: [...this.#unread.values()],
+      badTime: this.#badTime,
+      badTimes: [...this.#badTimes.values()],
+    }
+  }
+}
+
+const SHORT = /^(\d{1,15})([wdhms])$/
+const UNIT: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
+
+const TIME_TO_LIVE_FORM = 'write seconds such as 3600, a number with one of w, d, h, m, s such as 42m, or PT42M'
+
+/** ms of a `ttl`; `undefined` for anything else. Zero is no limit. */
+function timeToLive(given: string | number): number | undefined {
+  if (typeof given === 'number') return Number.isSafeInteger(given) && given >= 0 ? within(given * 1000) : undefined
+  if (/^\d{1,15}$/.test(given)) return within(Number(given) * 1000)
+  const short = SHORT.exec(given)
+  if (short) return within(Number(short[1]) * (UNIT[short[2] ?? ''] ?? Number.NaN))
+  return given.startsWith('P') ? within(isoMs(given)) : undefined
+}
+
+function isoMs(text: string): number {
+  try {
+    return durationMs(text)
+  } catch (error) {
+    if (error instanceof AppError) return Number.NaN
+    throw error
+  }
+}
+
+function within(ms: number): number | undefined {
+  return ms >= 0 && ms < MAX_TIME / 2 ? Math.ceil(ms) : undefined
 }

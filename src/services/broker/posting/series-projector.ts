@@ -51,16 +51,6 @@ export class SeriesProjector {
     this.#limits = limits
   }
 
-  /** posts that were acknowledged, and cannot be read yet */
-  get posts(): number {
-    return this.#posts
-  }
-
-  /** characters of these */
-  get characters(): number {
-    return this.#characters
-  }
-
   /** Why series could not be written the last time; undefined while they can. */
   get failure(): AppError | undefined {
     return this.#failure

@@ -2,12 +2,11 @@
 import { AppError, ownValue } from '#kernel'
 import { MAX_TIME, SampleReader } from '#services/shared'
 import type { Sample, Series, Store, StoredMessage } from '#storage'
-import type { MessageApi, SeriesApi } from '../contract.ts'
-import { groupRows, type Rows } from './group-rows.ts'
-import { queryMessages } from './query-messages.ts'
-import { differenceRows, sampleRows } from './sample-rows.ts'
-import { requestOf, type SeriesRequest } from './series-request.ts'
+import type { BrokerMessage, MessageApi, SeriesApi } from '../contract.ts'
+import { differenceRows, groupRows, type Rows, sampleRows } from './rows.ts'
+import { rangeOf, requestOf, type SeriesRequest } from './series-request.ts'
 import {
+  MessageQuery,
   RawQuery,
   type SeriesAnswer,
   SeriesOfResource,
@@ -19,10 +18,7 @@ import {
   timeAt,
 } from './series-schema.ts'
 import { isSample } from '../posting/log-entry.ts'
-import { messageOf } from '../recent-messages.ts'
-
-/** messages of a resource that are looked through */
-const MAX_LOOKED = 100
+import { MAX_KEPT, messageOf } from '../recent-messages.ts'
 
 async function newestSamples(
   series: Series,
@@ -31,7 +27,7 @@ async function newestSamples(
   now: number,
 ): Promise<readonly Sample[]> {
   if (newest.every(({ time }) => time <= now)) return newest
-  const messages = await series.messages({ resource, stream: 'events', limit: MAX_LOOKED })
+  const messages = await series.messages({ resource, stream: 'events', limit: MAX_KEPT })
   return Promise.all(
     newest.map(async (sample) => (sample.time <= now ? sample : await counted(series, sample, messages, now))),
   )
@@ -195,4 +191,34 @@ function readRemoval(what: SeriesRemoval, now: number): Parameters<Series['remov
     ...(from !== undefined && { from: timeAt(from, now) }),
     ...(until !== undefined && { until: timeAt(until, now) }),
   }
+}
+
+/** messages of one answer */
+const MAX_ANSWERED = 20_000
+
+/** Newest first for each resource that has some, in the order in which they are named. */
+async function queryMessages(series: Series, body: unknown, now: number): ReturnType<MessageApi['query']> {
+  const query = MessageQuery.read(body)
+  const limit = Math.min(query.limit ?? MAX_KEPT, MAX_KEPT)
+  const { from = null, until = null, window = null } = query
+  const isBounded = from !== null || until !== null || window !== null
+  const range = isBounded ? rangeOf(query, now) : undefined
+  const results: { resource: string; messages: readonly BrokerMessage[] }[] = []
+  let total = 0
+  for (const resource of new Set(query.resources)) {
+    const kept = await series.messages({
+      resource,
+      stream: 'events',
+      limit: range === undefined ? limit : MAX_KEPT,
+    })
+    const within = range === undefined ? kept : kept.filter(({ time }) => time >= range.from && time <= range.until)
+    const messages = within.slice(0, limit).map(messageOf)
+    if (messages.length > 0) results.push({ resource, messages })
+    total += messages.length
+    if (total > MAX_ANSWERED) {
+      const most = `the answer has more than ${MAX_ANSWERED} messages`
+      throw new AppError('TOO_LARGE', `${most}; ask for fewer resources, or with a smaller limit`)
+    }
+  }
+  return { query: { ...query, ...range }, results }
 }

@@ -2,23 +2,17 @@
 import type { LogPlace, Passed } from '#kernel'
 import type { BrokerMessage, StreamedMessage, Subscription } from '../contract.ts'
 
-/** Bytes of one message in each form. */
-export interface Frame {
-  /** a line of JSON without its end */
-  readonly text: Buffer
-  readonly line: Buffer
-  readonly event: Buffer
-  /** with its id: `{"id":...,"data":...}` */
-  readonly marked: Buffer
-  readonly markedLine: Buffer
-}
+/** JSON, a line of it, the same with its id as `{"id":...,"data":...}`, or a server-sent event. */
+export type Form = 'text' | 'line' | 'marked' | 'markedLine' | 'event'
 
+const LINES: ReadonlySet<Form> = new Set(['line', 'markedLine'])
+const MARKED: ReadonlySet<Form> = new Set(['marked', 'markedLine'])
 const NUMBER = /^\d{1,15}$/
 /** partitions that one id may name */
 const MAX_PLACES = 64
 
 export class Frames {
-  readonly #made = new WeakMap<StreamedMessage, Partial<Record<keyof Frame, Buffer>>>()
+  readonly #made = new WeakMap<StreamedMessage, Partial<Record<Form, Buffer>>>()
   readonly #texts = new WeakMap<BrokerMessage, string>()
   readonly #life: string
   readonly #store: string | undefined
@@ -29,39 +23,32 @@ export class Frames {
     this.#store = store
   }
 
-  of(message: StreamedMessage, form: keyof Frame): Buffer {
+  of(message: StreamedMessage, form: Form): Buffer {
     let made = this.#made.get(message)
     if (made === undefined) this.#made.set(message, (made = {}))
     return (made[form] ??= Buffer.from(this.#write(message, form)))
   }
 
-  /** What a reader says that it saw last; `isForeign`: that cannot be told, so what came since then is not known. */
-  cameBack(id: string | undefined): { readonly seen: ReturnType<Frames['seenBy']>; readonly isForeign: boolean } {
-    const seen = id === undefined ? undefined : this.seenBy(id)
-    return { seen, isForeign: id !== undefined && seen === undefined }
-  }
-
-  /** What a reader saw last: by its number in this life, or else by its place in the log; `undefined` when neither can be told. */
-  seenBy(id: string): Pick<Subscription, 'after' | 'since'> | undefined {
-    const [life, number = '', store, ...place] = id.split('.')
+  /**
+   * What a reader says that it saw last: by its number in this life, or else by its place in the log; `isForeign`: neither
+   * can be told, so what came since then is not known.
+   */
+  cameBack(id: string | undefined): {
+    readonly seen: Pick<Subscription, 'after' | 'since'>
+    readonly isForeign: boolean
+  } {
+    const [life, number = '', store, ...place] = id?.split('.') ?? []
     const isOwn = life === this.#life && NUMBER.test(number)
     const since = this.#store !== undefined && store === this.#store ? readPlace(place) : undefined
-    if (!isOwn && since === undefined) return undefined
-    return { ...(isOwn && { after: Number(number) }), ...(since !== undefined && { since }) }
+    const seen = { ...(isOwn && { after: Number(number) }), ...(since !== undefined && { since }) }
+    return { seen, isForeign: id !== undefined && !isOwn && since === undefined }
   }
 
-  /** The sign of life of server-sent events: who comes back with its id has missed nothing up to then. */
-  beat(passed: Passed | undefined): string {
-    return this.#isPlaced(passed) ? `id: ${this.#idOf(passed)}\ndata: {}\n\n` : 'data: {}\n\n'
-  }
-
-  /** The same where messages come with their ids in JSON. */
-  markedBeat(passed: Passed | undefined): string {
-    return this.#isPlaced(passed) ? `{"id":"${this.#idOf(passed)}"}` : '{}'
-  }
-
-  #isPlaced(passed: Passed | undefined): passed is Passed {
-    return passed?.place !== undefined && this.#store !== undefined
+  /** A sign of life: who comes back with its id has missed nothing up to then. */
+  beat(form: Form, passed: Passed | undefined): string {
+    const id = passed?.place !== undefined && this.#store !== undefined ? this.#idOf(passed) : undefined
+    if (form === 'event') return `${id === undefined ? '' : `id: ${id}\n`}data: {}\n\n`
+    return ended(form, id === undefined || !MARKED.has(form) ? '{}' : `{"id":"${id}"}`)
   }
 
   #idOf({ number, place }: Passed): string {
@@ -71,23 +58,23 @@ export class Frames {
     return `${own}.${this.#store}.${textOf(place)}`
   }
 
-  #write(message: StreamedMessage, form: keyof Frame): string {
+  #write(message: StreamedMessage, form: Form): string {
     const { value } = message
     let text = this.#texts.get(value)
     if (text === undefined) this.#texts.set(value, (text = JSON.stringify(value)))
-    switch (form) {
-      case 'text':
-        return text
-      case 'line':
-        return `${text}\n`
-      case 'marked':
-        return `{"id":"${this.#idOf(message)}","data":${text}}`
-      case 'markedLine':
-        return `{"id":"${this.#idOf(message)}","data":${text}}\n`
-      case 'event':
-        return `id: ${this.#idOf(message)}\ndata: ${text}\n\n`
-    }
+    if (form === 'event') return `id: ${this.#idOf(message)}\ndata: ${text}\n\n`
+    return ended(form, MARKED.has(form) ? `{"id":"${this.#idOf(message)}","data":${text}}` : text)
   }
+}
+
+/** That something is missing before what comes; undefined where it has no place. */
+export function gapIn(form: Form): string | undefined {
+  if (form === 'event') return 'event: gap\ndata: {}\n\n'
+  return MARKED.has(form) ? ended(form, '{"gap":true}') : undefined
+}
+
+function ended(form: Form, text: string): string {
+  return LINES.has(form) ? `${text}\n` : text
 }
 
 /** A partition has three numbers, and the only one of a tenant two. */

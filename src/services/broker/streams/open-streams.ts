@@ -7,14 +7,21 @@ import { machineTimers } from '#platform'
 
 /** One reader's end of a stream. */
 export interface OpenStream {
-  /** whether something was sent since the last tick; resets it */
-  takeActive(): boolean
-  /** whether bytes wait that the reader does not take */
-  readonly isStuck: boolean
   /** An empty object, so that the reader knows that the stream is there. */
   beat(): void
   /** The reader takes nothing for too long. */
   giveUp(): void
+}
+
+/** What a stream says of itself. */
+export interface Pulse {
+  /** something was sent since the last tick */
+  isActive: boolean
+  /** bytes wait that the reader does not take */
+  isStuck: boolean
+  /** ticks so far */
+  quiet: number
+  stuck: number
 }
 
 /** ms between two ticks */
@@ -24,21 +31,14 @@ const QUIET = 60
 /** ticks until a stuck reader is let go */
 const STUCK = 60
 
-interface Ticks {
-  quiet: number
-  stuck: number
-}
-
 export class OpenStreams {
-  readonly #open = new Map<OpenStream, Ticks>()
+  readonly #open = new Map<OpenStream, Pulse>()
   readonly #turns = new Yielder(machineTimers)
 
-  get size(): number {
-    return this.#open.size
-  }
-
-  add(stream: OpenStream): void {
-    this.#open.set(stream, { quiet: 0, stuck: 0 })
+  add(stream: OpenStream): Pulse {
+    const pulse = { isActive: false, isStuck: false, quiet: 0, stuck: 0 }
+    this.#open.set(stream, pulse)
+    return pulse
   }
 
   delete(stream: OpenStream): void {
@@ -47,14 +47,15 @@ export class OpenStreams {
 
   /** To be called every `TICK_MS`. */
   tick(): void {
-    for (const [stream, ticks] of this.#open) {
-      ticks.quiet = stream.takeActive() ? 0 : ticks.quiet + 1
-      ticks.stuck = stream.isStuck ? ticks.stuck + 1 : 0
-      if (ticks.stuck >= STUCK) {
+    for (const [stream, pulse] of this.#open) {
+      pulse.quiet = pulse.isActive ? 0 : pulse.quiet + 1
+      pulse.stuck = pulse.isStuck ? pulse.stuck + 1 : 0
+      pulse.isActive = false
+      if (pulse.stuck >= STUCK) {
         this.#open.delete(stream)
         stream.giveUp()
-      } else if (ticks.quiet >= QUIET && !stream.isStuck) {
-        ticks.quiet = 0
+      } else if (pulse.quiet >= QUIET && !pulse.isStuck) {
+        pulse.quiet = 0
         this.soon(() => stream.beat())
       }
     }

@@ -1,16 +1,22 @@
 /** Answers that go on: server-sent events, or JSON line by line. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from '#services/shared'
+import { Type } from 'typebox'
+import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE, type Parameters, untilClosed } from '#services/shared'
 import type { StreamApi, Subscription } from '../contract.ts'
 import type { Frames } from './frames.ts'
 import type { OpenStreams } from './open-streams.ts'
-import type { Resuming } from './sockets.ts'
 import { StreamBody } from './stream-body.ts'
 
 /** What all streams of one host share. */
 export interface Streaming {
   readonly frames: Frames
   readonly open: OpenStreams
+}
+
+/** What readers who come back say, and those who want to be able to. */
+export const RESUMING = {
+  lastEventId: Type.Optional(Type.String({ minLength: 1 })),
+  withIds: Type.Optional(Type.Boolean()),
 }
 
 /** What form of an answer a request asks for. */
@@ -41,7 +47,7 @@ export function notAcceptable({ headers: { accept } }: FastifyRequest, reply: Fa
 }
 
 interface Stream {
-  readonly query: Resuming
+  readonly query: Parameters<typeof RESUMING>
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   readonly form: 'event' | 'line'
@@ -54,9 +60,7 @@ export async function sendStream({ query, request, reply, form, streaming, subsc
   // a browser cannot set the header on its first request
   const id = request.headers['last-event-id']?.toString() ?? query.lastEventId
   const { seen, isForeign } = frames.cameBack(id)
-  const gone = new AbortController()
-  const reader = subscribe({ signal: gone.signal, ...seen })
-  reply.raw.once('close', () => gone.abort())
+  const reader = subscribe({ signal: untilClosed(reply), ...seen })
   await reader.ready
   const begun = (): void => reply.raw.flushHeaders()
   const marked = query.withIds === true && form === 'line' ? 'markedLine' : form

@@ -8,21 +8,16 @@
  * SOCKET-4 a socket that posts faster than posts become durable is not read on until they are
  */
 import type { FastifyRequest } from 'fastify'
-import { Type } from 'typebox'
 import type { RawData, WebSocket } from 'ws'
 import { AppError, refuse } from '#kernel'
-import { type Parameters, parameterReader, parseMessages, queryFaults } from '#services/shared'
-import type { BrokerApi, BrokerService, Channel, PostOptions } from '../contract.ts'
+import { parameterReader, parseMessages, queryFaults } from '#services/shared'
+import type { BrokerApi, BrokerService, Channel } from '../contract.ts'
 import { brokerErrorBody, type BrokerErrorBody } from '../error-body.ts'
-import type { OpenStream } from './open-streams.ts'
-import type { Streaming } from './send-stream.ts'
+import { POSTING } from '../posting/message-schema.ts'
+import { gapIn } from './frames.ts'
+import type { OpenStream, OpenStreams, Pulse } from './open-streams.ts'
+import { RESUMING, type Streaming } from './send-stream.ts'
 
-const Flag = Type.Optional(Type.Boolean())
-/** What readers who come back say, and those who want to be able to. */
-export const RESUMING = { lastEventId: Type.Optional(Type.String({ minLength: 1 })), withIds: Flag }
-export type Resuming = Parameters<typeof RESUMING>
-/** What the query of a post may have. */
-export const POSTING = { store: Flag, forward: Flag, ttl: Type.Optional(Type.String({ minLength: 1 })) }
 const readResuming = parameterReader(RESUMING)
 const readPosting = parameterReader(POSTING)
 
@@ -53,14 +48,27 @@ export class Sockets {
       socket.on('message', () => answer(socket, { error: 'This socket only tells; open .../publish to send messages' }))
       const asked = this.#read(socket, request, readResuming)
       if (asked === undefined) return
-      const isMarked = asked.withIds === true
+      const form = asked.withIds === true ? 'marked' : 'text'
       const { frames, open: streams } = this.#streaming
       const { seen, isForeign } = frames.cameBack(asked.lastEventId)
       const reader = this.#api(request).streams.subscribe(id, channel, { signal: gone.signal, ...seen })
-      const open = new SubscriberSocket(socket, () => (isMarked ? frames.markedBeat(reader.passed) : '{}'))
-      streams.add(open)
-      socket.once('close', () => streams.delete(open))
-      void this.#pump(open, socket, { reader, isForeign, isMarked })
+      const open = new SubscriberSocket(socket, streams, () => frames.beat(form, reader.passed))
+      const tell = async (): Promise<void> => {
+        await reader.ready
+        const gap = reader.missed || isForeign ? gapIn(form) : undefined
+        if (gap !== undefined) await open.send(Buffer.from(gap))
+        for await (const message of reader) {
+          await new Promise<void>((resolve) => streams.soon(resolve))
+          if (socket.readyState !== socket.OPEN) break
+          await open.send(frames.of(message, form))
+        }
+      }
+      tell().then(
+        // the feed ends when the host closes
+        () => socket.close(1001, 'the host is closing'),
+        // what the log has could not be read: whoever comes back with the same id goes on there
+        () => socket.close(TRY_LATER, 'what came since then cannot be read at the moment'),
+      )
     }
   }
 
@@ -69,7 +77,12 @@ export class Sockets {
     return (socket, request) => {
       const { id } = request.params as Readonly<Record<string, string | undefined>>
       const { posting } = this.#api(request)
-      const options = this.#options(socket, request)
+      const options = this.#read(socket, request, (query) => {
+        const { unknown, repeated } = queryFaults(query, { named: POSTING })
+        const faults = [...unknown, ...repeated]
+        if (faults.length > 0) throw refuse('the query', faults)
+        return readPosting(query)
+      })
       if (options === undefined) return
       if (channel === 'events') this.#take(socket, request, (body) => posting.events(id, body, options))
       else this.#take(socket, request, (body) => posting.command(id ?? '', body))
@@ -78,15 +91,6 @@ export class Sockets {
 
   #api({ tenant, user }: FastifyRequest): BrokerApi {
     return this.#service.as({ tenant, user })
-  }
-
-  #options(socket: WebSocket, request: FastifyRequest): PostOptions | undefined {
-    return this.#read(socket, request, (query) => {
-      const { unknown, repeated } = queryFaults(query, { named: POSTING })
-      const faults = [...unknown, ...repeated]
-      if (faults.length > 0) throw refuse('the query', faults)
-      return readPosting(query)
-    })
   }
 
   /** What the query says; undefined: the socket was told what is wrong, and closed. */
@@ -117,54 +121,18 @@ export class Sockets {
       void one(data, isBinary)
     })
   }
-
-  async #pump(open: SubscriberSocket, socket: WebSocket, { reader, isForeign, isMarked }: Told) {
-    const { frames, open: streams } = this.#streaming
-    try {
-      await reader.ready
-      if (isMarked && (reader.missed || isForeign)) await open.send(Buffer.from('{"gap":true}'))
-      for await (const message of reader) {
-        await new Promise<void>((resolve) => streams.soon(resolve))
-        if (socket.readyState !== socket.OPEN) break
-        await open.send(frames.of(message, isMarked ? 'marked' : 'text'))
-      }
-    } catch {
-      // what the log has could not be read: whoever comes back with the same id goes on there
-      return socket.close(TRY_LATER, 'what came since then cannot be read at the moment')
-    }
-    // the feed ends when the host closes
-    socket.close(1001, 'the host is closing')
-  }
-}
-
-/** What a socket tells. */
-interface Told {
-  readonly reader: ReturnType<BrokerApi['streams']['subscribe']>
-  /** it comes back with an id of which nobody knows what came since then */
-  readonly isForeign: boolean
-  /** with ids */
-  readonly isMarked: boolean
 }
 
 class SubscriberSocket implements OpenStream {
   readonly #socket: WebSocket
   readonly #signOfLife: () => string
-  #isActive = false
-  #isStuck = false
+  readonly #pulse: Pulse
 
-  constructor(socket: WebSocket, signOfLife: () => string) {
+  constructor(socket: WebSocket, streams: OpenStreams, signOfLife: () => string) {
     this.#socket = socket
     this.#signOfLife = signOfLife
-  }
-
-  get isStuck(): boolean {
-    return this.#isStuck
-  }
-
-  takeActive(): boolean {
-    const active = this.#isActive
-    this.#isActive = false
-    return active
+    this.#pulse = streams.add(this)
+    socket.once('close', () => streams.delete(this))
   }
 
   beat(): void {
@@ -178,15 +146,15 @@ class SubscriberSocket implements OpenStream {
 
   /** Resolves when the next one may be sent: at once, or when a slow reader has read. */
   send(text: Buffer): Promise<void> | undefined {
-    this.#isActive = true
+    this.#pulse.isActive = true
     if (this.#socket.bufferedAmount < MAX_BUFFERED) {
       this.#socket.send(text, { binary: false })
       return undefined
     }
-    this.#isStuck = true
+    this.#pulse.isStuck = true
     return new Promise((resolve) => {
       this.#socket.send(text, { binary: false }, () => {
-        this.#isStuck = false
+        this.#pulse.isStuck = false
         resolve()
       })
     })

@@ -1,10 +1,8 @@
 /** The body of an answer that goes on: server-sent events, or JSON line by line. */
 import { Readable } from 'node:stream'
 import type { StreamApi } from '../contract.ts'
-import type { Frames } from './frames.ts'
-import type { OpenStream, OpenStreams } from './open-streams.ts'
-
-export type Form = 'event' | 'line' | 'markedLine'
+import { type Form, type Frames, gapIn } from './frames.ts'
+import type { OpenStream, OpenStreams, Pulse } from './open-streams.ts'
 
 export interface BodyDependencies {
   readonly reader: ReturnType<StreamApi['subscribe']>
@@ -22,35 +20,22 @@ export class StreamBody extends Readable implements OpenStream {
   readonly #dependencies: BodyDependencies
   #hasBegun = false
   #isReading = false
-  #isActive = false
-  #isFull = false
+  readonly #pulse: Pulse
 
   constructor(dependencies: BodyDependencies) {
     super({ highWaterMark: 65_536 })
     this.#dependencies = dependencies
-    dependencies.open.add(this)
+    this.#pulse = dependencies.open.add(this)
     const { reader, form, isForeign } = dependencies
     // the head goes out at once, so that a reader knows that it is connected
     if (form === 'event') this.push(': here\n\n')
-    if (form === 'line' || !(reader.missed || isForeign)) return
-    this.push(form === 'event' ? 'event: gap\ndata: {}\n\n' : '{"gap":true}\n')
-  }
-
-  get isStuck(): boolean {
-    return this.#isFull
-  }
-
-  takeActive(): boolean {
-    const active = this.#isActive
-    this.#isActive = false
-    return active
+    const gap = reader.missed || isForeign ? gapIn(form) : undefined
+    if (gap !== undefined) this.push(gap)
   }
 
   beat(): void {
     const { reader, form, frames } = this.#dependencies
-    if (this.destroyed) return
-    if (form === 'event') this.push(frames.beat(reader.passed))
-    else this.push(form === 'line' ? '{}\n' : `${frames.markedBeat(reader.passed)}\n`)
+    if (!this.destroyed) this.push(frames.beat(form, reader.passed))
   }
 
   giveUp(): void {
@@ -58,7 +43,7 @@ export class StreamBody extends Readable implements OpenStream {
   }
 
   override _read(): void {
-    this.#isFull = false
+    this.#pulse.isStuck = false
     if (!this.#hasBegun) {
       this.#hasBegun = true
       // a reader of lines sees nothing before the first one otherwise
@@ -82,10 +67,10 @@ export class StreamBody extends Readable implements OpenStream {
     open.soon(() => {
       this.#isReading = false
       if (this.destroyed) return
-      this.#isActive = true
+      this.#pulse.isActive = true
       const dropped = reader.takeDropped()
       if (dropped > 0) this.push(form === 'event' ? `event: dropped\ndata: ${dropped}\n\n` : `{"dropped":${dropped}}\n`)
-      this.#isFull = !this.push(frames.of(next.value, form))
+      this.#pulse.isStuck = !this.push(frames.of(next.value, form))
     })
   }
 }

@@ -53,6 +53,8 @@ export interface EngineSettings extends Partial<
     | 'maxWaiting'
     | 'streamValidity'
     | 'identityIgnores'
+    | 'duplicates'
+    | 'dedupWindow'
     | 'maxRemembered'
   >
 > {

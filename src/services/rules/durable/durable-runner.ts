@@ -255,7 +255,7 @@ class Runner implements DurableRunner {
     const runner = await TenantRunner.open({
       store: store(tenant),
       engine: { ...common, history: KEPT_EVENTS, plugs, ...(ports && { ports: laterPorts(ports) }) },
-      preparer: new Preparer(plugs),
+      preparer: new Preparer(plugs, common),
       scheduler: clock,
       checkpoints: { ...CHECKPOINT_SETTINGS, ...checkpoints },
       restMs,

@@ -150,11 +150,18 @@ describe('a message that comes again', () => {
     expect(task.counts()).toEqual({ late: undefined, duplicate: undefined, skewed: undefined })
   })
 
-  it('is taken again where the task wants it', async () => {
-    const task = await begun({ ...summed, task: { type: 'reactive', duplicates: 'take' } })
+  it.each([
+    ['drop', undefined, 20],
+    ['drop', 'take', 40],
+    ['take', undefined, 40],
+    ['take', 'drop', 20],
+  ] as const)('is taken as the engine (%s) says, or its task (%s)', async (duplicates, own, sum) => {
+    const settings = own === undefined ? {} : { duplicates: own }
+    const task = await begun({ ...summed, task: { type: 'reactive', ...settings } }, undefined, { duplicates })
     task.send(0, { t: 20 })
+    await task.restart()
     task.send(0, { t: 20 })
-    expect(task.node('sum').rawData).toMatchObject({ sum: 40 })
+    expect(task.node('sum').rawData).toMatchObject({ sum })
   })
 })
 

@@ -1,11 +1,12 @@
 import { once } from 'node:events'
 import { connect as connectTcp } from 'node:net'
 import { connectAsync, type IClientOptions, type MqttClient } from 'mqtt'
-import { generate, parser as createParser, type Packet } from 'mqtt-packet'
+import { generate, type IPublishPacket, parser as createParser, type Packet } from 'mqtt-packet'
 import { afterEach, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { openMqtt, type MqttListener } from '../../../../src/services/broker/mqtt/listener.ts'
 import type { MqttOptions } from '../../../../src/services/broker/mqtt/connection-context.ts'
+import { deferred } from '../../../support/deferred.ts'
 import { FakeBroker, type TakenPost } from './support/fake-broker.ts'
 
 const open: (() => Promise<unknown>)[] = []
@@ -61,6 +62,27 @@ const hello = (more: object = {}): Packet => ({
   clean: true,
   username: 'k',
   password: Buffer.from('good'),
+  ...more,
+})
+
+/** A raw connection that was accepted. */
+async function connected(version: 4 | 5 = 4, options: Partial<MqttOptions> = {}, more: object = {}) {
+  const broker = new FakeBroker()
+  const door = await openDoor(broker, options)
+  const made = await raw(door, version)
+  made.send(hello({ protocolVersion: version, ...more }))
+  await expect.poll(() => made.packets).toHaveLength(1)
+  return { broker, door, ...made }
+}
+
+const published = (messageId: number, more: Partial<IPublishPacket> = {}): IPublishPacket => ({
+  cmd: 'publish',
+  topic: 'resources/r/events',
+  payload: '{}',
+  qos: 1,
+  dup: false,
+  retain: false,
+  messageId,
   ...more,
 })
 
@@ -150,15 +172,10 @@ describe.each([4, 5] as const)('a client of version %i', (protocolVersion) => {
 // Holds MQTT-1, MQTT-2
 describe('an acknowledgement', () => {
   it('comes when the message is durable, and in the order of the messages', async () => {
-    const broker = new FakeBroker()
+    const { broker, send, packets } = await connected()
     const releases = new Map<number, () => void>()
     broker.hold = ({ body }) => new Promise((resolve) => releases.set((body as { n: number }).n, resolve))
-    const { send, packets } = await raw(await openDoor(broker))
-    send(hello())
-    for (const n of [1, 2]) {
-      const payload = JSON.stringify({ n })
-      send({ cmd: 'publish', topic: 'resources/r/events', payload, qos: 1, dup: false, retain: false, messageId: n })
-    }
+    for (const n of [1, 2]) send(published(n, { payload: JSON.stringify({ n }) }))
     await expect.poll(() => releases.size).toBe(2)
     releases.get(2)?.()
     await expect.poll(() => broker.posts).toHaveLength(1)
@@ -170,13 +187,10 @@ describe('an acknowledgement', () => {
   })
 
   it('of QoS 2 is given again for the same message, which is posted once', async () => {
-    const broker = new FakeBroker()
-    const { send, packets } = await raw(await openDoor(broker))
-    send(hello())
-    const message = { cmd: 'publish', topic: 'resources/r/events', payload: '{"n":1}', qos: 2, retain: false } as const
-    send({ ...message, dup: false, messageId: 7 })
+    const { broker, send, packets } = await connected()
+    send(published(7, { qos: 2 }))
     await expect.poll(() => packets).toHaveLength(2)
-    send({ ...message, dup: true, messageId: 7 })
+    send(published(7, { qos: 2, dup: true }))
     send({ cmd: 'pubrel', messageId: 7 })
     await expect.poll(() => packets).toHaveLength(4)
     expect(packets.map(({ cmd }) => cmd)).toEqual(['connack', 'pubrec', 'pubrec', 'pubcomp'])
@@ -184,31 +198,18 @@ describe('an acknowledgement', () => {
   })
 
   it('has the reason in version 5 when the message can never be taken', async () => {
-    const broker = new FakeBroker()
-    const { send, packets } = await raw(await openDoor(broker), 5)
-    send(hello({ protocolVersion: 5 }))
-    const message = { cmd: 'publish', qos: 1, dup: false, retain: false } as const
-    send({ ...message, topic: 'resources/r/events', payload: '{torn', messageId: 1 })
-    send({ ...message, topic: 'nowhere', payload: '{}', messageId: 2 })
+    const { broker, send, packets } = await connected(5)
+    send(published(1, { payload: '{torn' }))
+    send(published(2, { topic: 'nowhere' }))
     await expect.poll(() => packets).toHaveLength(3)
     expect(packets.slice(1)).toMatchObject([{ reasonCode: 0x99 }, { reasonCode: 0x90 }])
     expect(broker.posts).toEqual([])
   })
 
   it('is not given when the fault is ours: the connection ends, so that the message comes again', async () => {
-    const broker = new FakeBroker()
+    const { broker, send, packets, closed } = await connected()
     broker.hold = () => Promise.reject(new AppError('CLOSED', 'the store is shut'))
-    const { send, packets, closed } = await raw(await openDoor(broker))
-    send(hello())
-    send({
-      cmd: 'publish',
-      topic: 'resources/r/events',
-      payload: '{}',
-      qos: 1,
-      dup: false,
-      retain: false,
-      messageId: 1,
-    })
+    send(published(1))
     await closed
     expect(packets.map(({ cmd }) => cmd)).toEqual(['connack'])
   })
@@ -227,9 +228,7 @@ it('a refused message is told on the topic of errors', async () => {
 })
 
 it('messages of QoS 1 wait while the client acknowledges none', async () => {
-  const broker = new FakeBroker()
-  const { send, packets } = await raw(await openDoor(broker))
-  send(hello())
+  const { broker, send, packets } = await connected()
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
   await expect.poll(() => broker.feed.readers).toBe(1)
   for (let n = 0; n < 150; n++) broker.tell('tenant-of-k', 'r', 'events', { timestamp: n })
@@ -241,24 +240,21 @@ it('messages of QoS 1 wait while the client acknowledges none', async () => {
 
 // Holds MQTT-3
 it('of what waits for a slow reader the oldest is lost, and the newest comes', async () => {
-  const broker = new FakeBroker()
-  const door = await openDoor(broker, { limits: { waiting: 3 } })
-  const { send, packets } = await raw(door)
-  send(hello())
+  const { broker, send, packets } = await connected(4, { limits: { waiting: 3 } })
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
   await expect.poll(() => broker.feed.readers).toBe(1)
-  const published = () => packets.filter((packet) => packet.cmd === 'publish')
+  const told = () => packets.filter((packet) => packet.cmd === 'publish')
   // so many may be unacknowledged, and one more was taken from those that wait
   for (let n = 1; n <= 101; n++) {
     broker.tell('tenant-of-k', 'r', 'events', { timestamp: n })
-    if (n <= 100) await expect.poll(() => published().length).toBe(n)
+    if (n <= 100) await expect.poll(() => told().length).toBe(n)
   }
   await new Promise(setImmediate)
   for (let n = 102; n <= 200; n++) broker.tell('tenant-of-k', 'r', 'events', { timestamp: n })
   expect(broker.feed.dropped).toBe(96)
-  for (const { messageId = 0 } of published()) send({ cmd: 'puback', messageId })
-  await expect.poll(() => published().length).toBe(104)
-  const numbers = published().map(({ payload }) => (JSON.parse(String(payload)) as { timestamp: number }).timestamp)
+  for (const { messageId = 0 } of told()) send({ cmd: 'puback', messageId })
+  await expect.poll(() => told().length).toBe(104)
+  const numbers = told().map(({ payload }) => (JSON.parse(String(payload)) as { timestamp: number }).timestamp)
   expect(numbers.slice(100)).toEqual([101, 198, 199, 200])
 })
 
@@ -273,12 +269,8 @@ describe('a connection ends', () => {
   })
 
   it('when a packet is larger than what is taken', async () => {
-    const broker = new FakeBroker()
-    const door = await openDoor(broker, { limits: { packetBytes: 1000 } })
-    const { send, closed } = await raw(door)
-    send(hello())
-    const payload = JSON.stringify({ text: 'x'.repeat(100_000) })
-    send({ cmd: 'publish', topic: 'resources/r/events', payload, qos: 0, dup: false, retain: false })
+    const { broker, send, closed } = await connected(4, { limits: { packetBytes: 1000 } })
+    send(published(0, { qos: 0, payload: JSON.stringify({ text: 'x'.repeat(100_000) }) }))
     await closed
     expect(broker.posts).toEqual([])
   })
@@ -296,9 +288,7 @@ describe('a connection ends', () => {
       timers.push(timer)
       return () => void (timer.isOff = true)
     }
-    const { send, packets, closed } = await raw(await openDoor(new FakeBroker(), { after }))
-    send(hello({ keepalive: 10 }))
-    await expect.poll(() => packets).toHaveLength(1)
+    const { send, packets, closed } = await connected(4, { after }, { keepalive: 10 })
     send({ cmd: 'pingreq' })
     await expect.poll(() => packets).toHaveLength(2)
     const last = timers.filter(({ isOff }) => !isOff)
@@ -360,10 +350,7 @@ describe.each([4, 5] as const)('what the standard does not take closes a connect
     ['subscription 0', bytesOf(0x82, ID, props([11, 0]), GOOD_TOPIC, [0]), 0x82],
   ]
   it.each([...rows, ...(version === 5 ? rowsOf5 : [])])('%s', async (_what, packet, reason) => {
-    const broker = new FakeBroker()
-    const { socket, packets, closed, send } = await raw(await openDoor(broker), version)
-    send(hello({ protocolVersion: version }))
-    await expect.poll(() => packets).toHaveLength(1)
+    const { broker, socket, packets, closed } = await connected(version)
     socket.write(packet)
     await closed
     expect(broker.posts).toEqual([])
@@ -371,16 +358,8 @@ describe.each([4, 5] as const)('what the standard does not take closes a connect
   })
 
   it('but user properties may come twice, and all that is well-formed is taken', async () => {
-    const broker = new FakeBroker()
-    const { socket, packets, send } = await raw(await openDoor(broker), version)
-    send(
-      hello({
-        protocolVersion: version,
-        keepalive: 5,
-        will: { topic: 'messages', payload: Buffer.from('{}'), qos: 1 },
-      }),
-    )
-    await expect.poll(() => packets).toHaveLength(1)
+    const will = { topic: 'messages', payload: Buffer.from('{}'), qos: 1 }
+    const { broker, socket, packets } = await connected(version, {}, { keepalive: 5, will })
     const all = Buffer.concat([
       bytesOf(
         0x32,
@@ -447,9 +426,7 @@ it.each<[string, 4 | 5, Buffer, object]>([
 })
 
 it('a subscription that leaves out what its client posts is not granted', async () => {
-  const broker = new FakeBroker()
-  const { packets, send } = await raw(await openDoor(broker), 5)
-  send(hello({ protocolVersion: 5 }))
+  const { broker, packets, send } = await connected(5)
   const own = { topic: 'resources/r/events', qos: 1, nl: true } as const
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [own, { ...own, topic: 'resources/s/events', nl: false }] })
   await expect.poll(() => packets).toHaveLength(2)
@@ -457,8 +434,7 @@ it('a subscription that leaves out what its client posts is not granted', async 
 })
 
 describe('more unacknowledged messages than were announced', () => {
-  const message = (messageId: number, qos: 0 | 1 | 2) =>
-    ({ cmd: 'publish', topic: 'messages', payload: '{}', qos, messageId, dup: false, retain: false }) as const
+  const message = (messageId: number, qos: 0 | 1 | 2) => published(messageId, { qos })
 
   it.each<[string, 4 | 5, readonly Packet[], number | undefined]>([
     ['close version 5', 5, [message(1, 1), message(2, 2), message(3, 1)], 0x93],
@@ -466,17 +442,12 @@ describe('more unacknowledged messages than were announced', () => {
     ['are not those of QoS 0', 5, [message(1, 1), message(0, 0), message(0, 0), message(2, 1)], undefined],
     ['are not the same one again', 5, [message(1, 2), message(1, 2), message(1, 2), message(2, 1)], undefined],
   ])('%s', async (_what, version, sent, reason) => {
-    const broker = new FakeBroker()
-    let release: () => void = () => undefined
-    const held = new Promise<void>((resolve) => (release = resolve))
-    broker.hold = () => held
-    const door = await openDoor(broker, { limits: { inFlight: 2 } })
-    open.push(async () => release())
-    const { packets, send, socket } = await raw(door, version)
-    send(hello({ protocolVersion: version }))
-    await expect.poll(() => packets).toHaveLength(1)
+    const { broker, packets, socket } = await connected(version, { limits: { inFlight: 2 } })
+    const held = deferred()
+    broker.hold = () => held.promise
+    open.push(async () => held.resolve())
     socket.write(Buffer.concat(sent.map((packet) => generate(packet, { protocolVersion: version }))))
-    if (reason === undefined) release()
+    if (reason === undefined) held.resolve()
     await expect.poll(() => packets.length).toBeGreaterThan(reason === undefined ? 2 : 1)
     const ended = packets.filter(({ cmd }) => cmd === 'disconnect')
     expect(ended).toMatchObject(reason === undefined ? [] : [{ reasonCode: reason }])
@@ -508,14 +479,9 @@ it('a first packet is not taken when it is larger than one has to be', async () 
 })
 
 it('nothing more is read after a packet that is too large, of which only the head came', async () => {
-  const broker = new FakeBroker()
-  const door = await openDoor(broker, { limits: { packetBytes: 1000 } })
-  const { socket, closed, send, packets } = await raw(door)
-  send(hello())
-  await expect.poll(() => packets).toHaveLength(1)
+  const { broker, door, socket, closed, send } = await connected(4, { limits: { packetBytes: 1000 } })
   socket.write(Buffer.from([0x30, 0xff, 0xff, 0x7f]))
-  for (let i = 0; i < 50; i++)
-    send({ cmd: 'publish', topic: 'messages', payload: '{}', qos: 0, dup: false, retain: false })
+  for (let i = 0; i < 50; i++) send(published(0, { qos: 0 }))
   await closed
   expect([broker.posts, door.counts.faults]).toEqual([[], 1])
 })
@@ -524,11 +490,9 @@ it('nothing more is read after a packet that is too large, of which only the hea
 describe('what a client did wrong', () => {
   it('is counted and told with its reason, also where version 4 has to acknowledge it', async () => {
     const told: unknown[] = []
-    const door = await openDoor(new FakeBroker(), { report: (what, details) => void told.push({ what, ...details }) })
-    const { send, packets } = await raw(door)
-    send(hello())
-    const message = { cmd: 'publish', topic: 'nowhere', qos: 1, dup: false, retain: false, payload: '{}' } as const
-    for (const messageId of [1, 2, 3]) send({ ...message, messageId })
+    const report: MqttOptions['report'] = (what, details) => void told.push({ what, ...details })
+    const { door, send, packets } = await connected(4, { report })
+    for (const messageId of [1, 2, 3]) send(published(messageId, { topic: 'nowhere' }))
     await expect.poll(() => packets).toHaveLength(4)
     expect(packets.at(-1)).toMatchObject({ cmd: 'puback', messageId: 3 })
     await expect(client(door, { password: 'bad', clientId: 'guesser' })).rejects.toThrow(/Connection refused/)
@@ -548,9 +512,7 @@ describe('what a client did wrong', () => {
   })
 
   it('is refused when its body is not UTF-8', async () => {
-    const broker = new FakeBroker()
-    const { socket, send, packets } = await raw(await openDoor(broker), 5)
-    send(hello({ protocolVersion: 5 }))
+    const { broker, socket, packets } = await connected(5)
     socket.write(bytesOf(0x32, GOOD_TOPIC, ID, [0], [0x7b, 0x22, 0xff, 0x22, 0x3a, 0x31, 0x7d]))
     await expect.poll(() => packets).toHaveLength(2)
     expect([packets[1], broker.posts]).toMatchObject([{ reasonCode: 0x99 }, []])
@@ -558,15 +520,11 @@ describe('what a client did wrong', () => {
 })
 
 it('closing waits for what is on its way into the log, and tells version 5 why', async () => {
-  const broker = new FakeBroker()
+  const { broker, door, send, packets } = await connected(5)
   const held: (() => void)[] = []
   broker.hold = () => new Promise<void>((resolve) => void held.push(resolve))
-  const door = await openDoor(broker)
-  const { send, packets } = await raw(door, 5)
-  send(hello({ protocolVersion: 5 }))
-  send({ cmd: 'publish', topic: 'resources/r/events', payload: '{}', qos: 0, dup: false, retain: false })
+  send(published(0, { qos: 0 }))
   await expect.poll(() => held).toHaveLength(1)
-  await expect.poll(() => packets).toHaveLength(1)
   const closing = door.close()
   await expect.poll(() => packets).toHaveLength(2)
   expect(packets[1]).toMatchObject({ cmd: 'disconnect', reasonCode: 0x8b })
@@ -578,9 +536,7 @@ it('closing waits for what is on its way into the log, and tells version 5 why',
 
 // Holds MQTT-6
 it('a client that listens is let go when the broker tells nothing any more, whatever is still on its way', async () => {
-  const broker = new FakeBroker()
-  const { send, packets, closed } = await raw(await openDoor(broker), 5)
-  send(hello({ protocolVersion: 5 }))
+  const { broker, send, packets, closed } = await connected(5)
   send({ cmd: 'subscribe', messageId: 1, subscriptions: [{ topic: 'resources/r/events', qos: 1 }] })
   await expect.poll(() => packets).toHaveLength(2)
   broker.feed.end()

@@ -42,14 +42,6 @@ describe('packets', () => {
     )
   })
 
-  it('that are too large are known by their head', () => {
-    const frames = new PacketFrames(200)
-    frames.add(packet(1000).subarray(0, 2))
-    expect(frames.next()).toBeUndefined()
-    frames.add(packet(1000).subarray(2, 3))
-    expect(frames.next()).toBe('tooLarge')
-  })
-
   it('may be as large as the limit, their head counted', () => {
     for (const [limit, expected] of [[203, packet(200)] as const, [202, 'tooLarge'] as const]) {
       const frames = new PacketFrames(limit)

@@ -34,7 +34,7 @@ const grouped: fc.Arbitrary<Grouped> = fc
   })
 
 describe('groups of posts', () => {
-  it('have all posts in their order, and entries that give series what the posts do', () => {
+  it('have all posts in their order, none with writes beside others, and entries that give series what the posts do', () => {
     fc.assert(
       fc.property(fc.array(grouped, { maxLength: 30 }), (all) => {
         const groups = groupsOf(all)
@@ -42,7 +42,15 @@ describe('groups of posts', () => {
         for (const { posts, entries, places } of groups) {
           const [fromPosts, fromEntries] = [nothing(), nothing()]
           for (const one of posts) if (one.post.store) projectPost(one.post, fromPosts)
-          for (const entry of entries) expect(projectEntry(entry, fromEntries)).toBe(true)
+          if (posts.length > 1) expect(posts.every(({ writes }) => writes.length === 0)).toBe(true)
+          expect(new Set(posts.map((one) => one.post.forward)).size).toBe(1)
+          for (const entry of entries) {
+            const [whole, parts] = [nothing(), partsOf(entry)]
+            expect(projectEntry(entry, whole)).toBe(true)
+            projectEntry(entry, fromEntries)
+            expect(parts.flatMap(({ samples }) => samples)).toEqual(whole.samples)
+            expect(parts.flatMap(({ messages }) => messages)).toEqual(whole.messages)
+          }
           expect(fromEntries).toEqual(JSON.parse(JSON.stringify(fromPosts)))
           // messages without a metric leave nothing to keep when they come several at once
           const isKept = ({ post }: Grouped): boolean => post.store && post.bulk?.parts.length !== 0
@@ -56,17 +64,6 @@ describe('groups of posts', () => {
             for (let at = place[0]; at <= place[1]; at++) projectEntry(entries[at] ?? null, found)
             for (const message of own.messages) expect(found.messages).toContainEqual(message)
           }
-        }
-      }),
-    )
-  })
-
-  it('leave a post with writes of its own alone, and never mix what tasks get with what they do not', () => {
-    fc.assert(
-      fc.property(fc.array(grouped, { maxLength: 30 }), (all) => {
-        for (const { posts } of groupsOf(all)) {
-          if (posts.length > 1) expect(posts.every(({ writes }) => writes.length === 0)).toBe(true)
-          expect(new Set(posts.map((one) => one.post.forward)).size).toBe(1)
         }
       }),
     )
@@ -86,23 +83,5 @@ describe('groups of posts', () => {
       return { post: one, size: 20_040, writes: [] }
     })
     expect(groupsOf(all).map(({ posts }) => posts.length)).toEqual([3, 3, 3, 1])
-  })
-})
-
-describe('an entry in parts', () => {
-  it('has what it has as a whole', () => {
-    fc.assert(
-      fc.property(fc.array(grouped, { minLength: 1, maxLength: 10 }), (all) => {
-        for (const { entries } of groupsOf(all)) {
-          for (const entry of entries) {
-            const whole = nothing()
-            projectEntry(entry, whole)
-            const parts = partsOf(entry)
-            expect(parts.flatMap(({ samples }) => samples)).toEqual(whole.samples)
-            expect(parts.flatMap(({ messages }) => messages)).toEqual(whole.messages)
-          }
-        }
-      }),
-    )
   })
 })

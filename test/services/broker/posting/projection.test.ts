@@ -11,8 +11,7 @@ it('series that are older than what is left of the log go on with it, and the ho
   await log.trim(0, 2)
   const reports: string[] = []
   const report = (text: string) => void reports.push(text)
-  const refused = (position: number, reason: string) => report(`${position}: ${reason}`)
-  const projection = new Projection({ log, series: store.series, report, refused, recovered: () => undefined })
+  const projection = new Projection({ log, series: store.series, report, recovered: () => undefined })
   await projection.open()
   expect(projection.applied).toBe(3)
   expect(reports[0]).toMatch(/up to entry 0, and the log begins at 3: series are older/)

@@ -123,40 +123,6 @@ describe('aggregates', () => {
       runs(150),
     )
   })
-
-  it('count as many samples in all groups as there are in the range that groups cover', async () => {
-    const groupings = fc.integer({ min: 1, max: 60 })
-    await fc.assert(
-      fc.asyncProperty(samples, questions, groupings, async (all, { from, length }, width) => {
-        const until = from + length
-        const { series } = await shelf(all)
-        const grouping = `PT${(width / 1_000).toFixed(3)}S`
-        const raw = (await series.get('a', 'm', { from, until })).series
-        const counted = (await series.get('a', 'm', { from, until, grouping, aggregate: 'count' })).series
-        const covered = raw.filter(([time]) => Number(time) < from + Math.ceil(length / width) * width)
-        expect(counted.reduce((sum, [, count]) => sum + Number(count ?? 0), 0)).toBe(covered.length)
-      }),
-      runs(150),
-    )
-  })
-
-  it('are the same in both orders', async () => {
-    await fc.assert(
-      fc.asyncProperty(samples, questions, async (all, { from, length, width }) => {
-        const { series } = await shelf(all)
-        const query = {
-          from,
-          until: from + length,
-          grouping: `PT${(width / 1_000).toFixed(3)}S`,
-          aggregates: 'median,sum,diff',
-        }
-        const ascending = (await series.get('a', 'm', query)).series
-        const descending = (await series.get('a', 'm', { ...query, order: 'descending' })).series
-        expect(descending.toReversed()).toEqual(ascending)
-      }),
-      runs(100),
-    )
-  })
 })
 
 describe('differences', () => {

@@ -56,44 +56,7 @@ describe('groups', () => {
   })
 })
 
-describe('an aggregate of one group', () => {
-  it.each([
-    ['mean', 5],
-    ['median', 4],
-    ['min', 2],
-    ['max', 9],
-    ['sum', 15],
-    ['count', 6],
-    ['count-numeric', 3],
-    ['count-non-numeric', 3],
-    ['first', 4],
-    ['last', 'end'],
-    ['std', Math.sqrt(13)],
-    ['percentile(0.25)', 3],
-    ['percentile(0.5)', 4],
-    ['percentile(0.75)', 6.5],
-    ['percentile(.625)', 5.25],
-    ['percentile(1)', 9],
-    ['percentile(0.01)', 2.04],
-    ['diff', 5],
-  ])('%s', async (aggregate, value) => {
-    const rows = await rowsOf(await shelf(MIXED), { from: 0, until: 10, grouping: '1s', aggregate })
-    expect(rows).toEqual([[0, value]])
-  })
-
-  it('std keeps its digits far from 0, where a sum of squares has lost them', async () => {
-    const points = Array.from({ length: 100 }, (_, i) => [i, 1e9 + (i % 2)] as const)
-    const rows = (await rowsOf(await shelf(points), {
-      from: 0,
-      until: 1_999,
-      grouping: '1s',
-      aggregates: 'std,mean,count',
-    })) as number[][]
-    expect(rows[0]?.[1]).toBeCloseTo(Math.sqrt(25 / 99), 9)
-    expect(rows[0]?.slice(2)).toEqual([1e9 + 0.5, 100])
-    expect(rows[1]).toEqual([1000, null, null, null])
-  })
-
+describe('an aggregate', () => {
   it('std of many equal numbers is exactly 0', async () => {
     const points = Array.from({ length: 10 }, (_, i) => [i, 0.1] as const)
     expect(await rowsOf(await shelf(points), { from: 0, until: 10, grouping: '1s', aggregate: 'std' })).toEqual([

@@ -45,16 +45,6 @@ describe('local days', () => {
     }
   })
 
-  it('begin at from, and end at until', async () => {
-    const [zone, from, until] = ['Europe/Brussels', Date.UTC(2026, 2, 28, 12), Date.UTC(2026, 2, 30, 12)]
-    const series = await shelf(eachHalfHour(from - DAY, until + DAY))
-    expect(await rowsOf(series, { from, until, grouping: 'P1D', zone, aggregate: 'count' })).toEqual([
-      [from, 22],
-      [Date.UTC(2026, 2, 28, 23), 46],
-      [Date.UTC(2026, 2, 29, 22), 29],
-    ])
-  })
-
   it('are weeks from Monday on', async () => {
     const [from, until] = [Date.UTC(2026, 9, 21, 22), Date.UTC(2026, 10, 3)]
     const series = await shelf(eachHalfHour(from, until))

@@ -56,15 +56,4 @@ describe('messages of several resources', () => {
     await expect(queryMessages({ resources: names })).rejects.toMatchObject({ code: 'TOO_LARGE' })
     expect((await queryMessages({ resources: names, limit: 99 })).results).toHaveLength(201)
   })
-
-  it.each([
-    ['no resources', { limit: 1 }, /\/resources <- is required/],
-    ['a limit of nothing', { resources: ['a'], limit: 0 }, /\/limit/],
-    ['a member that nobody reads', { resources: ['a'], metric: 'm' }, /\/metric/],
-    ['a list', [], /Object value expected/],
-    ['all at once', { resources: 'a', limit: 'x', from: {} }, /\/resources .*\/limit .*\/from/],
-  ])('are refused for %s', async (_, body, text) => {
-    const { queryMessages } = await shelf()
-    await expect(queryMessages(body)).rejects.toThrow(text)
-  })
 })

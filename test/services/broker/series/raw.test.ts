@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { SeriesApi, SeriesQuery } from '../../../../src/services/broker/contract.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
-import { DAY, NOW, type Points, rowsOf, shelf } from './support/series-in-memory.ts'
+import { NOW, type Points, rowsOf, shelf } from './support/series-in-memory.ts'
 
 const POINTS: Points = [
   [1, 1],
@@ -12,20 +12,6 @@ const POINTS: Points = [
 ]
 
 describe('a series without aggregates', () => {
-  it('goes back seven days unless asked otherwise', async () => {
-    const week = NOW - 7 * DAY
-    const series = await shelf([
-      [week - 1, 1],
-      [week, 2],
-      [NOW, 3],
-      [NOW + 1, 4],
-    ])
-    expect(await rowsOf(series, {})).toEqual([
-      [week, 2],
-      [NOW, 3],
-    ])
-  })
-
   it('is nothing for what nobody knows', async () => {
     expect(await rowsOf(await shelf(), {})).toEqual([])
   })

@@ -1,13 +1,12 @@
 /** The broker on memory, with an HTTP app in front of it, an engine that writes down what it is given, and a clock by hand. */
 import type { AddressInfo } from 'node:net'
-import type { FastifyInstance, InjectOptions } from 'fastify'
-import type { BrokerApi, BrokerService, ForwardedPost, Forwarding } from '../../../../src/services/broker/contract.ts'
+import type { InjectOptions } from 'fastify'
+import type { ForwardedPost, Forwarding } from '../../../../src/services/broker/contract.ts'
 import { brokerErrorBody } from '../../../../src/services/broker/error-body.ts'
 import { brokerRoutes } from '../../../../src/services/broker/api.ts'
 import { createBrokerService, type BrokerDependencies } from '../../../../src/services/broker/service.ts'
 import type { Storage, Write } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
-import type { Answer } from '../../support/answer.ts'
 import { ask, trustingApp } from '../../support/trusting-app.ts'
 
 /** 2026-11-20T12:00:00Z */
@@ -60,21 +59,7 @@ export class HandTimers {
   }
 }
 
-export interface BrokerBench extends AsyncDisposable {
-  readonly service: BrokerService
-  readonly storage: Storage
-  readonly engine: TakingEngine
-  readonly timers: HandTimers
-  readonly clock: { now: number }
-  /** what nobody waited for */
-  readonly reports: string[]
-  /** as the tester of tenant `acme` */
-  readonly api: BrokerApi
-  readonly app: FastifyInstance
-  ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
-  /** base address, once it listens */
-  listen(): Promise<string>
-}
+export type BrokerBench = Awaited<ReturnType<typeof brokerBench>>
 
 export interface BenchOptions extends Partial<Omit<BrokerDependencies, 'now' | 'every' | 'report'>> {
   readonly clock?: { now: number }
@@ -83,7 +68,7 @@ export interface BenchOptions extends Partial<Omit<BrokerDependencies, 'now' | '
   readonly store?: string
 }
 
-export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBench> {
+export async function brokerBench(options: BenchOptions = {}) {
   const {
     clock = { now: NOON },
     storage = openMemory({ clock: () => clock.now }),
@@ -116,11 +101,15 @@ export async function brokerBench(options: BenchOptions = {}): Promise<BrokerBen
     engine,
     timers,
     clock,
+    /** what nobody waited for */
     reports,
+    /** as the tester of tenant `acme` */
     api: service.as({ tenant: 'acme', user: 'tester' }),
     app,
-    ask: (method, url, body, headers) => ask(app, method, url, body, headers),
-    async listen() {
+    ask: (method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>) =>
+      ask(app, method, url, body, headers),
+    /** base address, once it listens */
+    async listen(): Promise<string> {
       await app.listen({ port: 0, host: '127.0.0.1' })
       return `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
     },
