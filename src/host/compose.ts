@@ -21,9 +21,11 @@ import { requireSqlite } from './requirements.ts'
 import type { ClusterHost } from './cluster/cluster-host.ts'
 import { checkSharedFolder } from './cluster/shared-folder.ts'
 import { requireWhole } from './cluster/partition-counts.ts'
-import { itself, makeCluster } from './cluster/make-cluster.ts'
+import { makeCluster } from './cluster/make-cluster.ts'
 import { requireReplay } from './cluster/require-replay.ts'
-import { closeAll, makeServices, stopping } from './wiring/make-services.ts'
+import { TenantFigures } from './tenant-figures.ts'
+import { OpenTenants } from './open-tenants.ts'
+import { closeAll, makeServices } from './wiring/make-services.ts'
 import { OwnApi } from './own-api.ts'
 import { SERVICES } from './wiring/service-table.ts'
 import type { ServiceTable } from './wiring/service-dependencies.ts'
@@ -133,9 +135,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     // of the secret that lies beside the store, or in it: a new store has another
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
-      storage,
       storeMark,
       gauges: metrics.gauges,
+      figures: new TenantFigures(metrics.gauges),
       logger: serviceLog,
       config,
       threads,
@@ -151,9 +153,17 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       ? followOnOrder(config.data, clock.follow, (making.timers ?? machineTimers).every)
       : () => undefined
     const cluster = isMember
-      ? await makeCluster(services, parts, { secret, timers: making.timers, program, compared: clock.compared })
+      ? await makeCluster(services, parts, {
+          storage,
+          secret,
+          timers: making.timers,
+          program,
+          compared: clock.compared,
+        })
       : undefined
-    const made = cluster?.services ?? (await makeServices(services, { ...parts, serviceRegistry: {}, reached: itself }))
+    const tenants = new OpenTenants({ storage, figures: parts.figures, data: config.data })
+    const made = cluster?.services ?? (await makeServices(services, { ...parts, tenants }))
+    const opened = isMember ? [] : tenants.open(made)
     let left = 'requests are still under way'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
@@ -162,6 +172,9 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
       }
     return {
       services: made,
+      async open(closing) {
+        for (const { start } of opened) await start?.(closing)
+      },
       keyPairs,
       isNew,
       serviceLog,
@@ -176,12 +189,12 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         await records.get('-')
         await tryWriting()
         const disk = lasting ? spaceTrouble(config.data, making.diskStats) : undefined
-        const troubles = made.flatMap((one) => one.trouble?.() ?? [])
+        const troubles = opened.flatMap((one) => one.trouble?.() ?? [])
         return [disk ?? [], damage.trouble ?? [], troubles, cluster?.troubles() ?? []].flat()
       },
       warnings: () => [
         ...clock.warnings(),
-        ...made.flatMap((one) => one.warnings?.() ?? []),
+        ...opened.flatMap((one) => one.warnings?.() ?? []),
         ...(cluster?.warnings() ?? []),
       ],
       ...(cluster && { cluster: cluster.host }),
@@ -191,7 +204,12 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
           ending('the part in the cluster', () => cluster?.host.leave()),
           () => metrics.stop(),
           stopFollowing,
-          ...stopping(made).map((stop, i) => ending(`the service ${made.at(-1 - i)?.name ?? ''}`, stop)),
+          ...[...opened, ...made].toReversed().map(({ name, stop }) => ending(`the service ${name}`, () => stop?.())),
+          ...made.map(
+            ({ end }) =>
+              () =>
+                end?.(),
+          ),
           ending('the work of requests in threads', () => threads.close()),
           ending('the store', () => storage.close()),
         ]),

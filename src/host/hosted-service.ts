@@ -2,11 +2,13 @@
  * What a service gives to the host: the frame that every service stands in. The host adds what is the same for all:
  * authentication, limits, body reading, validation, error handling, the API page, metrics and a graceful stop.
  *
- * Not in here: what a service stores or whom it calls. Both are given to it where it is made, in compose.ts.
+ * Not in here: what a service stores or whom it calls. Both are given to what each tenant has of it, by `open`.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Led } from '#kernel'
 import type { ErrorBody } from './failure.ts'
+import type { ServiceRegistry } from './wiring/service-registry.ts'
+import type { SharedParts, SharedService, TenantParts } from './wiring/tenant-service.ts'
 
 export interface HostedService {
   /** lower-case, as `--only` takes it; also its tag on the API page */
@@ -21,19 +23,21 @@ export interface HostedService {
   routes(app: FastifyInstance): void | Promise<void>
   /** where it listens besides, once it has started; told when the host is ready */
   readonly address?: () => string | undefined
-  /** why it is not as well as it should be, for /health; undefined: it is */
-  readonly trouble?: () => string | undefined
-  /** what somebody should mend though the host is well, for /health: a sentence each */
-  readonly warnings?: () => readonly string[]
   /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
+  /** Makes what one tenant has of it: it works at once, and keeps nothing that has to be flushed. */
+  open?(parts: TenantParts): ServiceRegistry
+  /** Makes what all tenants share of it, which works from its `start` on. */
+  openShared?(parts: SharedParts): SharedService
   /**
    * Before the first request. The signal aborts when the host stops taking requests: answers that never end must end
    * then. Those of type `text/event-stream` the host ends itself.
    */
-  start(closing: AbortSignal): Promise<void>
-  /** After the last answer: finish, flush, let go. Called once, even when `start` failed or never came. */
-  stop(): Promise<void>
+  start?(closing: AbortSignal): Promise<void>
+  /** After the last answer, and before what tenants have ends. Called once, even when `start` failed or never came. */
+  stop?(): void | Promise<void>
+  /** After what tenants have has ended: lets go what they share. */
+  end?(): void | Promise<void>
 }
 
 /** Requests that are worth a try, in this order. */

@@ -48,6 +48,8 @@ export interface MountedCluster {
 
 export interface Mounting {
   readonly services: readonly HostedService[]
+  /** Starts what tenants have of them, before the services themselves. The signal is that of `HostedService.start`. */
+  open(closing: AbortSignal): Promise<void>
   readonly authentication: AuthenticationDependencies
   readonly metrics: Metrics
   /** of requests with a key */
@@ -135,7 +137,8 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
       await service.routes(scope)
     })
   }
-  for (const service of services) await service.start(closing.signal)
+  await mounting.open(closing.signal)
+  for (const service of services) await service.start?.(closing.signal)
 }
 
 /** Asked on a connection that is kept: those that are open may still bring requests. */

@@ -161,22 +161,6 @@ describe('contents', () => {
     expect((listed['objects'] as readonly object[])[0]).not.toHaveProperty('content_type')
   })
 
-  it('have paths of 1,024 bytes, each written with three characters', async () => {
-    const path = encodeURIComponent('ü'.repeat(512))
-    const { _links } = await get(`/bucket/assets/${path}?sign=PUT`)
-    const { href } = (_links as { put_object: { href: string } }).put_object
-    const url = href.slice('http://host.test'.length)
-    expect((await app.inject({ method: 'PUT', url, headers: { host: 'host.test' }, payload: 'x' })).statusCode).toBe(
-      200,
-    )
-    expect(await get(`/bucket/assets/${path}?stat=true`)).toMatchObject({ size: 1 })
-    const tooLong = await ask({ url: `${BASE}/bucket/assets/${path}x?stat=true` })
-    expect([tooLong.statusCode, tooLong.json()]).toMatchObject([
-      422,
-      { error: expect.stringContaining('1025 bytes') as string },
-    ])
-  })
-
   it('are given out with links that the caller may follow', async () => {
     const { _links } = await get('/bucket/etl-export/')
     expect(Object.keys(_links as object)).toEqual(['self'])

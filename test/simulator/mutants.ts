@@ -205,14 +205,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'payloads are converted by what a converter was',
     file: 'src/services/converter/converters.ts',
-    find: 'this.#used.clear()',
-    replace: '',
+    find: 'this.#kept.clear()\n    return isNew',
+    replace: 'return isNew',
   },
   {
     name: 'a stored query is made where there is one',
     file: 'src/services/queries/stored/stored-queries.ts',
-    find: "await collection.put(name, record, 'absent') }",
-    replace: 'await collection.put(name, record) }',
+    find: "collection.put(entity.name, record, 'absent')",
+    replace: 'collection.put(entity.name, record)',
   },
   {
     name: 'tasks that were at work are not called again after a crash',
@@ -253,7 +253,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'an operation on a type that met an outage waits for the next start',
     file: 'src/services/resources/type-work.ts',
-    find: 'this.#retries.set(key, later(RETRY_MS, again))',
+    find: 'this.#retries.set(typeId, later(RETRY_MS, again))',
     replace: 'void again',
   },
   {

@@ -3,9 +3,8 @@ import type { PlugServices } from '#core'
 import { type Logger, LruCache, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
 import type { DeployedPlug } from '#services/functions/contract'
-import type { SeenResource } from '#services/resources/contract'
-import type { ServiceRegistry } from '../wiring/service-registry.ts'
-import type { HostedPartition } from './partition-questions.ts'
+import type { ResourceEntity, SeenResource } from '#services/resources/contract'
+import type { FirstServices, PartitionQuestion } from './partition-questions.ts'
 
 /** Services that each partition has. */
 export const OF_EACH_PARTITION: ReadonlySet<string> = new Set(['broker', 'rules'])
@@ -17,9 +16,17 @@ const MAX_KNOWN = 1_000_000
 const MAX_TOLD = 1_000
 
 /** What of it is known here: plugs, and resources that are there. */
-export class FirstPartition {
+export class FirstPartition implements FirstServices {
+  readonly resources: FirstServices['resources'] = {
+    discover: (_tenant, seen) => this.#discover(seen),
+    lookup: (_tenant, id) => this.#ask('resources', 'lookup', [id]) as Promise<ResourceEntity | undefined>,
+  }
+  readonly functions: FirstServices['functions'] = {
+    plugs: () => this.#plugs,
+    call: (_tenant, name, version, params) => this.#ask('functions', 'call', [name, version, params, {}]),
+  }
   readonly #tenant: string
-  readonly #partition: HostedPartition
+  readonly #askFirst: (question: PartitionQuestion) => Promise<unknown>
   readonly #logger: Logger
   #plugs: readonly DeployedPlug[] = []
   #written = '[]'
@@ -29,9 +36,9 @@ export class FirstPartition {
   #endLooking: () => void = () => undefined
   #looking: Promise<void> | undefined
 
-  constructor(tenant: string, partition: HostedPartition, logger: Logger) {
+  constructor(tenant: string, askFirst: (question: PartitionQuestion) => Promise<unknown>, logger: Logger) {
     this.#tenant = tenant
-    this.#partition = partition
+    this.#askFirst = askFirst
     this.#logger = logger
   }
 
@@ -47,25 +54,6 @@ export class FirstPartition {
     this.#endLooking()
     await this.#looking
     await this.#tellHeard().catch(() => undefined)
-  }
-
-  /** A service as its neighbours of this partition see it: what asks nothing stored it answers itself. */
-  service<S extends object>(name: keyof ServiceRegistry, own: S): S {
-    if (OF_EACH_PARTITION.has(name)) return own
-    const reached: Readonly<Record<string, (...given: never) => unknown>> = {
-      plugs: () => this.#plugs,
-      discover: (_tenant: string, seen: readonly SeenResource[]) => this.#discover(seen),
-      lookup: (_tenant: string, id: string) => this.#ask('resources', 'lookup', [id]),
-      call: (_tenant: string, plug: string, version: string, params: unknown) =>
-        this.#ask('functions', 'call', [plug, version, params, {}]),
-    }
-    return new Proxy(own, {
-      get: (target, member) => {
-        if (typeof member === 'string' && Object.hasOwn(reached, member)) return reached[member]
-        const value: unknown = Reflect.get(target, member)
-        return typeof value === 'function' ? (value.bind(target) as unknown) : value
-      },
-    })
   }
 
   /** Ports of plugs: messages are those of this partition, and everything else is asked for. */
@@ -84,7 +72,7 @@ export class FirstPartition {
         method,
         (...args: readonly unknown[]) => {
           const told = args.filter((one) => !(one instanceof AbortSignal))
-          return this.#partition.ask(0, { of: 'plugs', port, method, args: told })
+          return this.#askFirst({ of: 'plugs', port, method, args: told })
         },
       ]
     })
@@ -92,7 +80,7 @@ export class FirstPartition {
   }
 
   #ask(service: 'resources' | 'functions', method: 'discover' | 'lookup' | 'plugs' | 'call', args: readonly unknown[]) {
-    return this.#partition.ask(0, { of: 'service', service, method, args })
+    return this.#askFirst({ of: 'service', service, method, args })
   }
 
   /** Whoever is not known is told before the message is acknowledged; others together, now and then. */

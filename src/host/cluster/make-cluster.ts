@@ -1,27 +1,25 @@
-/** Puts a host of a cluster together: services for each tenant that it has, and in front of them those that routes ask. */
+/** Puts a host of a cluster together: what it has of its services by itself, and what each tenant has that is here. */
 import { createHmac } from 'node:crypto'
 import { AppError, decodedText } from '#kernel'
 import type { FollowedStream } from '#services/broker/contract'
 import { readBucketName } from '#services/objects'
-import type { ContentStore } from '#services/objects/contract'
 import { type Program, readPartitionName } from '#cluster'
+import type { Storage } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import type { HostedService } from '../hosted-service.ts'
-import { openOwnContents } from '../wiring/make-objects.ts'
 import { makeServices } from '../wiring/make-services.ts'
 import type { ServiceDependencies, ServiceTable } from '../wiring/service-dependencies.ts'
-import type { ServiceRegistry } from '../wiring/service-registry.ts'
+import type { ServiceRegistry, Tenants } from '../wiring/service-registry.ts'
 import { isTenant } from '../tenant.ts'
 import { machineTimers, type Timers } from '../timers.ts'
 import { ClusterHost } from './cluster-host.ts'
 import { PartitionCounts } from './partition-counts.ts'
-import { reachTenant, type ReachTenants } from './reach-tenant.ts'
-import { SummedGauges } from './summed-gauges.ts'
 import type { PartitionQuestion } from './partition-questions.ts'
-import { storageOfNobody, TenantServices } from './tenant-services.ts'
+import { TenantServices } from './tenant-services.ts'
 import { WebscriptAddresses } from './webscript-addresses.ts'
 
 export interface ClusterOptions {
+  readonly storage: Storage
   /** what all hosts know */
   readonly secret: Uint8Array
   readonly timers: Timers | undefined
@@ -40,30 +38,17 @@ export interface Cluster {
   warnings(): readonly string[]
 }
 
-/** `reached` of services that nothing stands in front of. */
-export function itself<S extends object>(_name: keyof ServiceRegistry, service: S): S {
-  return service
-}
-
 export async function makeCluster(
-  services: ServiceTable,
-  given: Omit<ServiceDependencies, 'serviceRegistry' | 'reached'>,
-  { secret, timers = machineTimers, program, compared }: ClusterOptions,
+  table: ServiceTable,
+  given: Omit<ServiceDependencies, 'tenants' | 'serves'>,
+  { storage, secret, timers = machineTimers, program, compared }: ClusterOptions,
 ): Promise<Cluster> {
   const keyOf = (purpose: string): Uint8Array => createHmac('sha256', secret).update(purpose).digest()
   const sharedKeys = { seal: keyOf('secrets of tenants'), objects: keyOf('addresses of objects') }
-  const store = given.storage.tenant(HOST_TENANT)
+  const store = storage.tenant(HOST_TENANT)
   const addresses = new WebscriptAddresses(store, timers)
-  const parts = {
-    ...given,
-    config: { ...given.config, sharedKeys },
-    objectContents: await openOwnContents(given.config),
-    memberUrl: () => host.url,
-    tellWebscripts: (...told: Parameters<WebscriptAddresses['tell']>) => addresses.tell(...told),
-  }
-  const { storage, now, gauges, logger, config, objectContents } = parts
-  const sums = new SummedGauges(gauges)
-  const perTenant = { ...parts, objectContents: objectContents && keptOpen(objectContents), reached: itself }
+  const { now, gauges, figures, logger } = given
+  const config = { ...given.config, sharedKeys }
   const counts = new PartitionCounts(storage, timers, logger)
   const host: ClusterHost = new ClusterHost({
     store,
@@ -90,41 +75,43 @@ export async function makeCluster(
           host.streams.follow(tenant, at, asked, signal),
         handed: (at: number) => host.partitions.handed(tenant, at),
       }
-      const gaugesHere = sums.of()
       return TenantServices.open({
-        table: services,
-        parts: perTenant,
+        services,
+        storage,
+        config,
+        logger,
         tenant,
         number,
         others,
         holder,
-        gauges: gaugesHere,
+        figures,
         timers,
         lost,
       })
     },
     tenantOfPublic: (url) => tenantOfContent(url) ?? addresses.tenantOf(url),
   })
-  const reach: ReachTenants = {
-    of(tenant) {
-      const opened = host.tenants.current(tenant)
-      if (opened !== undefined) return opened.registry
-      throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
-    },
-    isNobodys: (tenant) => host.isNobodys(tenant),
+  const of = (tenant: string): ServiceRegistry => {
+    const opened = host.tenants.current(tenant)
+    if (opened !== undefined) return opened.registry
+    throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
+  }
+  const tenants: Tenants = {
+    of,
+    find: (tenant) => (host.isNobodys(tenant) ? undefined : of(tenant)),
     all: () => registriesOf(host),
   }
-  const mounted = await makeServices(services, {
-    ...parts,
-    storage: storageOfNobody(storage),
+  const services = await makeServices(table, {
+    ...given,
+    config,
+    tenants,
+    memberUrl: () => host.url,
+    tellWebscripts: (...told) => addresses.tell(...told),
     otherHosts: host.connections,
-    gauges: sums.of().gauges,
-    serviceRegistry: {},
-    reached: (name, service) => reachTenant(name, service, reach),
   })
   return {
     host,
-    services: mounted,
+    services,
     troubles: () => [...host.tenants.all()].flatMap((one) => one.trouble()),
     warnings: () => [...host.warnings(), ...[...host.tenants.all()].flatMap((one) => one.warnings())],
   }
@@ -139,16 +126,4 @@ function tenantOfContent(url: string): string | undefined {
   const [, name = ''] = /^\/([^/?]*)/.exec(url) ?? []
   const tenant = readBucketName(decodedText(name))?.tenant
   return tenant !== undefined && isTenant(tenant) ? tenant : undefined
-}
-
-/** The same contents for services of one tenant, which end before others do. */
-function keptOpen(contents: ContentStore): ContentStore {
-  return {
-    shown: contents.shown,
-    put: (...given) => contents.put(...given),
-    open: (...given) => contents.open(...given),
-    copy: (...given) => contents.copy(...given),
-    remove: (...given) => contents.remove(...given),
-    close: () => Promise.resolve(),
-  }
 }

@@ -4,12 +4,14 @@
  */
 import type { PlugServices } from '#core'
 import { AppError } from '#kernel'
+import type { OperatedFunctions } from '#services/functions/contract'
+import type { OperatedResources } from '#services/resources/contract'
 import { machineTimers } from '#platform'
 import type { Partition } from '#cluster'
 import type { BrokerQuestion, FollowedPart, FollowedStream } from '#services/broker/contract'
 import type { RulesQuestion } from '#services/rules'
 import { plugServices } from '../wiring/plug-services.ts'
-import type { ServiceRegistry } from '../wiring/service-registry.ts'
+import { served, type ServiceRegistry } from '../wiring/service-registry.ts'
 
 export interface HostedPartition extends Partition {
   readonly tenant: string
@@ -21,6 +23,13 @@ export interface HostedPartition extends Partition {
   handed(partition: number): void
   /** What plugs of this partition call: own ports, or those of the first one. */
   ports(own: PlugServices): PlugServices
+  /** what services of this partition ask of the first one; absent: this is the first one */
+  readonly first?: FirstServices | undefined
+}
+
+export interface FirstServices {
+  readonly resources: Pick<OperatedResources, 'discover' | 'lookup'>
+  readonly functions: Pick<OperatedFunctions, 'plugs' | 'call'>
 }
 
 /** Plain JSON. */
@@ -72,11 +81,6 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
       return call(served(service), asked.method, [tenant, ...asked.args])
     }
   }
-}
-
-export function served<T>(service: T | undefined): T {
-  if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that')
-  return service
 }
 
 function call(service: object, method: string, args: readonly unknown[]): unknown {

@@ -1,19 +1,19 @@
 /** The services of one tenant of a cluster, over its store behind a fence: a host has them while it has the tenant. */
 import { join } from 'node:path'
 import type { FastifyReply } from 'fastify'
-import { AppError } from '#kernel'
+import { AppError, type Logger } from '#kernel'
 import type { FollowedPart, FollowedStream } from '#services/broker/contract'
 import { type FenceHolder, fenceStore, type Storage, type Store, takeFence } from '#storage'
 import { partitionStore } from '#cluster'
-import { closeAll, makeServices, stopping } from '../wiring/make-services.ts'
+import { closeAll, type OpenedService, openOwn, openShared, stopping } from '../wiring/make-services.ts'
+import type { Config } from '../config.ts'
 import type { HostedService } from '../hosted-service.ts'
-import type { ServiceDependencies, ServiceTable } from '../wiring/service-dependencies.ts'
-import type { ServiceRegistry } from '../wiring/service-registry.ts'
+import { served, type ServiceRegistry } from '../wiring/service-registry.ts'
 import type { Timers } from '../timers.ts'
 import { FirstPartition, OF_EACH_PARTITION } from './first-partition.ts'
 import { readCount } from './partition-counts.ts'
-import type { GaugesOfTenant } from './summed-gauges.ts'
-import { answerAt, served, type HostedPartition, type PartitionQuestion } from './partition-questions.ts'
+import { answerAt, type HostedPartition, type PartitionQuestion } from './partition-questions.ts'
+import type { TenantFigures } from '../tenant-figures.ts'
 
 /** The fence of a partition; that of the first one is the only one of most tenants. */
 export function fenceOf(number: number): string {
@@ -30,15 +30,19 @@ interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
 }
 
 export interface TenantServicesOptions {
-  readonly table: ServiceTable
-  /** as for a host that has all tenants */
-  readonly parts: Omit<ServiceDependencies, 'serviceRegistry' | 'gauges'>
+  /** of the host */
+  readonly services: readonly HostedService[]
+  /** of all tenants */
+  readonly storage: Storage
+  /** of the host */
+  readonly config: Config
+  readonly logger: Logger
   readonly tenant: string
   /** of the tenant's partitions, from 0 */
   readonly number: number
   readonly others: OtherPartitions
   readonly holder: FenceHolder
-  readonly gauges: GaugesOfTenant
+  readonly figures: TenantFigures
   readonly timers: Timers
   /** Another host has the tenant. */
   readonly lost: () => void
@@ -52,9 +56,9 @@ export class TenantServices {
   /** sockets that were asked to be upgraded: they never end by themselves */
   readonly #upgraded = new Set<FastifyReply>()
   /** all of them; beyond the first partition some only check what they are shown */
-  #made: readonly HostedService[] = []
+  #made: readonly OpenedService[] = []
   /** those that work */
-  #services: readonly HostedService[] = []
+  #services: readonly OpenedService[] = []
   #count = 1
   #first: FirstPartition | undefined
   #emptied: () => void = () => undefined
@@ -65,10 +69,10 @@ export class TenantServices {
 
   /** Takes the fence, then goes on with what the tenant's last host left. `FENCED` when a later host has it. */
   static async open(options: TenantServicesOptions): Promise<TenantServices> {
-    const { table, parts, tenant, number, holder, gauges, lost } = options
+    const { services, storage, config, tenant, number, holder, figures, lost } = options
     const opened = new TenantServices(options)
     try {
-      const whole = parts.storage.tenant(tenant)
+      const whole = storage.tenant(tenant)
       const fence = await takeFence(whole, fenceOf(number), holder)
       // after the fence: it changes while nobody has one
       const count = await readCount(whole)
@@ -77,20 +81,22 @@ export class TenantServices {
       const partition = count > 1 ? opened.#partitionOf(count) : undefined
       const store = partitionStore(whole, number)
       const folder = number === 0 ? `of-${tenant}` : `of-${tenant}~${number}`
-      const made = await makeServices(table, {
-        ...parts,
-        storage: storageOfOne(tenant, fenceStore(store, fence, lost), parts.storage),
-        serviceRegistry: opened.registry,
-        gauges: gauges.gauges,
+      const { registry } = opened
+      const fenced = fenceStore(store, fence, lost)
+      Object.assign(registry, openOwn(services, { tenant, store: fenced, services: () => registry }))
+      const made = openShared(services, {
+        storage: storageOfOne(tenant, fenced, storage),
+        registry,
+        of: () => registry,
         ...(partition && { partition }),
-        reached: (name, service) => opened.#first?.service(name, service) ?? parts.reached(name, service),
-        // who listens is the host; folders are of one tenant, as their owners believe
-        config: { ...parts.config, mqtt: undefined, data: join(parts.config.data, 'tenants', folder) },
+        // folders are of one tenant, as their owners believe
+        data: join(config.data, 'tenants', folder),
       })
+      figures.began(registry)
       opened.#made = made
       opened.#services = number === 0 ? made : made.filter(({ name }) => OF_EACH_PARTITION.has(name))
       await opened.#first?.start()
-      for (const service of opened.#services) await service.start(opened.#closing.signal)
+      for (const service of opened.#services) await service.start?.(opened.#closing.signal)
       await opened.registry.relay?.start()
       return opened
     } catch (error) {
@@ -121,18 +127,20 @@ export class TenantServices {
   }
 
   #partitionOf(count: number): HostedPartition {
-    const { tenant, number, others, parts } = this.#options
-    const partition: HostedPartition = {
+    const { tenant, number, others, logger } = this.#options
+    const ask: HostedPartition['ask'] = (at, question) => others.ask(at, question, this.#closing.signal)
+    if (number > 0) this.#first = new FirstPartition(tenant, (question) => ask(0, question), logger)
+    const first = this.#first
+    return {
       tenant,
       number,
       count,
-      ask: (at, question) => others.ask(at, question, this.#closing.signal),
+      ask,
       follow: (at, asked, signal) => others.follow(at, asked, signal),
       handed: (at) => others.handed(at),
-      ports: (own) => this.#first?.ports(own) ?? own,
+      ports: (own) => first?.ports(own) ?? own,
+      first,
     }
-    if (number > 0) this.#first = new FirstPartition(tenant, partition, parts.logger)
-    return partition
   }
 
   /** The request is one of the tenant's until it is answered. */
@@ -188,7 +196,7 @@ export class TenantServices {
     try {
       await closeAll([() => this.registry.relay?.stop(), ...stopping(this.#made), () => this.#first?.stop()])
     } finally {
-      this.#options.gauges.end()
+      this.#options.figures.ended(this.registry)
     }
   }
 }
@@ -201,18 +209,6 @@ function storageOfOne(tenant: string, store: Store, whole: Storage): Storage {
       throw new AppError('FENCED', `the services of tenant ${tenant} have no store of tenant ${id}`)
     },
     tenants: () => Promise.resolve([tenant]),
-    close: () => Promise.resolve(),
-    stats: () => whole.stats(),
-  }
-}
-
-/** A storage that has none, for what stands in front of the services of tenants. */
-export function storageOfNobody(whole: Storage): Storage {
-  return {
-    tenant(id) {
-      throw new AppError('FENCED', `tenant ${id} is not open at this host; ask again in a second`)
-    },
-    tenants: () => Promise.resolve([]),
     close: () => Promise.resolve(),
     stats: () => whole.stats(),
   }

@@ -6,29 +6,29 @@ import type { Converted } from '#services/converter/contract'
 import type { ConversionsElsewhere } from '#services/converter/conversion'
 import type { WorkThreads } from '../work/work-threads.ts'
 import type { MakeService } from './service-dependencies.ts'
+import { ofCaller } from './service-registry.ts'
 
 /** Converters over storage; what they make goes to the broker and the resources as far as they are served too. */
-export const makeConverter: MakeService = ({ storage, gauges, now, serviceRegistry, reached, threads }) => {
-  const own = createConverterService({
-    storage,
-    now,
-    newId: machineTimers.newId,
-    elsewhere: threadedConversions(threads),
-    broker: () => serviceRegistry.broker,
-    resources: () => serviceRegistry.resources,
-  })
-  const service = reached('converter', own)
-  serviceRegistry.converter = service
-  gauges.watchTotal('converter-forwarded', () => service.gauges().converted)
-  gauges.watchTotal('converter-rejected', () => service.gauges().rejected)
+export const makeConverter: MakeService = ({ figures, now, tenants, threads }) => {
+  figures.total('converter-forwarded', ({ converter }) => converter?.gauges().converted)
+  figures.total('converter-rejected', ({ converter }) => converter?.gauges().rejected)
   return {
     name: 'converter',
     description: 'Templates that make messages of whatever devices and gateways send',
     example: '/converter/',
     errorBody: converterErrorBody,
-    routes: (app) => converterRoutes(app, { service }),
-    start: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
+    routes: (app) => converterRoutes(app, { service: ofCaller(tenants, ({ converter }) => converter) }),
+    openShared: ({ storage, registry }) => {
+      registry.converter = createConverterService({
+        storage,
+        now,
+        newId: machineTimers.newId,
+        elsewhere: threadedConversions(threads),
+        broker: () => registry.broker,
+        resources: () => registry.resources,
+      })
+      return {}
+    },
   }
 }
 

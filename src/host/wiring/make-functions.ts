@@ -22,8 +22,10 @@ import {
   webscriptOf,
 } from '#services/functions'
 import { AllowList, AppError, isPlainObject } from '#kernel'
+import type { Config } from '../config.ts'
 import { ownFolder } from '../own-folder.ts'
-import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import type { MakeService } from './service-dependencies.ts'
+import { served, type ServiceRegistry } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { ownVersion } from '../version.ts'
 
@@ -66,51 +68,58 @@ const PROCESSES_OF_ONE = 2
 const IDLE_MS = 60_000
 
 /** Functions over storage, in processes as `--functions` says. */
-export const makeFunctions: MakeService = (parts) => {
-  const { storage, gauges, logger, now, config, plugs, serviceRegistry, reached } = parts
-  const { folder, stopWith } = ownFolder(config, 'functions')
+export const makeFunctions: MakeService = ({ figures, logger, now, config, plugs, tenants, tellWebscripts }) => {
   const ownNames = new Set(builtins.map(({ name }) => name))
-  const own = createFunctionsService({
-    storage,
-    folder: join(folder, 'builds'),
-    environment: process.env,
-    installFrom: config.installFrom,
-    requirePinned: config.requirePinned,
-    now,
-    newSecret: () => randomBytes(32).toString('base64'),
-    newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
-    openPool: (log) => openPool(parts, join(folder, 'empty'), log),
-    isTaken: (name) => ownNames.has(name) || plugs().some((plug) => plug.name === name),
-    usesOf: async (tenant, { type, name, version }) =>
-      // rules name nothing but plugs
-      type === 'plugs' ? usesOf(serviceRegistry, tenant, `${name}:${version}`) : 0,
-    models: () => serviceRegistry.models,
-    vault: () => serviceRegistry.vault,
-    tellWebscripts: parts.tellWebscripts,
-    logger,
-  })
-  const service = reached('functions', own)
-  serviceRegistry.functions = service
-  gauges.watchQueue('function-jobs', () => service.gauges().openJobs)
-  gauges.watchQueue('function-processes', () => service.gauges().processes)
+  figures.queue('function-jobs', ({ functions }) => functions?.gauges().openJobs)
+  figures.queue('function-processes', ({ functions }) => functions?.gauges().processes)
   return {
     name: 'functions',
     description: 'Plugs of tenants: versions, builds, and the processes that run them',
     errorBody: functionsErrorBody,
-    routes: (app) => functionsRoutes(app, { service, now, revision: ownVersion() }),
-    warnings: () => service.warnings(),
-    start: (closing) => service.start(closing),
-    stop: () => stopWith(() => service.stop()),
+    routes: (app) =>
+      functionsRoutes(app, {
+        service: { as: (caller, type) => served(tenants.of(caller.tenant).functions).as(caller, type) },
+        now,
+        revision: ownVersion(),
+      }),
+    openShared: ({ storage, data, registry, of }) => {
+      const { folder, stopWith } = ownFolder({ ...config, data }, 'functions')
+      const service = createFunctionsService({
+        storage,
+        folder: join(folder, 'builds'),
+        environment: process.env,
+        installFrom: config.installFrom,
+        requirePinned: config.requirePinned,
+        now,
+        newSecret: () => randomBytes(32).toString('base64'),
+        newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
+        openPool: (log) => openPool(config, registry, join(folder, 'empty'), log),
+        isTaken: (name) => ownNames.has(name) || plugs().some((plug) => plug.name === name),
+        usesOf: async (tenant, { type, name, version }) =>
+          // rules name nothing but plugs
+          type === 'plugs' ? usesOf(registry, tenant, `${name}:${version}`) : 0,
+        models: () => registry.models,
+        vault: (tenant) => of(tenant).vault,
+        tellWebscripts,
+        logger,
+      })
+      registry.functions = service
+      return {
+        warnings: () => service.warnings(),
+        start: (closing) => service.start(closing),
+        stop: () => stopWith(() => service.stop()),
+      }
+    },
   }
 }
 
 /** Looks what the machine has: hosts without functions never come here. */
 async function openPool(
-  parts: Pick<ServiceDependencies, 'config' | 'serviceRegistry'>,
+  config: Config,
+  registry: ServiceRegistry,
   emptyFolder: string,
   log: PoolOptions['log'],
 ): Promise<OpenedPool> {
-  const { config } = parts
   if (config.functions === 'off') {
     const launch = (): string => 'is not run: functions are off on this host'
     return { pool: undefined, lacks: [], tools: { launch, isClosed: false } }
@@ -118,7 +127,7 @@ async function openPool(
   mkdirSync(emptyFolder, { recursive: true })
   const confinement = config.functions === 'fenced' ? 'confined' : 'trusted'
   const machine = await inspectMachine({ confinement, emptyFolder, environment: process.env })
-  const pool = new ProcessPool({ ...poolOptions(machine, parts, emptyFolder), log })
+  const pool = new ProcessPool({ ...poolOptions(machine, config, registry, emptyFolder), log })
   if (confinement === 'trusted') return { pool, lacks: machine.lacks }
   const launch = confinedTools({ machine, emptyFolder, environment: process.env })
   const open = machine.interpreters.size === 0 ? undefined : await closedNetworkProblem(machine)
@@ -128,7 +137,8 @@ async function openPool(
 
 function poolOptions(
   machine: Machine,
-  { config: { allowUrl }, serviceRegistry }: Pick<ServiceDependencies, 'config' | 'serviceRegistry'>,
+  { allowUrl }: Config,
+  registry: ServiceRegistry,
   emptyFolder: string,
 ): Omit<PoolOptions, 'log'> {
   const transport = nodeTransport({ allow: allowUrl })
@@ -144,7 +154,7 @@ function poolOptions(
     clock: () => performance.now(),
     answer: (program, method, params, signal) => {
       const webscript = webscriptOf(program.key)
-      const { webscripts } = serviceRegistry
+      const { webscripts } = registry
       return webscript !== undefined && webscripts !== undefined && method !== 'fetch'
         ? webscripts.answer(webscript, method, params, signal)
         : answerFunction({ transport, allowed }, method, params, signal)
@@ -153,11 +163,7 @@ function poolOptions(
 }
 
 /** Tasks and templates of a tenant that name a plug. */
-async function usesOf(
-  { rules }: ServiceDependencies['serviceRegistry'],
-  tenant: string,
-  plugin: string,
-): Promise<number> {
+async function usesOf({ rules }: ServiceRegistry, tenant: string, plugin: string): Promise<number> {
   if (rules === undefined) return 0
   const api = rules.as({ tenant, user: 'system/functions' })
   const [tasks, templates] = await Promise.all([

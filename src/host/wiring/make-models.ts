@@ -8,9 +8,11 @@ import { DEFAULT_LIMITS, inspectMachine, type PoolOptions, type ProcessLimits, P
 import { createModelsService, modelsRoutes, pythonDriver, PythonRuntimes, remoteDriver } from '#services/models'
 import { errorBodyOfLines } from '#services/shared'
 import { xgboostDriver } from '#services/models/xgboost'
+import type { Config } from '../config.ts'
 import { ownFolder } from '../own-folder.ts'
 import { sealKey } from '../seal-key.ts'
-import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import type { MakeService } from './service-dependencies.ts'
+import { ofCaller } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { remoteModels } from '../transport/remote-models.ts'
 
@@ -31,52 +33,48 @@ const LIMITS: ProcessLimits = {
 }
 
 /** Models over storage, run as `--functions` says; servers of models are called as `--allow-url` says. */
-export const makeModels: MakeService = (parts) => {
-  const { storage, gauges, logger, now, config, serviceRegistry, reached } = parts
-  const { folder, stopWith } = ownFolder(config, 'models')
+export const makeModels: MakeService = ({ figures, logger, now, config, tenants }) => {
+  const seal = new Seal(sealKey(config))
   const { later, breathe } = machineTimers
-  const python = pythonDriver({
-    pool: (log) => openPool(parts, join(folder, 'empty'), log),
-    runtimes: new PythonRuntimes(config.modelRuntimes),
-    folder: join(folder, 'unpacked'),
-    later,
-    clock: () => performance.now(),
-    breathe,
-  })
-  const remote = remoteDriver({
-    transport: remoteModels(nodeTransport({ allow: config.allowUrl })),
-    later,
-    clock: () => performance.now(),
-    breathe,
-  })
-  const own = createModelsService({
-    storage,
-    drivers: [remote, xgboostDriver({ breathe }), python],
-    now,
-    newId: () => randomUUID(),
-    seal: new Seal(sealKey(config)),
-    registry: () => serviceRegistry.functions,
-    logger,
-  })
-  const service = reached('models', own)
-  serviceRegistry.models = service
-  gauges.watchQueue('models-loaded', () => service.gauges().loaded)
-  gauges.watchTotal('models-called', () => service.gauges().calls)
-  gauges.watchTotal('models-instances', () => service.gauges().instances)
-  gauges.watchTotal('models-failed', () => service.gauges().failed)
+  const clock = (): number => performance.now()
+  figures.queue('models-loaded', ({ models }) => models?.gauges().loaded)
+  figures.total('models-called', ({ models }) => models?.gauges().calls)
+  figures.total('models-instances', ({ models }) => models?.gauges().instances)
+  figures.total('models-failed', ({ models }) => models?.gauges().failed)
   return {
     name: 'models',
     description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
     errorBody: errorBodyOfLines,
-    routes: (app) => modelsRoutes(app, { service }),
-    start: () => service.start(),
-    stop: () => stopWith(() => service.stop()),
+    routes: (app) => modelsRoutes(app, { service: ofCaller(tenants, ({ models }) => models) }),
+    openShared: ({ storage, data, registry }) => {
+      const { folder, stopWith } = ownFolder({ ...config, data }, 'models')
+      const python = pythonDriver({
+        pool: (log) => openPool(config, join(folder, 'empty'), log),
+        runtimes: new PythonRuntimes(config.modelRuntimes),
+        folder: join(folder, 'unpacked'),
+        later,
+        clock,
+        breathe,
+      })
+      const transport = remoteModels(nodeTransport({ allow: config.allowUrl }))
+      const service = createModelsService({
+        storage,
+        drivers: [remoteDriver({ transport, later, clock, breathe }), xgboostDriver({ breathe }), python],
+        now,
+        newId: () => randomUUID(),
+        seal,
+        registry: () => registry.functions,
+        logger,
+      })
+      registry.models = service
+      return { start: () => service.start(), stop: () => stopWith(() => service.stop()) }
+    },
   }
 }
 
 /** Looks what the machine has: hosts without models in Python never come here. */
 async function openPool(
-  { config }: Pick<ServiceDependencies, 'config'>,
+  config: Config,
   emptyFolder: string,
   log: PoolOptions['log'],
 ): Promise<ProcessPool | undefined> {

@@ -2,33 +2,22 @@
 import type { FastifyInstance } from 'fastify'
 import { machineTimers } from '#platform'
 import { BlobContents, createObjectsService, objectsErrorBody, objectsRoutes, SigningKeys } from '#services/objects'
-import type { ContentStore } from '#services/objects/contract'
+import type { ContentStore, ObjectsService } from '#services/objects/contract'
 import type { Config } from '../config.ts'
 import { randomKey, secretKey } from '../data-folder.ts'
-import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
+import type { MakeService } from './service-dependencies.ts'
+import { served, type Tenants } from './service-registry.ts'
 import { ownVersion } from '../version.ts'
 
-/** Over storage, and the store of contents that was chosen. */
-export const makeObjects: MakeService = async (dependencies) => {
-  const { storage, gauges, logger, now, config, serviceRegistry, reached, memberUrl } = dependencies
+/** Over storage, and the store of contents that was chosen: only that one is loaded. */
+export const makeObjects: MakeService = async ({ figures, logger, now, config, memberUrl, tenants }) => {
   let server: FastifyInstance | undefined
   const keys = new SigningKeys(signingKey(config))
   const { later, newId } = machineTimers
-  const own = createObjectsService({
-    storage,
-    contents: await openContents(dependencies),
-    keys,
-    now,
-    newId,
-    later,
-    logger,
-    origin: () => config.url ?? memberUrl?.() ?? listeningAt(config, server),
-  })
-  const service = reached('objects', own)
-  serviceRegistry.objects = service
-  gauges.watchQueue('object-uploads', () => service.gauges().uploads)
-  gauges.watchTotal('objects-put', () => service.gauges().put)
-  gauges.watchTotal('objects-removed', () => service.gauges().removed)
+  const contents = await openContents(config)
+  figures.queue('object-uploads', ({ objects }) => objects?.gauges().uploads)
+  figures.total('objects-put', ({ objects }) => objects?.gauges().put)
+  figures.total('objects-removed', ({ objects }) => objects?.gauges().removed)
   return {
     name: 'objects',
     description: 'Files of tenants in buckets, read and written by signed addresses',
@@ -36,19 +25,35 @@ export const makeObjects: MakeService = async (dependencies) => {
     errorBody: objectsErrorBody,
     routes: (app) => {
       server = app
-      return objectsRoutes(app, { service, keys, now, later, version: ownVersion() })
+      return objectsRoutes(app, { service: objectsOf(tenants), keys, now, later, version: ownVersion() })
     },
-    start: () => service.start(),
-    stop: () => service.stop(),
+    openShared: ({ storage, registry }) =>
+      (registry.objects = createObjectsService({
+        storage,
+        contents: contents ?? new BlobContents(storage),
+        keys,
+        now,
+        newId,
+        later,
+        logger,
+        origin: () => config.url ?? memberUrl?.() ?? listeningAt(config, server),
+      })),
+    end: () => contents?.close(),
   }
 }
 
-async function openContents({ storage, config, objectContents }: ServiceDependencies): Promise<ContentStore> {
-  return objectContents ?? (await openOwnContents(config)) ?? new BlobContents(storage)
+/** The objects of tenants as routes reach them. */
+export function objectsOf(tenants: Tenants): ObjectsService {
+  const of = (tenant: string): ObjectsService => served(tenants.of(tenant).objects)
+  return {
+    as: (caller) => of(caller.tenant).as(caller),
+    inside: (tenant) => of(tenant).inside(tenant),
+    hasTenant: async (tenant) => (await tenants.find(tenant)?.objects?.hasTenant(tenant)) ?? false,
+  }
 }
 
-/** The store of contents that was chosen; undefined: they are in the storage. Only the one that was chosen is loaded. */
-export async function openOwnContents({ objects }: Pick<Config, 'objects'>): Promise<ContentStore | undefined> {
+/** Undefined: they are in the storage. */
+async function openContents({ objects }: Pick<Config, 'objects'>): Promise<ContentStore | undefined> {
   if (objects.kind === 'files') return undefined
   const { openS3Contents, readS3Place } = await import('#services/objects/s3-contents')
   return openS3Contents(readS3Place(objects.url))

@@ -3,26 +3,26 @@ import { resourceSelector } from './queries.ts'
 import { queriesErrorBody, queriesRoutes } from '#services/queries'
 import { createQueriesService } from '#services/queries/service'
 import type { MakeService } from './service-dependencies.ts'
+import { ofCaller } from './service-registry.ts'
 
 /** Queries over storage; what was posted a moment before and selections of resources as far as those are served too. */
-export const makeQueries: MakeService = ({ storage, gauges, now, serviceRegistry, reached }) => {
-  const own = createQueriesService({
-    storage,
-    now,
-    resources: () => serviceRegistry.resources && resourceSelector(serviceRegistry.resources),
-    broker: () => serviceRegistry.broker,
-  })
-  const service = reached('queries', own)
-  serviceRegistry.queries = service
-  gauges.watchQueue('queries', () => service.gauges().running)
-  gauges.watchTotal('queries-executed', () => service.gauges().executed)
+export const makeQueries: MakeService = ({ figures, now, tenants }) => {
+  figures.queue('queries', ({ queries }) => queries?.gauges().running)
+  figures.total('queries-executed', ({ queries }) => queries?.gauges().executed)
   return {
     name: 'queries',
     description: 'Time series queries: time lines, aggregation, interpolation and layouts, ad hoc or stored',
     example: '/config/query',
     errorBody: queriesErrorBody,
-    routes: (app) => queriesRoutes(app, { service }),
-    start: async () => {},
-    stop: async () => {},
+    routes: (app) => queriesRoutes(app, { service: ofCaller(tenants, ({ queries }) => queries) }),
+    openShared: ({ storage, registry }) => {
+      registry.queries = createQueriesService({
+        storage,
+        now,
+        resources: () => registry.resources && resourceSelector(registry.resources),
+        broker: () => registry.broker,
+      })
+      return {}
+    },
   }
 }

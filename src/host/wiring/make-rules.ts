@@ -1,20 +1,29 @@
 /** Makes the rules service of a host, and what runs its tasks. */
 import { asyncScheduler, type SchedulerAction, type SchedulerLike, type Subscription } from 'rxjs'
 import { type BuiltinOptions, builtins, createBuiltins } from '#plugins'
-import type { VaultService } from '#services/vault/contract'
 import { DescendantBudget, withinBudget } from './descendant-budget.ts'
 import { resourceFinder } from './resource-filter.ts'
 import { metadataOf, resourceBatches } from './resources.ts'
 import { createRegistry, type Ports } from '#core'
 import { generatorHere } from '#platform/generate'
-import { perTenant } from '#kernel'
+import { type Logger, perTenant } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Plug } from '#plug'
 import type { DeployedPlug } from '#services/functions/contract'
-import { createRulesService, type DurableOptions, openDurableRunner, Relay, type TaskRunner } from '#services/rules'
+import {
+  createRulesService,
+  type DurableOptions,
+  openDurableRunner,
+  Relay,
+  rulesErrorBody,
+  rulesRoutes,
+  type TaskRunner,
+} from '#services/rules'
+import type { Storage } from '#storage'
 import { plugServices } from './plug-services.ts'
 import { functionPlug } from './function-plugs.ts'
-import { hostedRules } from './rules.ts'
+import type { HostedPartition } from '../cluster/partition-questions.ts'
+import { demoRules } from '../demo.ts'
 import type { HostedService } from '../hosted-service.ts'
 import type { MakeService, ServiceDependencies } from './service-dependencies.ts'
 import { scriptInterpreter } from '../work/script-interpreter.ts'
@@ -23,7 +32,8 @@ import { threadedRuns } from '../work/threaded-runs.ts'
 import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { latestValue } from './broker.ts'
-import type { ServiceRegistry } from './service-registry.ts'
+import { ofCaller, type ServiceRegistry } from './service-registry.ts'
+import type { SharedParts, SharedService } from './tenant-service.ts'
 
 /** Timers of a fleet wake the process at most 100 times a second. */
 const REST_MS = 10
@@ -34,35 +44,67 @@ export const makeRules: MakeService = (parts) => makeRulesWith([], parts)
 /** The same with more plugs, and with states that are stored otherwise. */
 export function makeRulesWith(
   more: readonly Plug[],
-  parts: ServiceDependencies,
+  dependencies: ServiceDependencies,
   checkpoints: DurableOptions['checkpoints'] = {},
 ): HostedService {
-  const { storage, gauges, now, atLeast, serviceRegistry, logger, config, reached, partition, threads } = parts
+  const { figures, tenants, serves } = dependencies
+  // said at once, not when a tenant asks for the first time
+  createRegistry([...builtins, ...more, ...dependencies.plugs()])
+  figures.tasks(({ rules }) => rules?.tasksByStatus())
+  figures.queue('batches', ({ rules }) => rules?.gauges().openBatches)
+  figures.queue('event-streams', ({ rules }) => rules?.gauges().eventStreams)
+  figures.queue('inputs', ({ running }) => running?.runner.queued)
+  figures.queue('task-inputs', ({ running }) => running?.runner.waiting)
+  figures.work(({ running }) => running?.runner.counts)
+  for (const reason of ['late', 'duplicate', 'skewed', 'forgotten'] as const) {
+    figures.readings(reason, ({ running }) => running?.runner.counts[reason])
+  }
+  figures.ways(({ running }) => running?.runner.stats)
+  figures.total('refused-descendants', ({ running }) => running?.refusedDescendants())
+  const service = ofCaller(tenants, ({ rules }) => rules)
+  const batches = resourceBatches(ofCaller(tenants, ({ resources }) => resources))
+  return {
+    name: 'rules',
+    description: 'Tasks, templates, batch operations, and tools to look into them',
+    example: '/api/tasks',
+    errorBody: rulesErrorBody,
+    demo: (tenant) => demoRules(service.as({ tenant, user: 'demo' })),
+    routes: (app) => rulesRoutes(app, { service, otherBatches: () => (serves('resources') ? batches : undefined) }),
+    openShared: (parts) => openRules(more, dependencies, parts, checkpoints),
+  }
+}
+
+function openRules(
+  more: readonly Plug[],
+  dependencies: ServiceDependencies,
+  { storage, registry, partition, of }: SharedParts,
+  checkpoints: NonNullable<DurableOptions['checkpoints']>,
+): SharedService {
+  const { gauges, now, atLeast, logger, config, threads } = dependencies
   const budgets: DescendantBudget[] = []
   const servicesOf = perTenant((tenant) => {
     const warn = (text: string): void => logger.warn(text)
     const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
     budgets.push(budget)
-    const own = plugServices(tenant, serviceRegistry, machineTimers.later)
+    const own = plugServices(tenant, of(tenant), machineTimers.later)
     return withinBudget(partition?.ports(own) ?? own, budget)
   })
-  const deployed = (tenant: string) => () => serviceRegistry.functions?.plugs(tenant) ?? NO_FUNCTIONS
+  const functionsHere = () => partition?.first?.functions ?? registry.functions
+  const deployed = (tenant: string) => () => functionsHere()?.plugs(tenant) ?? NO_FUNCTIONS
   const functions = perTenant((tenant) =>
-    derived(deployed(tenant), (list) => list.map((one) => functionPlug(tenant, one, () => serviceRegistry.functions))),
+    derived(deployed(tenant), (list) => list.map((one) => functionPlug(tenant, one, functionsHere))),
   )
-  // said at once, not when a tenant asks for the first time
-  createRegistry([...builtins, ...more, ...parts.plugs()])
   const plugsWith = (options: BuiltinOptions) =>
     perTenant((tenant) => {
       const equipped = createBuiltins({ ...outboundOf(config), services: servicesOf(tenant), ...options })
-      const given = derived(parts.plugs, (list) => [...equipped, ...more, ...list])
+      const given = derived(dependencies.plugs, (list) => [...equipped, ...more, ...list])
       return joined(given, () => functions(tenant)())
     })
   // tasks want their answers at once; who asks for a run can wait for it, and others need not
   const plugs = plugsWith({ clock: machineTimers.elapsed })
   const directPlugs = plugsWith({ interpreter: scriptInterpreter(threads) })
   const uncheckedOf = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
-  const ports = perTenant((tenant) => enginePorts(tenant, serviceRegistry))
+  const ports = perTenant((tenant) => enginePorts(tenant, of(tenant), partition))
   const generate = generatorHere()
   const durable = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
@@ -83,22 +125,14 @@ export function makeRulesWith(
     ...(generate && { generate }),
     logger,
   })
-  const relay = partition && relayOf(partition, durable.intake, parts)
+  const relay = partition && relayOf(partition, durable.intake, storage, logger)
   const runner = relay === undefined ? durable : withIntake(durable, relay.intake)
-  gauges.watchQueue('inputs', () => durable.queued)
-  gauges.watchQueue('task-inputs', () => durable.waiting)
-  gauges.watchWork(() => durable.counts)
-  for (const reason of ['late', 'duplicate', 'skewed', 'forgotten'] as const) {
-    gauges.watchReadings(reason, () => durable.counts[reason] ?? 0)
-  }
-  gauges.watchWays(() => durable.stats)
-  gauges.watchTotal('refused-descendants', () => budgets.reduce((sum, { refused }) => sum + refused, 0))
   const threadPlugs = new ThreadPlugs({
-    plugs: () => [...more, ...parts.plugs()],
-    modules: more.length > 0 ? undefined : parts.plugModules,
+    plugs: () => [...more, ...dependencies.plugs()],
+    modules: more.length > 0 ? undefined : dependencies.plugModules,
     logger,
   })
-  const own = createRulesService({
+  const service = createRulesService({
     storage,
     runner,
     plugs: (tenant) => plugs(tenant)(),
@@ -111,7 +145,7 @@ export function makeRulesWith(
         services: servicesOf(tenant),
         ports: ports(tenant),
         deployed: deployed(tenant),
-        functions: () => serviceRegistry.functions,
+        functions: functionsHere,
         plugs: threadPlugs,
       }),
     ports,
@@ -125,17 +159,25 @@ export function makeRulesWith(
         ask: (_tenant, at, question) => partition.ask(at, { of: 'rules', question }),
       },
     }),
-    resources: () => serviceRegistry.resources && resourceFinder(serviceRegistry.resources),
-    templateWritten: (tenant, template) => serviceRegistry.work?.templateWritten(tenant, template),
+    resources: () => registry.resources && resourceFinder(registry.resources),
+    templateWritten: (tenant, template) => registry.work?.templateWritten(tenant, template),
   })
-  const service = reached('rules', own)
-  serviceRegistry.rules = service
-  serviceRegistry.runner = runner
-  if (relay !== undefined) serviceRegistry.relay = relay
-  return hostedRules(service, durable, gauges, {
+  registry.rules = service
+  registry.runner = runner
+  registry.running = {
+    runner: durable,
+    refusedDescendants: () => budgets.reduce((sum, { refused }) => sum + refused, 0),
+  }
+  if (relay !== undefined) registry.relay = relay
+  return {
+    trouble: () => durable.trouble,
     warnings: () => [...budgets.flatMap((budget) => budget.loops()), ...leadWarnings(durable.leads)],
-    otherBatches: () => serviceRegistry.resources && resourceBatches(serviceRegistry.resources),
-  })
+    start: (closing) => service.start(closing),
+    async stop() {
+      await service.stop()
+      await durable.close()
+    },
+  }
 }
 
 /** ms by which tasks may be ahead of the host's time before it is told */
@@ -153,11 +195,7 @@ function leadWarnings(leads: ReadonlyMap<string, number>): readonly string[] {
 /** ms between two looks for what other partitions handed over, which they tell besides */
 const RELAY_LOOK_MS = 500
 
-function relayOf(
-  partition: NonNullable<ServiceDependencies['partition']>,
-  intake: TaskRunner['intake'],
-  { storage, logger }: ServiceDependencies,
-): Relay {
+function relayOf(partition: HostedPartition, intake: TaskRunner['intake'], storage: Storage, logger: Logger): Relay {
   const { tenant, number, count } = partition
   return new Relay({
     tenant,
@@ -242,16 +280,11 @@ class HostScheduler implements SchedulerLike {
   }
 }
 
-/** What the engine of a tenant asks of the services of this host. */
-function enginePorts(tenant: string, serviceRegistry: ServiceRegistry): Ports {
+/** What the engine of a tenant asks of its services. A host without a vault has no secrets. */
+function enginePorts(tenant: string, registry: ServiceRegistry, partition: HostedPartition | undefined): Ports {
   return {
-    latestValue: latestValue(tenant, () => serviceRegistry.broker),
-    metadata: metadataOf(tenant, () => serviceRegistry.resources),
-    secret: secretOf(tenant, () => serviceRegistry.vault),
+    latestValue: latestValue(tenant, () => registry.broker),
+    metadata: metadataOf(tenant, () => partition?.first?.resources ?? registry.resources),
+    secret: async (key) => (await registry.vault?.open([key]))?.values.get(key),
   }
-}
-
-/** Of a tenant; `vault` is asked at each call. A host without one has no secrets. */
-function secretOf(tenant: string, vault: () => VaultService | undefined): NonNullable<Ports['secret']> {
-  return async (key) => (await vault()?.open(tenant, [key]))?.values.get(key)
 }

@@ -1,15 +1,45 @@
-/** Makes services of a table, and lets things go one after the other. */
+/** Makes services of a table and what a tenant has of them, and lets things go one after the other. */
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
+import type { ServiceRegistry } from './service-registry.ts'
+import type { SharedParts, SharedService, TenantParts } from './tenant-service.ts'
 
 /** Those that the options want, in the order of the table. Nothing of them works before their `start`. */
-export async function makeServices(table: ServiceTable, parts: ServiceDependencies): Promise<readonly HostedService[]> {
-  const made = new Map<string, HostedService>()
-  for (const [name, make] of table) {
-    if (parts.config.only?.includes(name) === false) continue
-    made.set(name, await make(parts))
-  }
-  return [...made.values()]
+export async function makeServices(
+  table: ServiceTable,
+  dependencies: Omit<ServiceDependencies, 'serves'>,
+): Promise<readonly HostedService[]> {
+  const { only } = dependencies.config
+  const serves = (name: string): boolean => table.has(name) && only?.includes(name) !== false
+  const made: HostedService[] = []
+  for (const [name, make] of table) if (serves(name)) made.push(await make({ ...dependencies, serves }))
+  return made
+}
+
+export interface OpenedService extends SharedService {
+  readonly name: string
+}
+
+/** What tenants share of the services, in their order. Nothing of it works before its `start`. */
+export function openShared(services: readonly HostedService[], parts: SharedParts): readonly OpenedService[] {
+  return services.flatMap((one) => {
+    const opened = one.openShared?.(parts)
+    if (opened === undefined) return []
+    const { name } = one
+    const { trouble, warnings } = opened
+    return {
+      name,
+      ...(trouble && { trouble }),
+      ...(warnings && { warnings }),
+      start: async (closing) => opened.start?.(closing),
+      stop: () => opened.stop?.(),
+    }
+  })
+}
+
+/** What one tenant has of the services for itself. */
+export function openOwn(services: readonly HostedService[], parts: TenantParts): ServiceRegistry {
+  return Object.assign({}, ...services.map((one) => one.open?.(parts))) as ServiceRegistry
 }
 
 /** One after the other, all of them; the first failure is thrown at the end. */
@@ -26,6 +56,6 @@ export async function closeAll(steps: readonly (() => void | Promise<void>)[]): 
 }
 
 /** What stops services in the order opposite to that of their making. */
-export function stopping(services: readonly HostedService[]): readonly (() => Promise<void>)[] {
-  return services.map((one) => () => one.stop()).reverse()
+export function stopping(services: readonly Pick<HostedService, 'stop'>[]): readonly (() => void | Promise<void>)[] {
+  return services.map((one) => () => one.stop?.()).reverse()
 }

@@ -1,8 +1,7 @@
 /** Makes the subscriptions of a host, and what its buckets for imports and exports do by themselves. */
 import { objectForwarding } from './objects.ts'
-import { AppError } from '#kernel'
+import type { JobQueue } from '#jobs'
 import { machineTimers, Seal } from '#platform'
-import type { ObjectsService } from '#services/objects/contract'
 import {
   exportHandler,
   IMPORT_SUBSCRIPTION,
@@ -14,67 +13,62 @@ import {
   Transfers,
 } from '#services/objects'
 import { sealKey } from '../seal-key.ts'
+import { objectsOf } from './make-objects.ts'
 import type { MakeService } from './service-dependencies.ts'
+import { ofCaller, served } from './service-registry.ts'
 
-/** Over the objects of the host, which are made before; rules, webscripts, broker and queries as far as they are served. */
-export const makeSubscriptions: MakeService = ({
-  storage,
-  gauges,
-  logger,
-  now,
-  config,
-  serviceRegistry,
-  checkPair,
-  reached,
-}) => {
-  const objects = (): ObjectsService => {
-    if (serviceRegistry.objects === undefined) throw new AppError('CLOSED', 'this host serves no objects')
-    return serviceRegistry.objects
-  }
+/** Over the objects of the tenant; rules, webscripts, broker and queries as far as they are served. */
+export const makeSubscriptions: MakeService = ({ figures, logger, now, config, checkPair, tenants, serves }) => {
+  const seal = new Seal(sealKey(config))
   const { later, newId } = machineTimers
-  const broker = () => serviceRegistry.broker
-  const queries = () => serviceRegistry.queries
-  const ownTransfers = new Transfers({
-    storage,
-    queue: (tenant) => own.queue(tenant),
-    queries,
-    now,
-    newId,
-  })
-  const own: Subscriptions = new Subscriptions({
-    storage,
-    objects,
-    webscripts: () => serviceRegistry.webscripts,
-    seal: new Seal(sealKey(config)),
-    checkPair,
-    engine: () => serviceRegistry.runner && objectForwarding(serviceRegistry.runner.intake),
-    system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => ownTransfers.take(tenant, change) }],
-    handlers: [importHandler({ objects, broker, now }), exportHandler({ objects, queries, broker, now })],
-    now,
-    newId,
-    timers: machineTimers,
-    later,
-    logger,
-  })
-  const service = reached('subscriptions', own)
-  const transfers = reached('transfers', ownTransfers)
-  serviceRegistry.subscriptions = service
-  serviceRegistry.transfers = transfers
-  gauges.watchQueue('object-deliveries', () => service.gauges().openDeliveries)
-  gauges.watchTotal('object-deliveries-made', () => service.gauges().delivered)
-  gauges.watchTotal('object-deliveries-failed', () => service.gauges().failed)
+  figures.queue('object-deliveries', ({ subscriptions }) => subscriptions?.gauges().openDeliveries)
+  figures.total('object-deliveries-made', ({ subscriptions }) => subscriptions?.gauges().delivered)
+  figures.total('object-deliveries-failed', ({ subscriptions }) => subscriptions?.gauges().failed)
   return {
     name: 'subscriptions',
     description: 'Who is told of changes of objects; imports of files into series, and exports',
     errorBody: objectsErrorBody,
     routes: async (app) => {
-      await subscriptionsRoutes(app, { service, objects })
-      await transferRoutes(app, transfers)
+      const objects = objectsOf(tenants)
+      await subscriptionsRoutes(app, {
+        service: ofCaller(tenants, ({ subscriptions }) => subscriptions),
+        objects: () => objects,
+      })
+      await transferRoutes(
+        app,
+        ofCaller(tenants, ({ transfers }) => transfers),
+      )
     },
-    start: async () => {
-      // a host of other services alone
-      if (serviceRegistry.objects !== undefined) await service.start()
+    openShared: ({ storage, registry }) => {
+      const objects = () => served(registry.objects)
+      const broker = () => registry.broker
+      const queries = () => registry.queries
+      const queue = (tenant: string): JobQueue => subscriptions.queue(tenant)
+      const transfers = new Transfers({ storage, queue, queries, now, newId })
+      const subscriptions = new Subscriptions({
+        storage,
+        objects,
+        webscripts: () => registry.webscripts,
+        seal,
+        checkPair,
+        engine: () => registry.runner && objectForwarding(registry.runner.intake),
+        system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => transfers.take(tenant, change) }],
+        handlers: [importHandler({ objects, broker, now }), exportHandler({ objects, queries, broker, now })],
+        now,
+        newId,
+        timers: machineTimers,
+        later,
+        logger,
+      })
+      registry.subscriptions = subscriptions
+      registry.transfers = transfers
+      return {
+        start: async () => {
+          // a host of other services alone
+          if (serves('objects')) await subscriptions.start()
+        },
+        stop: () => subscriptions.stop(),
+      }
     },
-    stop: () => service.stop(),
   }
 }

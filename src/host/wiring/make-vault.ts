@@ -4,18 +4,16 @@ import { createVaultService, vaultRoutes } from '#services/vault'
 import { errorBodyOfLines } from '#services/shared'
 import { sealKey } from '../seal-key.ts'
 import type { MakeService } from './service-dependencies.ts'
+import { ofCaller } from './service-registry.ts'
 
 /** Secrets over storage, sealed under the key of the host. */
-export const makeVault: MakeService = ({ storage, now, config, serviceRegistry, reached }) => {
-  const own = createVaultService({ storage, seal: new Seal(sealKey(config)), now })
-  const service = reached('vault', own)
-  serviceRegistry.vault = service
+export const makeVault: MakeService = ({ now, config, tenants }) => {
+  const seal = new Seal(sealKey(config))
   return {
     name: 'vault',
     description: 'Secrets of tenants, for their functions and rules',
     errorBody: errorBodyOfLines,
-    routes: (app) => vaultRoutes(app, { service }),
-    start: () => Promise.resolve(),
-    stop: () => Promise.resolve(),
+    routes: (app) => vaultRoutes(app, { service: ofCaller(tenants, ({ vault }) => vault) }),
+    open: ({ tenant, store }) => ({ vault: createVaultService({ tenant, store, seal, now }) }),
   }
 }

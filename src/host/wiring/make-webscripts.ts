@@ -19,21 +19,19 @@ function callIds(): () => string {
   return () => `${life}-${(++count).toString(36)}`
 }
 
-/** Over the functions of the host; inside of them the API of the host is asked as their tenant. */
-export const makeWebscripts: MakeService = ({
-  config,
-  now,
-  gauges,
-  serviceRegistry,
-  checkPair,
-  isToken,
-  ownApi,
-  reached,
-}) => {
+/** Over the functions of tenants; inside of them the API of the host is asked as their tenant. */
+export const makeWebscripts: MakeService = ({ config, now, gauges, checkPair, isToken, ownApi, tenants }) => {
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
-  const own = createWebscriptsService({
-    functions: () => serviceRegistry.functions,
+  const service = createWebscriptsService({
+    functions: (tenant) => tenants.find(tenant)?.functions,
+    webscriptOf: (id) => {
+      for (const { functions } of tenants.all()) {
+        const found = functions?.webscriptOf(id)
+        if (found !== undefined) return found
+      }
+      return undefined
+    },
     checkPair,
     isToken,
     askApi: (caller, request, signal, led) => ownApi.ask(caller, request, signal, led),
@@ -44,8 +42,6 @@ export const makeWebscripts: MakeService = ({
     newId: callIds(),
   })
   const isOnOwnOrigin = config.webscriptUrl === undefined ? undefined : onOrigin(config.webscriptUrl)
-  const service = reached('webscripts', own)
-  serviceRegistry.webscripts = service
   gauges.watchQueue('webscripts-open', () => service.gauges().open)
   gauges.watchTotal('webscripts-called', () => service.gauges().calls)
   gauges.watchTotal('webscripts-failed', () => service.gauges().errors)
@@ -57,7 +53,10 @@ export const makeWebscripts: MakeService = ({
       ownApi.isAt(app)
       return webscriptsRoutes(app, { service, isOnOwnOrigin, ownUrl: config.url })
     },
-    start: async () => {},
-    stop: async () => service.stop(),
+    openShared: ({ registry }) => {
+      registry.webscripts = service
+      return {}
+    },
+    stop: () => service.stop(),
   }
 }

@@ -1,8 +1,8 @@
 /** Queries and their neighbours: what plugs ask of queries, and the resources that queries select. */
 import { AppError, type Json } from '#kernel'
 import type { QueryPort } from '#core'
-import type { ResourcesService } from '#services/resources/contract'
-import type { Overrides, QueriesService, ResourceSelector, RowSet, SelectedResource } from '#services/queries/contract'
+import type { OperatedResources } from '#services/resources/contract'
+import type { Overrides, OperatedQueries, ResourceSelector, RowSet, SelectedResource } from '#services/queries/contract'
 
 const ENGINE = 'system/engine'
 /** rows that a plug gets at most */
@@ -16,7 +16,7 @@ const PAGE = 100
  * What the plugs of a tenant ask; `queries` is asked at each call. The message that woke the rule is among what is found:
  * the time of the query is the first millisecond behind that of the task, and nothing later is seen.
  */
-export function queryPort(tenant: string, queries: () => QueriesService | undefined): QueryPort {
+export function queryPort(tenant: string, queries: () => OperatedQueries | undefined): QueryPort {
   return {
     execute: async (source, { now, resource, taskResource }) => {
       const service = queries()
@@ -43,7 +43,7 @@ export function queryPort(tenant: string, queries: () => QueriesService | undefi
 }
 
 /** Over the listing of resources, in its query language. */
-export function resourceSelector(resources: ResourcesService): ResourceSelector {
+export function resourceSelector(resources: OperatedResources): ResourceSelector {
   return {
     async select(tenant, { type, tag, query }, limit) {
       const { list } = resources.as({ tenant, user: ENGINE }).resources

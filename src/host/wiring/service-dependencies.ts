@@ -1,22 +1,26 @@
 /** What a service of a host is made of, and how it is made. */
 import type { Logger } from '#kernel'
 import type { Plug } from '#plug'
-import type { Storage } from '#storage'
 import type { OtherHosts } from '#services/broker'
-import type { ContentStore } from '#services/objects/contract'
 import type { CheckPair } from '../auth/check-pair.ts'
 import type { Config } from '../config.ts'
 import type { Gauges } from '../gauges.ts'
 import type { OwnApi } from '../own-api.ts'
-import type { HostedPartition } from '../cluster/partition-questions.ts'
-import type { ServiceRegistry } from './service-registry.ts'
+import type { TenantFigures } from '../tenant-figures.ts'
+import type { Tenants } from './service-registry.ts'
 import type { WorkThreads } from '../work/work-threads.ts'
 import type { HostedService } from '../hosted-service.ts'
 
-/** What a service is made of. */
+/** What a service of a host is made of, whatever its tenants have. */
 export interface ServiceDependencies {
-  readonly storage: Storage
+  /** what tenants have of the services */
+  readonly tenants: Tenants
+  /** whether the host has a service of that name */
+  readonly serves: (name: string) => boolean
+  /** figures of the host */
   readonly gauges: Gauges
+  /** figures of what tenants have, as one */
+  readonly figures: TenantFigures
   readonly config: Config
   /** where heavy work of requests is done, so that others do not wait for it; closed by their maker */
   readonly threads: WorkThreads
@@ -35,8 +39,6 @@ export interface ServiceDependencies {
   /** of a cluster: tells all hosts whose webscripts have these ids, and which ids are nobody's any more */
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
-  /** of a cluster: where contents of objects of all tenants are, unless that is the storage; whoever opened it closes it */
-  readonly objectContents?: ContentStore | undefined
   /** the host's log */
   readonly logger: Logger
   /** epoch ms; never goes back */
@@ -47,18 +49,9 @@ export interface ServiceDependencies {
   readonly plugs: () => readonly Plug[]
   /** addresses of modules that export them, for other threads; absent: these cannot have them */
   readonly plugModules?: (() => readonly string[]) | undefined
-  /** Which of several partitions of their tenant the services have; absent: it has one, or they have all tenants. */
-  readonly partition?: HostedPartition
-  /** where each service is found by the others; whoever makes one puts it in */
-  readonly serviceRegistry: ServiceRegistry
-  /**
-   * The service as routes and listeners reach it: itself, or in front of the services of each tenant of a cluster. Whoever
-   * makes a service hands out what this gives.
-   */
-  readonly reached: <S extends object>(name: keyof ServiceRegistry, service: S) => S
 }
 
-/** Makes a service, over storage that is open. Nothing of it works before its `start`. */
+/** Makes a service. Nothing of it works before its `start`. */
 export type MakeService = (parts: ServiceDependencies) => HostedService | Promise<HostedService>
 
 /** The table of services, in the order in which they start; they stop in the opposite one. */

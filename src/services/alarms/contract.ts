@@ -20,9 +20,13 @@ import type { Alarm, AlarmWhy, AttributeChange, QueuedAlarmBatch } from './alarm
 
 export type { Alarm } from './alarm-schema.ts'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface AlarmsService {
   as(caller: Caller): AlarmsApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedAlarms extends AlarmsService {
   /**
    * For rules: clears whatever is open of a source and type, also under keys of their own, and gives those alarms. One
    * operation: what is raised of that source and type is raised before it or after it. The same effect again gives the

@@ -24,10 +24,14 @@ import type { SeriesAnswer, SeriesPage, SeriesQuery, SeriesRemoval } from './ser
 
 export type { SeriesAnswer, SeriesPage, SeriesQuery } from './series/series-schema.ts'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface BrokerService {
   /** Everything as that caller may see it. Cheap: ask for each request. */
   as(caller: Caller): BrokerApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedBroker extends BrokerService {
   /**
    * Resolves when all that was posted before can be read. Rules wait for it before they read, because they hear of a
    * message before its poster is answered (BROKER-2). Rejects with `STORE` as reads do.

@@ -5,7 +5,7 @@ import { machineTimers } from '#platform'
 import type {
   BrokerGauges,
   BrokerQuestion,
-  BrokerService,
+  OperatedBroker,
   Channel,
   FollowedPart,
   FollowedStream,
@@ -49,11 +49,11 @@ const AT_ONCE = 8
 const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 }
 const LIMITS: IngestLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
-export function createBrokerService(dependencies: BrokerDependencies): BrokerService {
+export function createBrokerService(dependencies: BrokerDependencies): OperatedBroker {
   return new Service(dependencies)
 }
 
-class Service implements BrokerService {
+class Service implements OperatedBroker {
   readonly #given: SharedDependencies & Required<Pick<BrokerDependencies, 'storage' | 'every'>>
   readonly #tenants = new Map<string, TenantBroker>()
   #stopSweeps: (() => void) | undefined
@@ -64,7 +64,7 @@ class Service implements BrokerService {
     this.#given = { ...DEFAULTS, ...dependencies, limits: { ...LIMITS, ...limits }, lag: { ...LAG, ...lag } }
   }
 
-  as({ tenant }: Parameters<BrokerService['as']>[0]): ReturnType<BrokerService['as']> {
+  as({ tenant }: Parameters<OperatedBroker['as']>[0]): ReturnType<OperatedBroker['as']> {
     return this.#tenant(tenant).api
   }
 

@@ -27,9 +27,13 @@ import type {
 
 export type { Converted } from './converter-schema.ts'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface ConverterService {
   as(caller: Caller): ConverterApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedConverter extends ConverterService {
   /**
    * A message on a topic of MQTT. Resolves to true when it is durable, forwarded or among the rejected payloads, and to
    * false when no converter has that topic. Rejects when it should come again.

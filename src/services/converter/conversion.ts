@@ -1,5 +1,5 @@
 /** Renders the template of a converter over a payload, and reads what came out. */
-import { AppError, isPlainObject, LruCache, makeIssue, messageOf } from '#kernel'
+import { AppError, LruCache, makeIssue, messageOf } from '#kernel'
 import {
   Fault,
   type HostMethod,
@@ -10,7 +10,7 @@ import {
   VelocityTemplate,
 } from '#formats/velocity'
 import { MAX_LEVELS, parseRendered } from '#services/shared'
-import type { Converted, ConvertedEntry, Converter } from './converter-schema.ts'
+import { type Converted, ConvertedJson, type Converter } from './converter-schema.ts'
 
 /** `$util` of templates: what JSON needs and Velocity does not have. */
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
@@ -104,11 +104,12 @@ export class Conversions {
     const template = this.prepare(converter)
     const variables = variablesOf(input)
     const value = template.renderJson(variables, MAX_LEVELS, parseRendered, limits)
-    const converted = value === undefined ? undefined : convertedOf(value)
-    // what is wrong is told with the text
-    return converted === undefined || typeof converted === 'string'
-      ? readConverted(template.render(variables, limits))
-      : converted
+    try {
+      if (value !== undefined) return convertedOf(value)
+    } catch {
+      // what is wrong is reported with the text
+    }
+    return readConverted(template.render(variables, limits))
   }
 
   /** Whether it is made ready in no time, or is ready. */
@@ -145,45 +146,18 @@ function variablesOf({ payload, topic }: Input): Readonly<Record<string, unknown
   return { payload, util: UTIL, ...(topic && { topic }) }
 }
 
-/** Throws `CONVERSION` for text that is no JSON or has no metrics; its issues have the text. */
+/** Throws `CONVERSION` for text that is not JSON or has no metrics; its issues have the text. */
 export function readConverted(text: string): Converted {
-  let value: unknown
   try {
-    value = parseRendered(text)
+    return convertedOf(parseRendered(text))
   } catch (error) {
-    throw unusable(text, `the template gives no JSON: ${messageOf(error).replace('The body is not JSON: ', '')}`)
-  }
-  const converted = convertedOf(value)
-  if (typeof converted === 'string') throw unusable(text, converted)
-  return converted
-}
-
-/** Or what is wrong. */
-function convertedOf(value: unknown): Converted | string {
-  if (!isPlainObject(value)) return 'the template gives JSON that is no object'
-  const { metrics, metadata } = value
-  if (!Array.isArray(metrics)) return 'the template gives no array "metrics"'
-  if (metadata !== undefined && !Array.isArray(metadata)) return '"metadata" is no array'
-  const wrong = [...wrongEntries('metrics', metrics), ...wrongEntries('metadata', metadata ?? [])]
-  if (wrong.length > 0) return wrong.slice(0, 5).join('; ')
-  return {
-    metrics: metrics as ConvertedEntry[],
-    ...(metadata !== undefined && { metadata: metadata as ConvertedEntry[] }),
+    const message = `what the template makes cannot be used: ${messageOf(error)}`
+    const issue = { ...makeIssue('CONVERSION', '', message), details: { rendered: text.slice(0, MAX_RAW) } }
+    throw new AppError('CONVERSION', message, { issues: [issue] })
   }
 }
 
-function wrongEntries(name: string, entries: readonly unknown[]): readonly string[] {
-  const wrong: string[] = []
-  for (const [i, entry] of entries.entries()) {
-    if (!isPlainObject(entry)) wrong.push(`/${name}/${i} is no object`)
-    else if (typeof entry['resource'] !== 'string' || entry['resource'] === '') {
-      wrong.push(`/${name}/${i}/resource is no id of a resource`)
-    }
-  }
-  return wrong
-}
-
-function unusable(text: string, message: string): AppError {
-  const issue = { ...makeIssue('CONVERSION', '', message), details: { rendered: text.slice(0, MAX_RAW) } }
-  return new AppError('CONVERSION', message, { issues: [issue] })
+function convertedOf(value: unknown): Converted {
+  const { metrics, metadata } = ConvertedJson.read(value)
+  return { metrics, ...(metadata && { metadata }) }
 }

@@ -50,10 +50,12 @@ export const PayloadSchema = Type.Unknown({ title: 'ConverterPayload', descripti
 
 export type ConvertedEntry = JsonObject & { readonly resource: string }
 const Members = Type.Record(Text, Type.Unknown())
-const Entries = Type.Unsafe<readonly ConvertedEntry[]>(Type.Array(Members))
+const EntrySchema = Type.Object({ resource: Type.String({ minLength: 1 }) }, { additionalProperties: true })
+const Entries = Type.Unsafe<readonly ConvertedEntry[]>(Type.Array(EntrySchema))
 /** Metrics have `timestamp` in epoch ms when it is not now, metadata attributes of the resource. */
 const CONVERTED = { metrics: Entries, metadata: Type.Optional(Entries) }
 export const ConvertedSchema = Type.Object(CONVERTED, { title: 'Converted' })
+export const ConvertedJson = checked(ConvertedSchema, { subject: 'its JSON' })
 export interface Converted extends Decoded<typeof ConvertedSchema> {}
 
 export const ConverterTest = checked(

@@ -23,10 +23,8 @@ export interface Fitting {
 export class Converters {
   readonly #records: Collection<Converter>
   readonly #now: () => number
-  /** those that payloads came for, as they were read */
-  readonly #used = new LruCache<string, { readonly at: number; readonly converter: Converter }>(MAX_CONVERTERS)
-  #changes = 0
-  #listening: { readonly at: number; readonly all: Promise<readonly Converter[]> } | undefined
+  /** what payloads asked for: a converter by its name, and all that have a topic */
+  readonly #kept = new LruCache<string, { readonly at: number; readonly found: Promise<unknown> }>(MAX_CONVERTERS)
 
   constructor(store: Store, now: () => number) {
     this.#records = store.collection(CONVERTERS)
@@ -40,15 +38,8 @@ export class Converters {
   }
 
   /** The same for payloads, of which many come for one converter: it is read again after a while. */
-  async used(name: string): Promise<Converter> {
-    const known = this.#used.get(name)
-    const now = this.#now()
-    if (known !== undefined && now - known.at < FRESH_MS) return known.converter
-    const changes = this.#changes
-    const converter = await this.get(name)
-    // what was changed meanwhile may have been read as it was
-    if (changes === this.#changes) this.#used.set(name, { at: now, converter })
-    return converter
+  used(name: string): Promise<Converter> {
+    return this.#fresh(`of ${name}`, () => this.get(name))
   }
 
   async all(): Promise<readonly Converter[]> {
@@ -62,45 +53,39 @@ export class Converters {
       throw new AppError('TOO_LARGE', `there are ${MAX_CONVERTERS} converters already; delete one first`)
     }
     await this.#records.put(converter.name, converter)
-    this.#changed()
+    this.#kept.clear()
     return isNew
   }
 
   async remove(name: string): Promise<Converter> {
     const converter = await this.get(name)
     await this.#records.delete(name)
-    this.#changed()
+    this.#kept.clear()
     return converter
-  }
-
-  #changed(): void {
-    this.#changes += 1
-    this.#listening = undefined
-    this.#used.clear()
   }
 
   /** Those whose topic it is, by name. */
   async fitting(topic: string): Promise<readonly Fitting[]> {
-    return (await this.#listeners()).flatMap((converter) => {
+    const where = [{ field: 'topic', op: 'exists', value: true }] as const
+    const listening = await this.#fresh('with a topic', async () =>
+      (await this.#records.find({ where, limit: MAX_CONVERTERS })).map(({ value }) => value),
+    )
+    return listening.flatMap((converter) => {
       const wildcards = wildcardsOf(converter.mqtt?.topic ?? '', topic)
       return wildcards === undefined ? [] : [{ converter, wildcards }]
     })
   }
 
-  #listeners(): Promise<readonly Converter[]> {
+  #fresh<Found>(key: string, read: () => Promise<Found>): Promise<Found> {
     const now = this.#now()
-    if (this.#listening !== undefined && now - this.#listening.at < FRESH_MS) return this.#listening.all
-    const read = async (): Promise<readonly Converter[]> => {
-      const where = [{ field: 'topic', op: 'exists', value: true }] as const
-      return (await this.#records.find({ where, limit: MAX_CONVERTERS })).map(({ value }) => value)
-    }
-    const all = read()
-    const listening = { at: now, all }
-    this.#listening = listening
-    // what failed is read again by the next message
-    all.catch(() => {
-      if (this.#listening === listening) this.#listening = undefined
+    const known = this.#kept.get(key)
+    if (known !== undefined && now - known.at < FRESH_MS) return known.found as Promise<Found>
+    const kept = { at: now, found: read() }
+    this.#kept.set(key, kept)
+    // what failed is read again by the next payload
+    kept.found.catch(() => {
+      if (this.#kept.peek(key) === kept) this.#kept.delete(key)
     })
-    return all
+    return kept.found
   }
 }

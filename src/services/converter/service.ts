@@ -15,7 +15,7 @@ import type { Storage } from '#storage'
 import { isAddressable, issueLine, NOT_ADDRESSABLE, parsePayload, Payload, payloadValue } from '#services/shared'
 import { Conversions, type ConversionsElsewhere, type ConversionWork, type Input } from './conversion.ts'
 import { Converters } from './converters.ts'
-import type { ConverterApi, ConverterGauges, ConverterService } from './contract.ts'
+import type { ConverterApi, ConverterGauges, OperatedConverter } from './contract.ts'
 import {
   type Converted,
   type Converter,
@@ -42,7 +42,7 @@ export interface ConverterDependencies extends Neighbours {
 /** What is for the payload alone: it comes again as it is, and is refused again. */
 const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
 
-export function createConverterService(dependencies: ConverterDependencies): ConverterService {
+export function createConverterService(dependencies: ConverterDependencies): OperatedConverter {
   return new Service(dependencies)
 }
 
@@ -51,7 +51,7 @@ interface Tenant {
   readonly rejected: RejectedPayloads
 }
 
-class Service implements ConverterService {
+class Service implements OperatedConverter {
   readonly #dependencies: ConverterDependencies
   readonly #conversions: Conversions
   readonly #tenant: (tenant: string) => Tenant

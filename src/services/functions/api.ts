@@ -1,7 +1,7 @@
 /** The functions of one type over HTTP, as values: what each route takes and answers, and who may ask it. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type Caller, isPlainObject, makeIssue, refuse } from '#kernel'
-import { addRoutes, bodyBytes, FORM_TYPE, routesOf } from '#services/shared'
+import { addRoutes, bodyBytes, FORM_TYPE, issueLine, type Refusal, routesOf } from '#services/shared'
 import { ASSET_ROLES, type Change, type FunctionsApi, type FunctionsService, type SingleFunction } from './contract.ts'
 import {
   Bytes,
@@ -60,9 +60,16 @@ const ARCHIVE_TYPES = [
   'application/octet-stream',
 ]
 const UPLOAD = { consumes: [...ARCHIVE_TYPES, 'multipart/form-data'], server: { bodyLimit: MAX_BYTES } }
+/** What changes the assets of a draft. */
+const CHANGING = {
+  scope: 'author',
+  query: { ...CHANGE_QUERY, ...WAITING },
+  answers: { 201: ChangeSchema, 202: ChangeSchema },
+} as const
 const FILE = { consumes: ['application/octet-stream'], server: { bodyLimit: MAX_BYTES } }
 const NO_ASSETS: Assets = new Map()
 
+const READ = { method: 'GET', scope: 'read' } as const
 const route = routesOf<FunctionsApi>()
 const pathsOf = (type: FunctionType) => {
   const all = `${PREFIX}/${type}` as const
@@ -77,10 +84,9 @@ function functionRoutes(type: FunctionType, now: () => number) {
   const LIST = listQuery(now)
   return [
     route({
-      method: 'GET',
+      ...READ,
       path: paths.all,
       aliases: [`${paths.all}/`],
-      scope: 'read',
       summary: `Versions of ${type}: the latest of each name, or all`,
       query: LIST,
       answers: { 200: PageSchema },
@@ -101,10 +107,9 @@ function functionRoutes(type: FunctionType, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${paths.one}/versions`,
       aliases: [`${paths.one}/versions/`],
-      scope: 'read',
       summary: `The versions of one of the ${type}`,
       query: LIST,
       answers: { 200: PageSchema },
@@ -112,9 +117,8 @@ function functionRoutes(type: FunctionType, now: () => number) {
         pageBody(await api.list({ ...query, status, exactName: params.name, latest: false }), request.tenant),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: paths.one,
-      scope: 'read',
       summary: `The latest version of one of the ${type}`,
       query: { ...INCLUSION, ...TAGS_SHOWN },
       answers: { 200: SingleSchema },
@@ -122,9 +126,8 @@ function functionRoutes(type: FunctionType, now: () => number) {
         shownTo(request, reply, await api.latest(name, query)),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: paths.version,
-      scope: 'read',
       summary: `One version of one of the ${type}`,
       query: TAGS_SHOWN,
       answers: { 200: SingleSchema },
@@ -239,9 +242,8 @@ function changeRoutes(type: FunctionType, now: () => number) {
         ]
       : []),
     route({
-      method: 'GET',
+      ...READ,
       path: `${paths.version}/log`,
-      scope: 'read',
       summary: 'The last lines that its processes wrote on this host',
       answers: { 200: LogSchema },
       handler: async ({ api, params: { name, version } }) => {
@@ -250,10 +252,9 @@ function changeRoutes(type: FunctionType, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${paths.version}/jobs`,
       aliases: [`${paths.version}/jobs/`],
-      scope: 'read',
       summary: 'Jobs of one version, newest first, each with what it was asked and gave',
       query: jobsQuery(now),
       answers: { 200: JobsSchema },
@@ -278,9 +279,8 @@ function contentRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   return [
     route({
-      method: 'GET',
+      ...READ,
       path: `${paths.version}/content`,
-      scope: 'read',
       summary: 'All assets of a version, as a gzipped tar',
       query: LISTED,
       produces: ['application/gzip', 'application/json'],
@@ -294,10 +294,8 @@ function contentRoutes(type: FunctionType) {
     route({
       method: 'PUT',
       path: `${paths.version}/content`,
-      scope: 'author',
       summary: 'Add and replace assets of a draft',
-      query: { ...CHANGE_QUERY, ...WAITING },
-      answers: { 201: ChangeSchema, 202: ChangeSchema },
+      ...CHANGING,
       ...UPLOAD,
       handler: async ({ api, params: { name, version }, query, request, reply }) =>
         sendChange(api, reply, query, api.putAssets(name, version, await assetsOf(request.body), query)),
@@ -305,11 +303,9 @@ function contentRoutes(type: FunctionType) {
     route({
       method: 'PATCH',
       path: `${paths.version}/manifest`,
-      scope: 'author',
       summary: 'Change members of the manifest of a draft',
-      query: { ...CHANGE_QUERY, ...WAITING },
+      ...CHANGING,
       body: MANIFEST_PATCHES[type],
-      answers: { 201: ChangeSchema, 202: ChangeSchema },
       handler: ({ api, params: { name, version }, query, body, reply }) =>
         sendChange(api, reply, query, api.patchManifest(name, version, body, query)),
     }),
@@ -338,9 +334,8 @@ function assetRoutes(type: FunctionType) {
   return [
     ...files.flatMap(({ path, read, write, pathOf }) => [
       route({
-        method: 'GET',
+        ...READ,
         path,
-        scope: 'read',
         summary: read,
         query: LISTED,
         produces: ['application/octet-stream', 'application/json'],
@@ -356,10 +351,8 @@ function assetRoutes(type: FunctionType) {
       route({
         method: 'PUT',
         path,
-        scope: 'author',
         summary: write,
-        query: { ...CHANGE_QUERY, ...WAITING },
-        answers: { 201: ChangeSchema, 202: ChangeSchema },
+        ...CHANGING,
         ...FILE,
         handler: async ({ api, params, query, request: { body }, reply }) => {
           const asset = [await pathOf(api, params), body instanceof Uint8Array ? body : new Uint8Array()] as const
@@ -370,10 +363,8 @@ function assetRoutes(type: FunctionType) {
     route({
       method: 'DELETE',
       path: `${paths.version}/content/*`,
-      scope: 'author',
       summary: 'Take one asset of a draft away',
-      query: { ...CHANGE_QUERY, ...WAITING },
-      answers: { 201: ChangeSchema, 202: ChangeSchema },
+      ...CHANGING,
       handler: ({ api, params: { name, version, '*': path }, query, reply }) =>
         sendChange(api, reply, query, api.removeAsset(name, version, path, query)),
     }),
@@ -402,9 +393,8 @@ function tagRoutes(type: FunctionType) {
       })
     return [
       route({
-        method: 'GET',
+        ...READ,
         path: `${path}/tags`,
-        scope: 'read',
         summary: `Tags of ${what}`,
         query,
         answers: { 200: TagListSchema },
@@ -428,9 +418,8 @@ function tagRoutes(type: FunctionType) {
         },
       }),
       route({
-        method: 'GET',
+        ...READ,
         path: `${path}/tags/:tag`,
-        scope: 'read',
         summary: `A tag of ${what}`,
         query,
         answers: { 200: TagOneSchema },
@@ -460,6 +449,11 @@ function tagRoutes(type: FunctionType) {
       }),
     ]
   })
+}
+
+/** How the registry reports errors: `{ error, code, statusCode, data? }`, with every problem as a text. */
+export function functionsErrorBody({ statusCode, error, code, issues }: Refusal): object {
+  return { error, code, statusCode, ...(issues.length > 0 && { data: issues.map(issueLine) }) }
 }
 
 interface RegistryRouting {

@@ -18,6 +18,8 @@ import type {
   CreateOptions,
   FunctionQuery,
   InclusionQuery,
+  JobAnswer,
+  JobEventsQuery,
   JobType,
   ProtectOptions,
   PublishOptions,
@@ -57,10 +59,14 @@ export interface FunctionVersionId {
   readonly version: string
 }
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface FunctionsService {
   /** The functions of one type. */
   as(caller: Caller, type: FunctionType): FunctionsApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedFunctions extends FunctionsService {
   /** The plugs of a tenant that rules may use: the same list until they are others. */
   plugs(tenant: string): readonly DeployedPlug[]
   /** Calls a plug of a tenant in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
@@ -298,18 +304,11 @@ export interface FunctionJob {
   readonly operation: string
 }
 
-export interface FunctionOfJob {
+export interface FunctionOfJob extends Omit<NonNullable<JobAnswer['function']>, 'functionType'> {
   readonly functionType: FunctionType
-  readonly name: string
-  readonly version: string
-  readonly runtime: string
-  readonly runtimeVersion: string
 }
 
-export interface JobEventQuery {
-  readonly type?: JobType | undefined
-  readonly id?: string | undefined
-  readonly children?: boolean | undefined
+export interface JobEventQuery extends JobEventsQuery {
   readonly signal: AbortSignal
 }
 

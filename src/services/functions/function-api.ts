@@ -7,20 +7,19 @@ import { changeTags, patchDocumentation, patchMetadata, protect, tagsOf } from '
 import { createVersion } from './changes/create-version.ts'
 import { removeVersions } from './changes/remove-versions.ts'
 import type { AssetInfo, AssetRole, FunctionsApi, FunctionType, SingleFunction, TagsApi } from './contract.ts'
-import { type FunctionRecord, ownerOf } from './function-record.ts'
+import { type FunctionRecord, refuseProtected } from './function-record.ts'
 import type { TagsQuery } from './function-schema.ts'
 import type { FunctionStore } from './function-store.ts'
 import { jobsApi } from './jobs/jobs-api.ts'
 import { writeArchive } from './registry/archive.ts'
 import { latestIn, list, relatedOf, shown } from './registry/find-functions.ts'
-import { noTag } from './registry/tags.ts'
-import { wildcard } from './registry/wildcard.ts'
+import { noTag, tagsLike } from './registry/tags.ts'
 import { TYPE_NAMES } from './function-type.ts'
 import { RUNTIMES } from './runtimes/catalog.ts'
 
 export function functionApi(dependencies: ApiDependencies, who: Caller, type: FunctionType): FunctionsApi {
-  const { store, jobs, caller } = dependencies
   const context = new ChangeContext(dependencies, who, type)
+  const { store, jobs } = context
   const get = (name: string, version: string): Promise<FunctionRecord> => store.get({ type, name, version })
   const inTurn = <T>(name: string, change: () => Promise<T>): Promise<T> => store.inTurn(type, name, change)
   const single = (record: FunctionRecord, query: TagsQuery = {}): Promise<SingleFunction> =>
@@ -56,7 +55,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
       inTurn(name, () => patchManifest(context, { name, version }, patch, options)),
     patchMetadata: async (name, version, patch, options = {}) => {
       const changed = await inTurn(name, () => patchMetadata(context, { name, version }, patch, options))
-      await dependencies.described(who.tenant, changed)
+      await dependencies.runnerOf(type).described(who.tenant, changed)
       return single(changed, options)
     },
     patchDocumentation: async (name, version, patch, options = {}) =>
@@ -68,17 +67,10 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
     remove: (name, version, options = {}) => inTurn(name, () => removeVersions(context, name, version, options)),
     tags: async (name, version, scope) => tagsOf(context, await context.chosen(name, version), scope),
     changeTags: (name, version, change, scope) => inTurn(name, () => changeTags(context, name, version, change, scope)),
-    log: async (name, version) => caller.lines(who.tenant, await get(name, version)),
+    log: async (name, version) => dependencies.caller.lines(who.tenant, await get(name, version)),
     jobs: jobsApi(jobs, type),
     allTags: tagsApi(store),
   }
-}
-
-/** Its owner alone sees what a protected version is made of. */
-export function refuseProtected(record: FunctionRecord, who: Caller): void {
-  const { manifest, name, version } = record
-  if (manifest.protected === true && ownerOf(record) !== who.user)
-    throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)
 }
 
 function infoOf(record: FunctionRecord, { path, size }: FunctionRecord['assets'][number]): AssetInfo {
@@ -100,10 +92,9 @@ async function singleOf(
 
 function tagsApi(store: FunctionStore): TagsApi {
   return {
-    list: async ({ name, color }) => {
-      const fits = wildcard(name?.toLowerCase() ?? '*')
+    list: async (query) => {
       const all = [...(await store.indexed()).tags.values()].toSorted((a, b) => (a.name < b.name ? -1 : 1))
-      return all.filter((one) => fits(one.name.toLowerCase()) && (color === undefined || one.color === color))
+      return tagsLike(all, query)
     },
     get: async (name) => {
       const found = (await store.indexed()).tags.get(name)

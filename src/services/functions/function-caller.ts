@@ -4,11 +4,12 @@ import { join } from 'node:path'
 import { AppError, KeyedMutex } from '#kernel'
 import type { OpenSecrets } from '#services/vault/contract'
 import type { ProcessPool, Program, ProgramLine } from '#platform/sandbox'
-import type { Builder } from './build.ts'
+import type { Builder, BuildResult } from './build.ts'
 import type { CallOptions, FunctionLine, LogLine } from './contract.ts'
 import { type FunctionRecord, lockOf, recordId } from './function-record.ts'
 import type { FunctionStore } from './function-store.ts'
 import { FUNCTION_TYPES } from './function-type.ts'
+import type { Assets } from './registry/archive.ts'
 import { type Runtime, RUNTIMES } from './runtimes/catalog.ts'
 
 const MAX_LINES = 200
@@ -66,19 +67,25 @@ export class FunctionCaller {
     return pool.call(program, method, params, { signal, timer })
   }
 
-  /** `PLUG_FAILED` names the secrets of its manifest that the vault does not have. */
-  async requireSecrets(tenant: string, record: FunctionRecord): Promise<void> {
-    await this.#secretsOf(tenant, record)
-  }
-
   /** Another host may have built it, or this one lost its folder. */
   async ensureBuilt(tenant: string, record: FunctionRecord): Promise<void> {
-    const { builder, storeOf } = this.#dependencies
+    const { storeOf } = this.#dependencies
     await this.#builds.run(record.revision, async () => {
       const assets = await storeOf(tenant).assets(record.assets)
-      const { runtimeVersion, revision } = record
-      const runtime = runtimeOf(record)
-      await builder.build({ owner: tenant, runtime, runtimeVersion, assets, revision, lock: lockOf(record) })
+      await this.build(tenant, record, assets)
+    })
+  }
+
+  build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
+    const { runtimeVersion, revision } = record
+    const lock = lockOf(record)
+    return this.#dependencies.builder.build({
+      owner,
+      runtime: runtimeOf(record),
+      runtimeVersion,
+      assets,
+      revision,
+      lock,
     })
   }
 
@@ -102,12 +109,8 @@ export class FunctionCaller {
     if (lines.length > MAX_LINES) lines.shift()
     this.#logs.delete(key)
     this.#logs.set(key, lines)
-    if (this.#logs.size > MAX_LOGS) {
-      for (const [oldest] of this.#logs) {
-        this.#logs.delete(oldest)
-        break
-      }
-    }
+    const [oldest] = this.#logs.keys()
+    if (this.#logs.size > MAX_LOGS && oldest !== undefined) this.#logs.delete(oldest)
   }
 
   onLine(listener: (line: FunctionLine) => void): void {
@@ -125,32 +128,10 @@ export class FunctionCaller {
   }
 
   async #makeProgram(tenant: string, record: FunctionRecord, runtime: Runtime, digest: string): Promise<Program> {
-    const secrets = await this.#secretsOf(tenant, record)
-    const program = this.#programOf(tenant, record, { runtime, digest, secrets })
-    if (secrets === NO_SECRETS) this.#programs.set(record, program)
-    // those of a former value are not called any more, and end as all that are idle
-    else this.#secretive.set(keyOf(tenant, record, digest), program.key)
-    return program
-  }
-
-  async #secretsOf(tenant: string, record: FunctionRecord): Promise<OpenSecrets> {
-    const names = secretsOf(record)
-    if (names.length === 0) return NO_SECRETS
-    const secrets = await this.#dependencies.secrets(tenant, names)
-    const missing = names.filter((name) => !secrets.values.has(name))
-    if (missing.length === 0) return secrets
-    const all = missing.map((name) => `"${name}"`).join(', ')
-    throw new AppError('PLUG_FAILED', `the vault has no secret ${all}, which its manifest names; put it there first`)
-  }
-
-  #programOf(
-    tenant: string,
-    record: FunctionRecord,
-    { runtime, digest, secrets }: { readonly runtime: Runtime; readonly digest: string; readonly secrets: OpenSecrets },
-  ): Program {
+    const secrets = await this.secretsOf(tenant, record)
     const folder = this.#dependencies.builder.folderOf(digest)
     const { module, readable } = harnessOf(runtime)
-    return {
+    const program: Program = {
       key: keyOf(tenant, record, digest) + suffixOf(secrets),
       owner: tenant,
       language: runtime.language,
@@ -163,6 +144,21 @@ export class FunctionCaller {
       secrets: [...secrets.values.values()],
       ...limitsOf(record),
     }
+    if (secrets === NO_SECRETS) this.#programs.set(record, program)
+    // those of a former value are not called any more, and end as all that are idle
+    else this.#secretive.set(keyOf(tenant, record, digest), program.key)
+    return program
+  }
+
+  /** `PLUG_FAILED` names the secrets of its manifest that the vault does not have. */
+  async secretsOf(tenant: string, record: FunctionRecord): Promise<OpenSecrets> {
+    const names = record.overrides?.secrets ?? record.manifest.deploy?.secrets ?? []
+    if (names.length === 0) return NO_SECRETS
+    const secrets = await this.#dependencies.secrets(tenant, names)
+    const missing = names.filter((name) => !secrets.values.has(name))
+    if (missing.length === 0) return secrets
+    const all = missing.map((name) => `"${name}"`).join(', ')
+    throw new AppError('PLUG_FAILED', `the vault has no secret ${all}, which its manifest names; put it there first`)
   }
 }
 
@@ -200,11 +196,6 @@ const KEY = /^([^/]+)\/([^/]+)\/([^/@]+)@([^/]+)\//
 
 function environmentOf({ manifest, overrides }: FunctionRecord): Readonly<Record<string, string>> {
   return { ...manifest.deploy?.envVars, ...overrides?.envVars }
-}
-
-/** Names in the vault. */
-function secretsOf({ manifest, overrides }: FunctionRecord): readonly string[] {
-  return overrides?.secrets ?? manifest.deploy?.secrets ?? []
 }
 
 /** As the manifest has them checked: `128Mi`, and `150m` or cores. */

@@ -1,4 +1,5 @@
 /** A version of a function as it is stored. */
+import { AppError, type Caller } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import type { FunctionType } from './function-type.ts'
 import type { Manifest } from './manifest-schema.ts'
@@ -19,7 +20,6 @@ export interface FunctionUpdate {
     | 'verify'
     | 'publish'
     | 'deprecate'
-    | 'undeprecate'
     | 'undeploy'
     | 'protect'
     | 'unprotect'
@@ -95,6 +95,13 @@ export function recordId({ type, name, version }: FunctionId): string {
 
 export function ownerOf({ owner, createdBy }: FunctionRecord): string {
   return owner ?? createdBy
+}
+
+/** Its owner alone sees what a protected version is made of. */
+export function refuseProtected(record: FunctionRecord, who: Caller): void {
+  const { manifest, name, version } = record
+  if (manifest.protected === true && ownerOf(record) !== who.user)
+    throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)
 }
 
 /** It has answered with the assets that it has, and is not being taken away. */

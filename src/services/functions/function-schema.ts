@@ -133,6 +133,8 @@ export const JOB_EVENTS_QUERY = {
   children: flag('true: also events of the jobs that it waits for'),
 }
 
+export type JobEventsQuery = Parameters<typeof JOB_EVENTS_QUERY>
+
 export const WAITING = { async: flag('default true: answer before it is done') }
 const scaleToZero = flag('true: its processes end once it has answered')
 const chown = flag('true: a draft becomes that of who asks')

@@ -44,10 +44,14 @@ export class FunctionStore {
   }
 
   /** `NOT_FOUND` without it. */
-  async get(id: FunctionId): Promise<FunctionRecord> {
+  async stored(id: FunctionId): Promise<Stored<FunctionRecord>> {
     const found = await this.find(id)
     if (found === undefined) throw noVersion(id)
-    return found.value
+    return found
+  }
+
+  async get(id: FunctionId): Promise<FunctionRecord> {
+    return (await this.stored(id)).value
   }
 
   /** Refuses a commit once the version is another one. Undefined: it is gone, or is being taken away. */

@@ -6,7 +6,7 @@
  * MODELRUN-2 a version that is taken away leaves its place to the best of the others, if one has answered
  */
 import { AppError, KeyedMutex, messageOf } from '#kernel'
-import type { ModelRelease, ModelReleases, ModelsService } from '#services/models/contract'
+import type { ModelRelease, ModelReleases, OperatedModels } from '#services/models/contract'
 import type { Assets } from './registry/archive.ts'
 import { type BuildResult, checkAssets, digestOf } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'
@@ -17,7 +17,7 @@ import { latestOf } from './registry/select-versions.ts'
 import type { VersionRunner } from './version-runner.ts'
 
 export interface ModelRunnerOptions {
-  readonly models: () => ModelsService | undefined
+  readonly models: () => OperatedModels | undefined
   readonly storeOf: (tenant: string) => FunctionStore
 }
 
@@ -82,7 +82,6 @@ export class ModelRunner implements VersionRunner {
     })
   }
 
-  /** Its metadata changed. */
   async described(tenant: string, { name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
     const description = manifest.metadata?.description ?? ''
     await this.#options.models()?.releases.describe({ tenant, name, version, description, user })

@@ -24,35 +24,22 @@ export function plugPage({ name: own, version, status, record }: PlugVersion): s
     return table(['name', 'type', 'mandatory', 'default', 'what it is', 'examples'], rows)
   }
   const states = describedBy(documentation.states)
-  const parts = [
-    ['', paragraph(`${type}, ${status}${friendlyName === undefined ? '' : `: ${friendlyName}`}`)],
-    ['', paragraph(documentation.description ?? description ?? '')],
-    ['', paragraph(documentationURL ?? '')],
-    [
-      'States',
-      table(
-        ['state', 'when'],
-        (declared.states ?? []).map((state) => [state, states.get(state)?.description ?? '']),
-      ),
-    ],
-    ['Input', properties('input')],
-    ['Output', properties('output')],
-    [
-      'Examples',
-      table(
-        ['what', 'input', 'output', 'state'],
-        (documentation.examples ?? []).map((one) => [
-          one.description,
-          json(one.input),
-          json(one.output),
-          one.state ?? '',
-        ]),
-      ),
-    ],
-  ] as const
-  const body = parts.map(([title, text]) =>
-    text === '' ? '' : `${title === '' ? '' : `<h2>${title}</h2>\n`}${text}\n`,
-  )
+  const declaredStates = (declared.states ?? []).map((state) => [state, states.get(state)?.description ?? ''])
+  const examples = (documentation.examples ?? []).map((one) => [
+    one.description,
+    json(one.input),
+    json(one.output),
+    one.state ?? '',
+  ])
+  const body = [
+    paragraph(`${type}, ${status}${friendlyName === undefined ? '' : `: ${friendlyName}`}`),
+    paragraph(documentation.description ?? description ?? ''),
+    paragraph(documentationURL ?? ''),
+    section('States', table(['state', 'when'], declaredStates)),
+    section('Input', properties('input')),
+    section('Output', properties('output')),
+    section('Examples', table(['what', 'input', 'output', 'state'], examples)),
+  ]
   return `<!doctype html>
 <html lang="en">
 <head><meta charset="utf-8"><title>${escaped(name)}</title></head>
@@ -82,7 +69,11 @@ function json(value: unknown): string {
 }
 
 function paragraph(text: string): string {
-  return text === '' ? '' : `<p>${escaped(text)}</p>`
+  return text === '' ? '' : `<p>${escaped(text)}</p>\n`
+}
+
+function section(title: string, text: string): string {
+  return text === '' ? '' : `<h2>${title}</h2>\n${text}\n`
 }
 
 /** Empty without rows; columns that have nothing in them are left out. */

@@ -36,6 +36,7 @@ const RUNTIMES = `${PREFIX}/runtimes` as const
 const EXAMPLE = `${RUNTIMES}/:name/versions/:range/example` as const
 const OF_EXAMPLE = { ...LISTED, includeDeprecated: OF_RUNTIME.includeDeprecated }
 
+const READ = { method: 'GET', scope: 'read' } as const
 const route = routesOf<FunctionsApi>()
 const turns = new Yielder(machineTimers)
 
@@ -43,9 +44,8 @@ const turns = new Yielder(machineTimers)
 export function registryRoutes(revision: string, now: () => number) {
   return [
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/`,
-      scope: 'read',
       summary: 'What the registry is',
       answers: { 200: Anything },
       handler: () => ({
@@ -56,10 +56,9 @@ export function registryRoutes(revision: string, now: () => number) {
       }),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: RUNTIMES,
       aliases: [`${RUNTIMES}/`],
-      scope: 'read',
       summary: 'What functions can be written for',
       query: RUNTIMES_QUERY,
       answers: { 200: RuntimesSchema },
@@ -70,9 +69,8 @@ export function registryRoutes(revision: string, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${RUNTIMES}/:name`,
-      scope: 'read',
       summary: 'The newest version of a runtime, with all that is known of it',
       query: OF_RUNTIME,
       answers: { 200: RuntimeSchema },
@@ -80,10 +78,9 @@ export function registryRoutes(revision: string, now: () => number) {
         oneVersion(runtimeAt(name, '*', includeDeprecated), showTags),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${RUNTIMES}/:name/versions`,
       aliases: [`${RUNTIMES}/:name/versions/`],
-      scope: 'read',
       summary: 'The versions of a runtime',
       query: OF_RUNTIME,
       answers: { 200: RuntimesSchema },
@@ -94,9 +91,8 @@ export function registryRoutes(revision: string, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${RUNTIMES}/:name/versions/:range`,
-      scope: 'read',
       summary: 'The newest version of a runtime in a range, with all that is known of it',
       query: OF_RUNTIME,
       answers: { 200: RuntimeSchema },
@@ -104,9 +100,8 @@ export function registryRoutes(revision: string, now: () => number) {
         oneVersion(runtimeAt(name, range, includeDeprecated), showTags),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: EXAMPLE,
-      scope: 'read',
       summary: 'A function for a runtime that works as it is, as a gzipped tar',
       query: OF_EXAMPLE,
       produces: ['application/gzip', 'application/json'],
@@ -120,9 +115,8 @@ export function registryRoutes(revision: string, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${EXAMPLE}/*`,
-      scope: 'read',
       summary: 'One file of the example of a runtime',
       query: OF_EXAMPLE,
       produces: ['application/octet-stream', 'application/json'],
@@ -141,35 +135,31 @@ export function registryRoutes(revision: string, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/runtimeTags`,
       aliases: [`${PREFIX}/runtimeTags/`],
-      scope: 'read',
       summary: 'Tags of runtimes',
       query: TAGS_QUERY,
       answers: { 200: TagListSchema },
       handler: ({ query }) => ({ tags: runtimeTags(listRuntimes({}), query) }),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/runtimeTags/:tag`,
-      scope: 'read',
       summary: 'One tag of runtimes',
       answers: { 200: TagOneSchema },
       handler: ({ params: { tag } }) => oneTag(runtimeTags(listRuntimes({})), tag),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/schemas/:schema`,
-      scope: 'read',
       summary: 'A JSON schema that uploads are held against',
       answers: { 200: Anything },
       handler: ({ params: { schema } }) => schemaOf(schema),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/schemas/:functionType/:role/schema`,
-      scope: 'read',
       summary: 'The same by type of function and role of the asset, as older clients ask',
       operation: { operationId: 'getFunctionRegistryV2SchemaByRole', deprecated: true },
       answers: { 200: Anything },
@@ -179,10 +169,9 @@ export function registryRoutes(revision: string, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/jobs`,
       aliases: [`${PREFIX}/jobs/`],
-      scope: 'read',
       summary: 'Jobs of functions, newest first',
       query: jobsQuery(now),
       answers: { 200: JobsSchema },
@@ -192,9 +181,8 @@ export function registryRoutes(revision: string, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/jobs/events`,
-      scope: 'read',
       summary: 'Events of jobs as they happen; of one job, until it is over',
       query: JOB_EVENTS_QUERY,
       produces: [EVENTS_MEDIA_TYPE],
@@ -212,18 +200,16 @@ export function registryRoutes(revision: string, now: () => number) {
       },
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/jobs/:type/:id`,
-      scope: 'read',
       summary: 'One job of a function',
       answers: { 200: JobDetailSchema },
       handler: async ({ api, params: { type, id } }) => jobDetailBody(await api.jobs.get(type, id)),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/tags`,
       aliases: [`${PREFIX}/tags/`],
-      scope: 'read',
       summary: 'Tags of functions',
       query: TAGS_QUERY,
       answers: { 200: TagListSchema },
@@ -239,9 +225,8 @@ export function registryRoutes(revision: string, now: () => number) {
       handler: async ({ api }) => ({ tags: await api.allTags.dropUnused() }),
     }),
     route({
-      method: 'GET',
+      ...READ,
       path: `${PREFIX}/tags/:tag`,
-      scope: 'read',
       summary: 'One tag',
       answers: { 200: TagOneSchema },
       handler: async ({ api, params: { tag } }) => ({ tag: await api.allTags.get(tag) }),

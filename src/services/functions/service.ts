@@ -12,23 +12,23 @@ import type {
   DeployedWebscript,
   FunctionLine,
   FunctionsApi,
-  FunctionsService,
+  OperatedFunctions,
   FunctionType,
   FunctionVersionId,
 } from './contract.ts'
-import { functionApi, refuseProtected } from './function-api.ts'
+import type { ApiDependencies } from './changes/change-context.ts'
+import { functionApi } from './function-api.ts'
 import { FunctionCaller } from './function-caller.ts'
-import { type FunctionId, type FunctionRecord, isRunning, recordId } from './function-record.ts'
+import { type FunctionRecord, isRunning, recordId, refuseProtected } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
-import type { ModelsService } from '#services/models/contract'
-import type { VaultService } from '#services/vault/contract'
+import type { OperatedModels } from '#services/models/contract'
+import type { OperatedVault } from '#services/vault/contract'
 import type { InstallTools } from './install.ts'
 import { ModelRunner } from './model-runner.ts'
-import { compareVersions } from './registry/versions.ts'
 import { ProcessRunner } from './version-runner.ts'
 
-export interface FunctionsOptions {
+export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' | 'newSecret' | 'isTaken' | 'usesOf'> {
   readonly storage: Storage
   /** absolute path of a folder for builds, of this host alone */
   readonly folder: string
@@ -37,21 +37,12 @@ export interface FunctionsOptions {
   readonly installFrom?: readonly string[]
   /** refuses packages of Python without an exact version */
   readonly requirePinned?: boolean
-  /** epoch ms */
-  readonly now: () => number
-  /** never the same twice */
-  readonly newId: () => string
-  /** 32 bytes of chance, in base64 */
-  readonly newSecret: () => string
   /** Asked once, when the first function is to be run. */
   readonly openPool: (log: (program: Program, line: ProgramLine) => void) => Promise<OpenedPool>
-  readonly isTaken: (name: string) => boolean
-  /** how many tasks and templates name it */
-  readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
   /** what runs versions of models */
-  readonly models?: () => ModelsService | undefined
+  readonly models?: () => OperatedModels | undefined
   /** where secrets of manifests are; asked at each call */
-  readonly vault?: () => VaultService | undefined
+  readonly vault?: (tenant: string) => OperatedVault | undefined
   /** Tells whoever takes calls which webscripts a tenant has come to have, and which it has no more, by their ids. */
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
@@ -67,7 +58,7 @@ export interface OpenedPool {
   readonly tools?: InstallTools
 }
 
-export function createFunctionsService(options: FunctionsOptions): FunctionsService {
+export function createFunctionsService(options: FunctionsOptions): OperatedFunctions {
   return new Functions(options)
 }
 
@@ -82,7 +73,7 @@ interface Deployed {
   readonly webscripts: ReadonlyMap<string, readonly DeployedWebscript[]>
 }
 
-class Functions implements FunctionsService {
+class Functions implements OperatedFunctions {
   readonly #options: FunctionsOptions
   readonly #stores = new Map<string, FunctionStore>()
   readonly #deployed = new Map<string, Deployed>()
@@ -95,11 +86,12 @@ class Functions implements FunctionsService {
   #opening: Promise<OpenedPool> | undefined
   #opened: OpenedPool | undefined
   readonly #caller: FunctionCaller
-  readonly #models: ModelRunner
+  readonly #parts: ApiDependencies
   readonly #jobs: JobRunner
 
   constructor(options: FunctionsOptions) {
-    const { storage, folder, environment, installFrom = [], requirePinned = false, now, newId, logger } = options
+    const { storage, folder, environment, installFrom = [], requirePinned = false } = options
+    const { now, newId, newSecret, isTaken, usesOf, logger } = options
     this.#options = options
     this.#builder = new Builder({
       folder,
@@ -115,48 +107,32 @@ class Functions implements FunctionsService {
       storeOf,
       now,
       secrets: (tenant, names) => {
-        const vault = options.vault?.()
+        const vault = options.vault?.(tenant)
         if (vault === undefined) throw new AppError('PLUG_FAILED', 'this host serves no vault, which has its secrets')
-        return vault.open(tenant, names)
+        return vault.open(names)
       },
     })
-    const changed = (tenant: string): Promise<void> => this.#read(tenant)
-    const processes = new ProcessRunner(this.#builder, this.#caller)
+    const processes = new ProcessRunner(this.#caller)
     const models = new ModelRunner({ models: options.models ?? (() => undefined), storeOf })
-    this.#models = models
-    const handlers = lifecycleHandlers({
+    this.#parts = {
       builder: this.#builder,
+      caller: this.#caller,
       runnerOf: (type) => (type === 'models' ? models : processes),
       storeOf,
-      now,
-      usesOf: options.usesOf,
       queueOf: (tenant) => this.#jobs.queue(tenant),
-      changed,
-    })
+      now,
+      newId,
+      newSecret,
+      isTaken,
+      usesOf,
+      changed: (tenant) => this.#read(tenant),
+    }
+    const handlers = lifecycleHandlers(this.#parts)
     this.#jobs = new JobRunner({ storage, handlers, now, newId, timers: machineTimers, logger })
   }
 
   as(caller: Caller, type: FunctionType): FunctionsApi {
-    const { now, newId, newSecret, isTaken, usesOf } = this.#options
-    return functionApi(
-      {
-        store: this.#storeOf(caller.tenant),
-        jobs: this.#jobs.queue(caller.tenant),
-        caller: this.#caller,
-        checkAssets: (runtime, assets) => this.#builder.check(runtime, assets),
-        now,
-        newJobId: () => `${caller.tenant}$${newId()}`,
-        newSecret,
-        isTaken,
-        usesOf,
-        changed: (tenant) => this.#read(tenant),
-        described: async (tenant, record) => {
-          if (record.type === 'models') await this.#models.described(tenant, record)
-        },
-      },
-      caller,
-      type,
-    )
+    return functionApi(this.#parts, caller, type)
   }
 
   plugs(tenant: string): readonly DeployedPlug[] {
@@ -223,7 +199,7 @@ class Functions implements FunctionsService {
     await this.#reading.idle()
   }
 
-  gauges(): ReturnType<FunctionsService['gauges']> {
+  gauges(): ReturnType<OperatedFunctions['gauges']> {
     return { openJobs: this.#jobs.open, processes: this.#opened?.pool?.running ?? 0 }
   }
 
@@ -270,15 +246,19 @@ class Functions implements FunctionsService {
   #read(tenant: string): Promise<void> {
     return this.#reading.run(tenant, async () => {
       try {
-        const stored = [...(await this.#storeOf(tenant).indexed()).all()]
-        const all = stored.filter(isUsable)
+        const indexed = await this.#storeOf(tenant).indexed()
+        const all = [...indexed.all()].filter(isUsable)
         const records = new Map(all.map((record) => [recordId(record), record]))
         const former = this.#deployed.get(tenant)
         const isSame =
           former?.records.size === records.size &&
           [...records].every(([id, record]) => isSamePlug(former.records.get(id), record))
         const plugs = isSame ? former.plugs : all.filter(({ name }) => !this.#options.isTaken(name)).flatMap(plugOf)
-        const webscripts = webscriptsOf(tenant, stored)
+        const webscripts = new Map(
+          indexed
+            .groups('webscripts')
+            .map(({ name, versions }) => [name, versions.map((one) => webscriptOf(tenant, one))]),
+        )
         for (const [name, [first]] of webscripts) if (first) this.#webscripts.set(first.id, { tenant, name })
         this.#deployed.set(tenant, { plugs, records, webscripts })
         await this.#tellWebscripts(tenant, webscripts)
@@ -299,21 +279,6 @@ function isSamePlug(former: FunctionRecord | undefined, { revision, manifest }: 
 function isUsable(record: FunctionRecord): boolean {
   // who calls a draft of a webscript names its version
   return (!record.draft || record.type === 'webscripts') && isRunning(record)
-}
-
-function webscriptsOf(
-  tenant: string,
-  stored: readonly FunctionRecord[],
-): ReadonlyMap<string, readonly DeployedWebscript[]> {
-  const found = new Map<string, DeployedWebscript[]>()
-  for (const record of stored) {
-    if (record.type !== 'webscripts') continue
-    const versions = found.get(record.name) ?? []
-    found.set(record.name, versions)
-    versions.push(webscriptOf(tenant, record))
-  }
-  for (const versions of found.values()) versions.sort((a, b) => compareVersions(b.version, a.version))
-  return found
 }
 
 function webscriptOf(tenant: string, record: FunctionRecord): DeployedWebscript {

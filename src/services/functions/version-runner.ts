@@ -1,9 +1,9 @@
 /** How the versions of a type are built, deployed and asked: the port of the jobs, and what runs those in processes. */
 import { AppError, isPlainObject } from '#kernel'
-import type { Builder, BuildResult } from './build.ts'
+import type { BuildResult } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'
 import { type FunctionCaller, runtimeOf } from './function-caller.ts'
-import { type FunctionId, type FunctionRecord, lockOf } from './function-record.ts'
+import type { FunctionId, FunctionRecord } from './function-record.ts'
 import type { Assets } from './registry/archive.ts'
 import type { PlugDeclaration } from './runtimes/plug-call.ts'
 
@@ -19,46 +19,34 @@ export interface VersionRunner {
   rest(tenant: string, record: FunctionRecord): Promise<void>
   /** Its record is gone, or says that it is not deployed. */
   ended(tenant: string, id: FunctionId): Promise<void>
+  /** What its metadata says is something else now. */
+  described(tenant: string, record: FunctionRecord): Promise<void>
   /** The last lines that it wrote. */
   lines(tenant: string, record: FunctionRecord): readonly string[]
 }
 
 /** Versions that run in processes of this service. */
 export class ProcessRunner implements VersionRunner {
-  readonly #builder: Builder
   readonly #caller: FunctionCaller
 
-  constructor(builder: Builder, caller: FunctionCaller) {
-    this.#builder = builder
+  constructor(caller: FunctionCaller) {
     this.#caller = caller
   }
 
   build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
-    const { runtimeVersion, revision } = record
-    return this.#builder.build({
-      owner,
-      runtime: runtimeOf(record),
-      runtimeVersion,
-      assets,
-      revision,
-      lock: lockOf(record),
-    })
+    return this.#caller.build(owner, record, assets)
   }
 
   async deploy(tenant: string, record: FunctionRecord): Promise<void> {
     const problem = await this.#caller.problem(runtimeOf(record))
     if (problem !== undefined) throw new BuildRefusal(problem)
-    await this.#requireSecrets(tenant, record)
-    await this.#caller.ensureBuilt(tenant, record)
-  }
-
-  async #requireSecrets(tenant: string, record: FunctionRecord): Promise<void> {
     try {
-      await this.#caller.requireSecrets(tenant, record)
+      await this.#caller.secretsOf(tenant, record)
     } catch (error) {
       if (error instanceof AppError && error.code === 'PLUG_FAILED') throw new BuildRefusal(error.message)
       throw error
     }
+    await this.#caller.ensureBuilt(tenant, record)
   }
 
   async ask(tenant: string, record: FunctionRecord, signal: AbortSignal): Promise<string | undefined> {
@@ -74,6 +62,10 @@ export class ProcessRunner implements VersionRunner {
   }
 
   ended(): Promise<void> {
+    return Promise.resolve()
+  }
+
+  described(): Promise<void> {
     return Promise.resolve()
   }
 

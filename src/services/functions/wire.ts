@@ -21,6 +21,7 @@ import { TYPE_NAMES } from './function-type.ts'
 
 export const PREFIX = '/registry/v2'
 
+/** JSON leaves out what is undefined. */
 type Wire = Readonly<Record<string, unknown>>
 
 /** `tenant`: who asks, which the addresses of webscripts have. */
@@ -117,39 +118,25 @@ export function jobBody({ type, job, function: about, operation }: FunctionJob):
     operation,
     createdBy: user ?? 'system',
     createdAt: isoOf(queueTime),
-    ...(processedTime !== undefined && { processedAt: isoOf(processedTime) }),
-    ...(finishedTime !== undefined && { finishedAt: isoOf(finishedTime) }),
+    processedAt: isoOf(processedTime),
+    finishedAt: isoOf(finishedTime),
     attemptsMade,
-    ...(failedReason !== undefined && { failureReason: failedReason }),
-    ...(about && { function: aboutBody(about) }),
+    failureReason: failedReason,
+    function: about && aboutBody(about),
     _links: { ...jobLinks({ type, id }), ...ofFunction(about) },
   }
 }
 
 export function jobDetailBody(found: FunctionJob): Wire {
-  const { id, _links: _own, ...summary } = jobBody(found)
-  const { job, type, function: about } = found
-  const { event } = jobLinks({ type, id: job.id })
-  return {
-    job: {
-      ...summary,
-      request: requestOf(found),
-      ...(job.result !== undefined && { result: job.result }),
-      job: { ...technical(job, type), id },
-    },
-    _links: { event, ...ofFunction(about) },
-  }
+  const { id: _id, _links: _own, ...job } = jobReportBody(found)
+  const { event } = jobLinks({ type: found.type, id: found.job.id })
+  return { job, _links: { event, ...ofFunction(found.function) } }
 }
 
 /** A job as the report of its version shows it. */
 export function jobReportBody(found: FunctionJob): Wire {
-  const { job } = found
-  return {
-    ...jobBody(found),
-    request: requestOf(found),
-    ...(job.result !== undefined && { result: job.result }),
-    job: technical(job, found.type),
-  }
+  const { job, type } = found
+  return { ...jobBody(found), request: requestOf(found), result: job.result, job: technical(job, type) }
 }
 
 /** What a job was asked to do, in the words of its type. */
@@ -198,18 +185,12 @@ function batchRequest({ name, functionType, childType, ...rest }: Wire): Wire {
 export function eventText(event: FunctionJobEvent): string {
   if ('text' in event) return frame(event.event, event.text)
   const { event: name, type, id, function: about, time, prev, result, failedReason, delay, progress } = event
-  const data = {
-    ...(result !== undefined && { returnvalue: result }),
-    ...(failedReason !== undefined && { failedReason }),
-    ...(delay !== undefined && { delay }),
-    ...(progress !== undefined && name === 'progress' && { data: progress.done }),
-    ...(prev !== undefined && { prev }),
-  }
+  const done = name === 'progress' ? progress?.done : undefined
   const body = {
     job: { type, id },
-    ...(about && { function: aboutBody(about) }),
+    function: about && aboutBody(about),
     timestamp: isoOf(time),
-    data,
+    data: { returnvalue: result, failedReason, delay, data: done, prev },
     _links: { job: { href: jobHref({ type, id }) }, ...ofFunction(about) },
   }
   return frame(name, JSON.stringify(body))
@@ -239,10 +220,10 @@ function technical(job: FunctionJob['job'], type: JobType): Wire {
     name: type,
     progress: progress?.done ?? 0,
     attemptsMade,
-    ...(finishedTime !== undefined && { finishedOn: finishedTime }),
-    ...(processedTime !== undefined && { processedOn: processedTime }),
-    ...(failedReason !== undefined && { failedReason }),
-    ...(parent !== undefined && { parent: { id: parent } }),
+    finishedOn: finishedTime,
+    processedOn: processedTime,
+    failedReason,
+    parent: parent === undefined ? undefined : { id: parent },
   }
 }
 
@@ -266,6 +247,6 @@ export function versionHref({ type, name, version }: FunctionId): string {
   return `${PREFIX}/${type}/${name}/versions/${version}`
 }
 
-function isoOf(ms: number): string {
-  return new Date(ms).toISOString()
+function isoOf(ms: number | undefined): string | undefined {
+  return ms === undefined ? undefined : new Date(ms).toISOString()
 }

@@ -51,7 +51,10 @@ const ROUTES = [
     body: Upload,
     server: { bodyLimit: MAX_FORM },
     answers: { 201: ChangedModelSchema },
-    handler: async ({ api, body, reply }) => reply.code(201).send(uploaded(await api.create(body))),
+    handler: async ({ api, body, reply }) => {
+      const created = await api.create(body)
+      return reply.code(201).send(uploaded(created))
+    },
   }),
   // clients put what the documents of the interface post
   ...(['POST', 'PUT'] as const).map((method) =>

@@ -32,9 +32,13 @@ import type {
 export { type Framework, FRAMEWORKS, REMOTE_PROTOCOLS, type RemoteProtocol } from './frameworks.ts'
 export type { ModelInfo, RemoteModel } from './model-schema.ts'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface ModelsService {
   as(caller: Caller): ModelsApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedModels extends ModelsService {
   /** What the function registry asks for its versions of models. */
   readonly releases: ModelReleases
   start(): Promise<void>

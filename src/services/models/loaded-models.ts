@@ -5,17 +5,10 @@ import type { ModelDriver, ModelPackage, OpenModel } from './driver.ts'
 /** models of a host that are loaded at once */
 const MAX_LOADED = 200
 
-export interface LoadedModel {
-  readonly driver: string
-  readonly model: OpenModel
-}
-
 interface Entry {
-  readonly loading: Promise<LoadedModel>
+  readonly loading: Promise<OpenModel>
   /** calls that are open */
   uses: number
-  /** nobody else gets it, and it is closed with its last call */
-  isDropped: boolean
 }
 
 export class LoadedModels {
@@ -37,11 +30,11 @@ export class LoadedModels {
   async use<T>(
     { tenant, digest }: Pick<ModelPackage, 'tenant' | 'digest'>,
     packageOf: () => Promise<ModelPackage>,
-    work: (loaded: LoadedModel) => Promise<T>,
+    work: (model: OpenModel) => Promise<T>,
   ): Promise<T> {
     if (this.#isClosed) throw new AppError('CLOSED', 'the host is stopping')
     const key = `${tenant}/${digest}`
-    const entry = this.#entries.get(key) ?? { loading: this.#load(packageOf), uses: 0, isDropped: false }
+    const entry = this.#entries.get(key) ?? { loading: this.#load(packageOf), uses: 0 }
     // the last one used comes last
     this.#entries.delete(key)
     this.#entries.set(key, entry)
@@ -50,11 +43,14 @@ export class LoadedModels {
       return await work(await entry.loading)
     } catch (error) {
       // one that could not be loaded is tried again by the next call
-      entry.loading.catch(() => this.#forget(key, entry))
+      entry.loading.catch(() => {
+        if (this.#entries.get(key) === entry) this.#entries.delete(key)
+      })
       throw error
     } finally {
       entry.uses--
-      if (entry.isDropped && entry.uses === 0) void closed(entry)
+      // one that was dropped is closed with its last call
+      if (entry.uses === 0 && !this.#isClosed && this.#entries.get(key) !== entry) void closed(entry)
       this.#evict()
     }
   }
@@ -65,7 +61,6 @@ export class LoadedModels {
     const entry = this.#entries.get(key)
     if (entry === undefined) return
     this.#entries.delete(key)
-    entry.isDropped = true
     if (entry.uses === 0) void closed(entry)
   }
 
@@ -95,15 +90,11 @@ export class LoadedModels {
     return `no driver of this host runs this model of ${model.framework}: ${reasons.join('; ')}`
   }
 
-  async #load(packageOf: () => Promise<ModelPackage>): Promise<LoadedModel> {
+  async #load(packageOf: () => Promise<ModelPackage>): Promise<OpenModel> {
     const model = await packageOf()
     const found = await this.#driverFor(model)
     if (typeof found === 'string') throw new AppError('UNSUPPORTED', found)
-    return { driver: found.name, model: await found.open(model) }
-  }
-
-  #forget(key: string, entry: Entry): void {
-    if (this.#entries.get(key) === entry) this.#entries.delete(key)
+    return found.open(model)
   }
 
   #evict(): void {
@@ -119,7 +110,7 @@ export class LoadedModels {
 
 async function closed(entry: Entry): Promise<void> {
   try {
-    await (await entry.loading).model.close()
+    await (await entry.loading).close()
   } catch {
     // what was never loaded holds nothing, and who loaded it was told
   }

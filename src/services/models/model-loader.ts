@@ -44,10 +44,9 @@ export class ModelLoader {
     packageOf: () => Promise<ModelPackage>,
   ): Promise<ModelState> {
     try {
-      return await this.#options.loaded.use(model, packageOf, async ({ driver, model: opened }) => {
-        const { frameworkVersion, signatures, warnings } = opened
+      return await this.#options.loaded.use(model, packageOf, async ({ frameworkVersion, signatures, warnings }) => {
         const known = frameworkVersion === undefined ? {} : { frameworkVersion }
-        return { kind: 'ready', driver, ...known, signatures, warnings } as const
+        return { kind: 'ready', ...known, signatures, warnings } as const
       })
     } catch (error) {
       return failedState(error)

@@ -17,8 +17,6 @@ export interface ModelRecord {
   readonly digest: string
   /** never the same for two uploads */
   readonly upload: string
-  /** of the zip; 0 without one */
-  readonly size: number
   /** the server that has it, with sealed headers; then there is no zip */
   readonly remote?: SealedRemote
   readonly state: ModelState
@@ -33,7 +31,6 @@ export type ModelState =
   | { readonly kind: 'loading' }
   | {
       readonly kind: 'ready'
-      readonly driver: string
       readonly frameworkVersion?: string
       readonly signatures: readonly Signature[]
       readonly warnings: readonly string[]

@@ -5,6 +5,7 @@ import {
   type Checked,
   checked,
   closed,
+  CONNECTION_HEADERS,
   type Decoded,
   type Problem,
   readOnly,
@@ -25,20 +26,14 @@ const MAX_VALUE = 8_000
 const LINE = String.raw`^[\t\x20-\x7e\x80-\xff]*$`
 /** What a request says about itself. */
 const DECIDED: ReadonlySet<string> = new Set([
+  ...CONNECTION_HEADERS,
   'accept',
   'accept-encoding',
-  'connection',
   'content-encoding',
   'content-length',
   'content-type',
   'expect',
   'host',
-  'keep-alive',
-  'proxy-authorization',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
 ])
 const MAX_SIGNATURE = 200
 

@@ -89,7 +89,7 @@ export class Releases implements ModelReleases {
       await loaded.use(
         packaged,
         () => Promise.resolve(packaged),
-        ({ model }) => askExample(framework, model),
+        (model) => askExample(framework, model),
       )
     } finally {
       const served = await storeOf(tenant).find(name)
@@ -158,7 +158,6 @@ export class Releases implements ModelReleases {
         release: version,
         digest,
         upload: newId(),
-        size: zip.length,
         state: { kind: 'loading' },
         updatedBy: user,
         updatedOn: now(),

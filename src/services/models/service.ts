@@ -2,8 +2,8 @@
 import { AppError, type Caller, type Json, KeyedMutex, type Logger, perTenant, retryOnConflict } from '#kernel'
 import type { Seal } from '#platform'
 import type { Storage, Stored } from '#storage'
-import type { Classified, ModelsApi, ModelsGauges, ModelsService, Regressed } from './contract.ts'
-import type { FunctionsService } from '#services/functions/contract'
+import type { Classified, ModelsApi, ModelsGauges, OperatedModels, Regressed } from './contract.ts'
+import type { OperatedFunctions } from '#services/functions/contract'
 import { GAVE_UP, isAway, type ModelCall, type ModelDriver } from './driver.ts'
 import { FRAMEWORKS } from './frameworks.ts'
 import { LoadedModels } from './loaded-models.ts'
@@ -29,18 +29,18 @@ export interface ModelsOptions {
   /** for headers that servers of models want */
   readonly seal: Pick<Seal, 'close' | 'open'>
   /** where uploads become versions; asked at each of them */
-  readonly registry?: () => FunctionsService | undefined
+  readonly registry?: () => OperatedFunctions | undefined
   readonly logger?: Logger
 }
 
 /** of an upload that others come before */
 const MAX_TRIES = 10
 
-export function createModelsService(options: ModelsOptions): ModelsService {
+export function createModelsService(options: ModelsOptions): OperatedModels {
   return new Models(options)
 }
 
-class Models implements ModelsService {
+class Models implements OperatedModels {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
   readonly #storeOf: (tenant: string) => ModelStore
@@ -146,7 +146,6 @@ class Models implements ModelsService {
       ...known,
       ...(release !== undefined && { release }),
       upload,
-      size: zip?.length ?? 0,
       state: refusal === undefined ? { kind: 'loading' } : { kind: 'unsupported', reason: refusal },
       updatedBy: caller.user,
       updatedOn: this.#options.now(),
@@ -263,7 +262,7 @@ class Models implements ModelsService {
       const values = await this.#loaded.use(
         { tenant, digest: record.digest },
         () => this.#loader.packageOf(tenant, record),
-        ({ model }) => model.call(call),
+        (model) => model.call(call),
       )
       if (values.length !== call.instances.length) {
         const message = `the model gave ${values.length} values for ${call.instances.length} instances`

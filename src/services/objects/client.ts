@@ -12,10 +12,11 @@ import type {
   ObjectLinks,
   SignQuery,
 } from './object-schema.ts'
+import type { ExportInfo, ImportInfo, TransferQuery } from './etl/transfer-schema.ts'
+import type { Delivery, DeliveryState, Subscription, SubscriptionQuery } from './subscriptions/subscription-schema.ts'
 
-export { subscriptionsClient, type SubscriptionsClient } from './client/subscriptions-client.ts'
-
-const BASE = '/storage/v1/bucket'
+const BASE = '/storage/v1'
+const BUCKET = `${BASE}/bucket`
 
 export interface BucketAnswer extends Decoded<typeof BucketSchema> {}
 export interface ListingAnswer extends Decoded<typeof ListingSchema> {}
@@ -44,7 +45,7 @@ export interface ObjectsClient {
 
 /** Errors are the same AppErrors, as far as the wire tells them apart. `fetch`: that which the client was given. */
 export function objectsClient(http: Http, fetch: typeof globalThis.fetch = globalThis.fetch): ObjectsClient {
-  const at = (bucket: string, path: string) => `${BASE}${pathOf`/${bucket}`}/${encodedPath(path)}`
+  const at = (bucket: string, path: string) => `${BUCKET}${pathOf`/${bucket}`}/${encodedPath(path)}`
   const sign: ObjectsClient['sign'] = async (bucket, path, method, query = {}) => {
     const { _links } = await typed<{ readonly _links: ObjectLinks }>(
       http.json('GET', at(bucket, path), { query: { ...query, sign: method } }),
@@ -52,8 +53,8 @@ export function objectsClient(http: Http, fetch: typeof globalThis.fetch = globa
     return Object.values(_links)[0] ?? { href: '' }
   }
   return {
-    buckets: async () => (await typed<{ readonly buckets: readonly BucketAnswer[] }>(http.json('GET', BASE))).buckets,
-    bucket: (bucket) => typed(http.json('GET', `${BASE}${pathOf`/${bucket}`}`)),
+    buckets: async () => (await typed<{ readonly buckets: readonly BucketAnswer[] }>(http.json('GET', BUCKET))).buckets,
+    bucket: (bucket) => typed(http.json('GET', `${BUCKET}${pathOf`/${bucket}`}`)),
     list: (bucket, prefix = '', query = {}) => typed(http.json('GET', at(bucket, prefix), { query: { ...query } })),
     stat: (bucket, path) => typed(http.json('GET', at(bucket, path), { query: { stat: true } })),
     sign,
@@ -91,4 +92,46 @@ async function accepted(response: Response): Promise<Response> {
   const message = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? `${response.status} ${response.statusText}`
   const code = response.status === 404 ? 'NOT_FOUND' : response.status === 403 ? 'FORBIDDEN' : 'VALIDATION'
   throw new AppError(response.status >= 500 ? 'INTERNAL' : code, message)
+}
+
+/** What the caller behind the credentials can do. Throws `VALIDATION`, `NOT_FOUND`, `CONFLICT`, `FORBIDDEN`. */
+export interface SubscriptionsClient {
+  list(bucket: string, query?: SubscriptionQuery): Promise<readonly Subscription[]>
+  get(bucket: string, id: string): Promise<Subscription>
+  create(bucket: string, subscription: object): Promise<Subscription>
+  put(bucket: string, id: string, subscription: object): Promise<Subscription>
+  remove(bucket: string, id: string): Promise<void>
+  removeAll(bucket: string, query?: SubscriptionQuery): Promise<void>
+  deliveries(bucket: string, id: string, query?: { readonly state?: DeliveryState }): Promise<readonly Delivery[]>
+  /** imports of files into series, and exports */
+  readonly transfers: TransfersClient
+}
+
+export interface TransfersClient {
+  imports(query?: TransferQuery): Promise<readonly ImportInfo[]>
+  import(id: string): Promise<ImportInfo>
+  startExport(request: object): Promise<ExportInfo>
+  export(id: string): Promise<ExportInfo>
+}
+
+export function subscriptionsClient(http: Http): SubscriptionsClient {
+  const at = (bucket: string) => `${BASE}${pathOf`/subscription/${bucket}`}`
+  const one = (bucket: string, id: string) => `${BASE}${pathOf`/subscription/${bucket}/${id}`}`
+  const listed = async <T>(path: string, query: object, name: string): Promise<readonly T[]> =>
+    (await typed<Readonly<Record<string, readonly T[]>>>(http.json('GET', path, { query: { ...query } })))[name] ?? []
+  return {
+    list: (bucket, query = {}) => listed(at(bucket), query, 'subscriptions'),
+    get: (bucket, id) => typed(http.json('GET', one(bucket, id))),
+    create: (bucket, body) => typed(http.json('POST', at(bucket), { body })),
+    put: (bucket, id, body) => typed(http.json('PUT', one(bucket, id), { body })),
+    remove: async (bucket, id) => void (await http.json('DELETE', one(bucket, id))),
+    removeAll: async (bucket, query = {}) => void (await http.json('DELETE', at(bucket), { query: { ...query } })),
+    deliveries: (bucket, id, query = {}) => listed(`${one(bucket, id)}/deliveries`, query, 'deliveries'),
+    transfers: {
+      imports: (query = {}) => listed(`${BASE}/import`, query, 'imports'),
+      import: (id) => typed(http.json('GET', `${BASE}${pathOf`/import/${id}`}`)),
+      startExport: (body) => typed(http.json('POST', `${BASE}/export`, { body })),
+      export: (id) => typed(http.json('GET', `${BASE}${pathOf`/export/${id}`}`)),
+    },
+  }
 }

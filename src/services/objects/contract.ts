@@ -41,15 +41,19 @@ export const MAX_EXPIRY = 604_800
 /** what is stored without a content type */
 export const DEFAULT_CONTENT_TYPE = 'binary/octet-stream'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface ObjectsService {
   /** With the rights of users. */
   as(caller: Caller): ObjectsApi
   /** With every right on every bucket: for services of the host, which write what users only read. */
   inside(tenant: string): ObjectsApi
-  changes(tenant: string): ObjectChanges
   /** Whether the tenant has stored anything. */
   hasTenant(tenant: string): Promise<boolean>
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedObjects extends ObjectsService {
+  changes(tenant: string): ObjectChanges
   /** Tenants whose log of changes has entries, for a reader that starts. */
   tenantsWithChanges(): Promise<readonly string[]>
   /**
@@ -223,7 +227,6 @@ export interface RemoveOptions {
   /** with `recursive`: at most so many objects, and `next` when there are more */
   readonly maxKeys?: number | undefined
   readonly startAfter?: string | undefined
-  readonly cause?: ObjectCause
 }
 
 export interface Removed {
@@ -332,7 +335,7 @@ export interface ObjectsApi {
     bucket: string,
     target: string,
     source: string,
-    options?: { readonly move?: boolean | undefined; readonly cause?: ObjectCause },
+    options?: { readonly move?: boolean | undefined },
   ): Promise<ObjectRecord>
   remove(bucket: string, path: string, options?: RemoveOptions): Promise<Removed>
   readonly uploads: UploadsApi

@@ -3,7 +3,7 @@
  * the claim, and whatever else happens, the document of the claim leads to it. So does that of a content which was
  * replaced or removed. The sweeper takes such contents away, in this life of the host or in a later one.
  */
-import { AppError, type Logger, messageOf, type StartTimer } from '#kernel'
+import { AppError, RepeatableWork, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Condition, StoreTime, Write } from '#storage'
 import type { ContentStore } from './contract.ts'
 import type { ObjectTable } from './object-table.ts'
@@ -30,17 +30,10 @@ export interface LooseDependencies {
   readonly logger: Logger
 }
 
-/** One of a tenant at a time. */
-interface Sweep {
-  /** there may be more than when it looked */
-  isAgain: boolean
-  done: Promise<void>
-}
-
 export class LooseContents {
   readonly #dependencies: LooseDependencies
-  readonly #sweeps = new Map<string, Sweep>()
-  readonly #retries = new Map<string, () => void>()
+  /** by tenant */
+  readonly #sweeps = new Map<string, RepeatableWork>()
   #isStopped = false
 
   constructor(dependencies: LooseDependencies) {
@@ -70,55 +63,51 @@ export class LooseContents {
   async drop(table: ObjectTable, { id, version }: Claim): Promise<void> {
     try {
       await table.loose.put(id, { until: 0 }, version)
-      void this.sweep(table)
+      this.sweep(table)
     } catch (error) {
       if (error instanceof AppError && error.code === 'CONFLICT') return
-      this.#failed(table, error)
+      this.#sweepOf(table).postpone(error)
     }
   }
 
-  /** Takes away, in the background, what no object refers to; resolves when it has looked. Never rejects. */
-  sweep(table: ObjectTable): Promise<void> {
-    const running = this.#sweeps.get(table.tenant)
-    if (running !== undefined) {
-      running.isAgain = true
-      return running.done
-    }
-    if (this.#isStopped) return Promise.resolve()
-    const sweep: Sweep = { isAgain: true, done: Promise.resolve() }
-    this.#sweeps.set(table.tenant, sweep)
-    sweep.done = this.#run(table, sweep)
-    return sweep.done
+  /** Takes away, in the background, what no object refers to. */
+  sweep(table: ObjectTable): void {
+    this.#sweepOf(table).wake()
   }
 
   /** Resolves when nothing is under way. */
   async idle(): Promise<void> {
-    while (this.#sweeps.size > 0) await Promise.all([...this.#sweeps.values()].map(({ done }) => done))
+    await Promise.all([...this.#sweeps.values()].map((sweep) => sweep.idle()))
   }
 
   async stop(): Promise<void> {
     this.#isStopped = true
-    for (const cancel of this.#retries.values()) cancel()
-    await this.idle()
+    await Promise.all([...this.#sweeps.values()].map((sweep) => sweep.stop()))
   }
 
-  async #run(table: ObjectTable, sweep: Sweep): Promise<void> {
-    try {
-      while (sweep.isAgain && !this.#isStopped) {
-        sweep.isAgain = false
-        await this.#sweepOnce(table)
-      }
-    } catch (error) {
-      this.#failed(table, error)
-    } finally {
-      this.#sweeps.delete(table.tenant)
-    }
+  #sweepOf(table: ObjectTable): RepeatableWork {
+    const { tenant } = table
+    const known = this.#sweeps.get(tenant)
+    if (known !== undefined) return known
+    const { later, logger } = this.#dependencies
+    const sweep: RepeatableWork = new RepeatableWork({
+      work: () => this.#sweep(table, () => sweep.isStopped),
+      later,
+      retryMs: RETRY_MS,
+      failed: (error) =>
+        logger.warn(
+          `contents of ${tenant} that nobody refers to could not be taken away; they are later: ${messageOf(error)}`,
+        ),
+    })
+    if (this.#isStopped) void sweep.stop()
+    this.#sweeps.set(tenant, sweep)
+    return sweep
   }
 
-  async #sweepOnce(table: ObjectTable): Promise<void> {
+  async #sweep(table: ObjectTable, isStopped: () => boolean): Promise<void> {
     const where = [{ any: nobodys(await table.store.now()) }]
     let failure: unknown
-    for (let after = ''; !this.#isStopped;) {
+    for (let after = ''; !isStopped();) {
       const found = await table.loose.find({ where, limit: SLICE, ...(after !== '' && { afterId: after }) })
       for (let at = 0; at < found.length; at += AT_ONCE) {
         const some = found.slice(at, at + AT_ONCE)
@@ -151,20 +140,6 @@ export class LooseContents {
       if (error instanceof AppError && error.code === 'CONFLICT') return false
       throw error
     }
-  }
-
-  #failed(table: ObjectTable, error: unknown): void {
-    const { tenant } = table
-    if (this.#isStopped || this.#retries.has(tenant)) return
-    const { logger, later } = this.#dependencies
-    logger.warn(
-      `contents of ${tenant} that nobody refers to could not be taken away; they are later: ${messageOf(error)}`,
-    )
-    const cancel = later(RETRY_MS, () => {
-      this.#retries.delete(tenant)
-      void this.sweep(table)
-    })
-    this.#retries.set(tenant, cancel)
   }
 }
 

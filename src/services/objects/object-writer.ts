@@ -15,16 +15,16 @@ import {
   type ObjectRecord,
 } from './contract.ts'
 import type { PutOptions, WriteCondition } from './contract.ts'
-import { foldersWithout } from './empty-folders.ts'
 import type { Claim, LooseContents } from './loose-contents.ts'
-import { entryId, findObject, keyOf, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
+import { entryId, findObject, keyOf, objectsFrom, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
+import { foldersAround } from './paths.ts'
 
 const MAX_CONTENT_TYPE = 255
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+\s*(?:;|$)/
 /** bytes of all names and values, as S3 has it */
 const MAX_METADATA_BYTES = 2_048
 /** what a header may have */
-const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
+export const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 
 /** Throws `VALIDATION` with all problems. */
@@ -51,6 +51,9 @@ export function checkPut({ contentType, metadata = {} }: Pick<PutOptions, 'conte
 function isContentType(text: string): boolean {
   return text.length <= MAX_CONTENT_TYPE && HEADER_TEXT.test(text) && MEDIA_TYPE.test(text)
 }
+
+/** documents that a store gives at once */
+const READ_AT_ONCE = 1_000
 
 export interface WriterDependencies {
   readonly contents: ContentStore
@@ -125,38 +128,25 @@ export class ObjectWriter {
   }
 
   /** `NOT_FOUND` without the source. */
-  async copy(
-    table: ObjectTable,
-    bucket: string,
-    target: string,
-    source: string,
-    cause?: ObjectCause,
-  ): Promise<ObjectRecord> {
+  async copy(table: ObjectTable, bucket: string, target: string, source: string): Promise<ObjectRecord> {
     const found = await this.#source(table, bucket, source)
     if (source === target) return found.value
     return this.#placing(table, async (claim) => {
       if (!(await this.#dependencies.contents.copy(table.tenant, found.value.content, claim.id))) throw replaced(source)
       const record = { ...found.value, path: target, modified: this.#dependencies.now(), content: claim.id }
       const ending = this.#dependencies.loose.ending(table, claim)
-      return this.#commit(table, { record, cause, writes: async () => [ending] })
+      return this.#commit(table, { record, writes: async () => [ending] })
     })
   }
 
   /** The content changes its object. */
-  async move(
-    table: ObjectTable,
-    bucket: string,
-    target: string,
-    source: string,
-    cause?: ObjectCause,
-  ): Promise<ObjectRecord> {
+  async move(table: ObjectTable, bucket: string, target: string, source: string): Promise<ObjectRecord> {
     const found = await this.#source(table, bucket, source)
     if (source === target) return found.value
     const time = this.#dependencies.now()
     const record = { ...found.value, path: target, modified: time }
     const outcome = await this.#commit(table, {
       record,
-      cause,
       writes: async () => {
         const now = await findObject(table, bucket, source)
         if (now?.version !== found.version) throw replaced(source)
@@ -164,13 +154,13 @@ export class ObjectWriter {
         const left = await foldersWithout(table, bucket, [source], [target])
         return [table.entries.deleting(entryId(bucket, source), found.version), ...left]
       },
-      changes: [{ event: 'delete', object: found.value, time, ...(cause && { cause }) }],
+      changes: [{ event: 'delete', object: found.value, time }],
     })
     return outcome.record
   }
 
   /** Removes records that were just read, of one bucket and in order of path; each must be as it was. */
-  async remove(table: ObjectTable, stored: readonly Stored<ObjectRecord>[], cause?: ObjectCause): Promise<void> {
+  async remove(table: ObjectTable, stored: readonly Stored<ObjectRecord>[]): Promise<void> {
     const [first] = stored
     if (first === undefined) return
     const { bucket } = first.value
@@ -188,20 +178,20 @@ export class ObjectWriter {
       ...left,
       appending(
         table,
-        stored.map(({ value }) => ({ event: 'delete', object: value, time, ...(cause && { cause }) })),
+        stored.map(({ value }) => ({ event: 'delete', object: value, time })),
       ),
     ])
-    void this.#dependencies.loose.sweep(table)
+    this.#dependencies.loose.sweep(table)
     this.#dependencies.changed(table.tenant, { put: 0, removed: stored.length })
   }
 
   /** One object; false when there is none. */
-  removeOne(table: ObjectTable, bucket: string, path: string, cause?: ObjectCause): Promise<boolean> {
+  removeOne(table: ObjectTable, bucket: string, path: string): Promise<boolean> {
     return this.#dependencies.mutex.run(lockOf(table, bucket, path), () =>
       retryOnConflict(async () => {
         const found = await findObject(table, bucket, path)
         if (found === undefined) return false
-        await this.remove(table, [found], cause)
+        await this.remove(table, [found])
         return true
       }),
     )
@@ -246,7 +236,7 @@ export class ObjectWriter {
       ...(effects?.writes() ?? []),
       appending(table, [change, ...changes]),
     ])
-    if (before !== undefined) void loose.sweep(table)
+    if (before !== undefined) loose.sweep(table)
     changed(table.tenant, { put: 1, removed: changes.length })
     return { record, isMade: true }
   }
@@ -305,4 +295,49 @@ function unexpected(path: string, found: ObjectRecord | undefined, wanted: strin
 
 function replaced(path: string): AppError {
   return new AppError('CONFLICT', `The object ${path} was replaced or removed meanwhile; look again`)
+}
+
+/**
+ * Writes that take away the documents of folders that are left without an object (TABLE-1). `gone`: paths of one bucket; `made`: those that the same commit
+ * makes. Versions are read before the look at what is in the folders: an object that is put meanwhile writes the
+ * documents anew, and the commit is refused.
+ */
+async function foldersWithout(
+  table: ObjectTable,
+  bucket: string,
+  gone: readonly string[],
+  made: readonly string[] = [],
+): Promise<readonly Write[]> {
+  const counts = new Map<string, number>()
+  for (const path of gone) for (const folder of foldersAround(path)) counts.set(folder, (counts.get(folder) ?? 0) + 1)
+  const versions = await versionsOf(table, bucket, [...counts.keys()])
+  const isGone = new Set(gone)
+  const kept = new Set(made.flatMap(foldersAround))
+  const writes: Write[] = []
+  // innermost first: what is kept keeps all around it
+  for (const [folder, count] of [...counts].sort(([a], [b]) => b.length - a.length)) {
+    if (kept.has(folder)) continue
+    const inside = await objectsFrom(table, bucket, folder, { limit: count + 1 })
+    if (inside.some(({ value }) => !isGone.has(value.path))) {
+      for (const one of foldersAround(folder)) kept.add(one)
+      continue
+    }
+    const id = entryId(bucket, folder)
+    const version = versions.get(id)
+    if (version !== undefined) writes.push(table.entries.deleting(id, version))
+  }
+  return writes
+}
+
+async function versionsOf(
+  { entries }: ObjectTable,
+  bucket: string,
+  folders: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  const ids = folders.map((folder) => entryId(bucket, folder))
+  const versions = new Map<string, number>()
+  for (let at = 0; at < ids.length; at += READ_AT_ONCE) {
+    for (const { id, version } of await entries.getMany(ids.slice(at, at + READ_AT_ONCE))) versions.set(id, version)
+  }
+  return versions
 }

@@ -93,7 +93,7 @@ export class PartUploads implements UploadsApi {
           table.parts.putting(partId, { ...part, upload: id, content: claim.id }, before?.version ?? 'absent'),
           ...(before === undefined ? [] : [loose.letting(table, before.value.content)]),
         ])
-        if (before !== undefined) void loose.sweep(table)
+        if (before !== undefined) loose.sweep(table)
       })
       return part
     } catch (error) {
@@ -177,7 +177,7 @@ export class PartUploads implements UploadsApi {
       ])
       if (parts.length < SLICE) break
     }
-    void loose.sweep(table)
+    loose.sweep(table)
   }
 }
 

@@ -20,17 +20,13 @@ export interface Removal extends RemoveOptions {
 }
 
 export async function removeObjects(table: ObjectTable, writer: ObjectWriter, removal: Removal): Promise<Removed> {
-  const { bucket, path, recursive = false, cause } = removal
+  const { bucket, path, recursive = false } = removal
   const isNamed = path !== '' && !path.endsWith('/')
-  if (isNamed && (await writer.removeOne(table, bucket, path, cause))) return { paths: [path], count: 1 }
+  if (isNamed && (await writer.removeOne(table, bucket, path))) return { paths: [path], count: 1 }
   return recursive ? removeAll(table, writer, removal) : removeFolder(table, writer, removal)
 }
 
-async function removeFolder(
-  table: ObjectTable,
-  writer: ObjectWriter,
-  { bucket, path, cause }: Removal,
-): Promise<Removed> {
+async function removeFolder(table: ObjectTable, writer: ObjectWriter, { bucket, path }: Removal): Promise<Removed> {
   const found = path.endsWith('/') ? await table.entries.get(entryId(bucket, path)) : undefined
   if (found === undefined) throw nothingAt(bucket, path)
   const inside = await objectsFrom(table, bucket, path, { limit: 2 })
@@ -40,7 +36,7 @@ async function removeFolder(
       `The folder ${path} is not empty; remove what is in it first, or ask for recursive=true`,
     )
   }
-  await writer.removeOne(table, bucket, folderMark(path), cause)
+  await writer.removeOne(table, bucket, folderMark(path))
   return { paths: [path], count: 1 }
 }
 
@@ -79,13 +75,13 @@ interface RemovedSlice {
 async function removeSlice(
   table: ObjectTable,
   writer: ObjectWriter,
-  { bucket, path, all = false, maxKeys = SLICE, startAfter = '', cause }: Removal,
+  { bucket, path, all = false, maxKeys = SLICE, startAfter = '' }: Removal,
 ): Promise<RemovedSlice> {
   const found = await objectsFrom(table, bucket, path, { after: startAfter, limit: maxKeys })
   const some = fewEnough(found)
   // a hidden one that came after the look stays
   const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
-  await writer.remove(table, gone, cause)
+  await writer.remove(table, gone)
   return {
     gone: gone.map(({ value }) => value.path).filter((one) => !isFolderMark(one)),
     after: some.at(-1)?.value.path ?? startAfter,

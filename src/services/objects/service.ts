@@ -8,7 +8,7 @@ import type {
   ObjectChanges,
   ObjectsApi,
   ObjectsGauges,
-  ObjectsService,
+  OperatedObjects,
 } from './contract.ts'
 import { LooseContents } from './loose-contents.ts'
 import { openTable, PARTITION, type ObjectTable } from './object-table.ts'
@@ -30,14 +30,14 @@ export interface ObjectsOptions {
   readonly origin: () => string
 }
 
-export function createObjectsService(options: ObjectsOptions): ObjectsService {
+export function createObjectsService(options: ObjectsOptions): OperatedObjects {
   return new Objects(options)
 }
 
 /** Tables have no state: what is forgotten is opened again. */
 const MAX_TABLES = 1_000
 
-class Objects implements ObjectsService {
+class Objects implements OperatedObjects {
   readonly #options: ObjectsOptions
   readonly #tables = new LruCache<string, ObjectTable>(MAX_TABLES)
   /** tenants that have something */
@@ -116,14 +116,16 @@ class Objects implements ObjectsService {
     const tenants = await this.#options.storage.tenants()
     this.#sweeping = (async () => {
       // one after the other: there may be many
-      for (const tenant of tenants) await this.#loose.sweep(this.#table(tenant))
+      for (const tenant of tenants) {
+        this.#loose.sweep(this.#table(tenant))
+        await this.#loose.idle()
+      }
     })()
   }
 
   async stop(): Promise<void> {
     await this.#loose.stop()
     await this.#sweeping
-    await this.#options.contents.close()
   }
 
   async settled(): Promise<void> {

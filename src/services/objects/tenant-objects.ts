@@ -1,12 +1,16 @@
 /** What one caller does with the objects of its tenant. */
 import { AppError, makeIssue, refuse, shown } from '#kernel'
+import type { Condition } from '#storage'
 import { requireRight } from './buckets.ts'
 import {
   type BucketRight,
   type ByteRange,
   DEFAULT_EXPIRY,
+  DEFAULT_KEYS,
+  isHidden,
   type ListOptions,
   MAX_EXPIRY,
+  MAX_KEYS,
   MAX_OBJECT_BYTES,
   type ObjectBucket,
   type ObjectFolder,
@@ -21,16 +25,16 @@ import {
   type SignOptions,
   type UploadsApi,
 } from './contract.ts'
-import { listObjects } from './list-objects.ts'
-import { entryId, type ObjectEntry } from './object-table.ts'
+import { afterAllOf, entryId, keyOf, type ObjectEntry, type ObjectTable, siblingIn } from './object-table.ts'
 import { folderMark, hasHiddenPart, readObjectPath, readPath, readPrefix } from './paths.ts'
 import { MAX_PARTS, PartUploads, type PartUploadsDependencies } from './part-uploads.ts'
 import { removeObjects } from './remove-objects.ts'
 import { shownEntry } from './show.ts'
-import { attachment, LENGTH_PARAMETER, signedAddress, signingTime } from './signing/sign-address.ts'
-import { signedForm } from './signing/sign-form.ts'
+import { attachment, LENGTH_PARAMETER, signedAddress, signedForm, signingTime } from './signing/sign-address.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 
+/** pages of hidden objects that are passed over before the rest is left to the next page */
+const MAX_LOOKS = 20
 /** Any would do: whoever checks takes the one that it was signed for. */
 const REGION = 'us-east-1'
 const FOLDER_TYPE = 'application/x-directory'
@@ -121,12 +125,12 @@ export class TenantObjects implements ObjectsApi {
     bucket: string,
     target: string,
     source: string,
-    { move = false, cause }: Parameters<ObjectsApi['copy']>[3] = {},
+    { move = false }: Parameters<ObjectsApi['copy']>[3] = {},
   ): Promise<ObjectRecord> {
     const { alias } = this.#with(bucket, 'read', 'write', ...(move ? (['delete'] as const) : []))
     const { writer, table } = this.#dependencies
     const [to, from] = [readObjectPath(target), readObjectPath(source)]
-    return move ? writer.move(table, alias, to, from, cause) : writer.copy(table, alias, to, from, cause)
+    return move ? writer.move(table, alias, to, from) : writer.copy(table, alias, to, from)
   }
 
   async remove(bucket: string, path: string, options: RemoveOptions = {}): Promise<Removed> {
@@ -154,28 +158,28 @@ export class TenantObjects implements ObjectsApi {
       date: time.slice(0, 8),
       region: REGION,
     }
-    const order = { bucket: name, path: signed, time, key }
     const { contentType, contentLength, asAttachment = false, origin: at = origin() } = options
     const length = contentLength && lengthOf(contentLength)
-    const ofUpload = contentType === undefined ? {} : { contentType }
-    if (upload !== undefined) {
-      const more = partParameters(method, upload, part)
-      return { method, href: signedAddress({ ...order, method, origin: at, expiry, more }) }
-    }
+    const order = { bucket: name, path: signed, time, key }
+    const addressed = (
+      more: readonly (readonly [string, string])[] = [],
+      ofUpload: { contentType?: string | undefined } = {},
+    ) => ({
+      method,
+      href: signedAddress({ ...order, ...ofUpload, method, origin: at, expiry, more }),
+    })
+    if (upload !== undefined) return addressed(partParameters(method, upload, part))
     switch (method) {
-      case 'GET': {
-        const more = asAttachment ? ([['response-content-disposition', attachment(signed)]] as const) : []
-        return { method, href: signedAddress({ ...order, method, origin: at, expiry, more }) }
-      }
+      case 'GET':
+        return addressed(asAttachment ? [['response-content-disposition', attachment(signed)]] : [])
       case 'DELETE':
-        return { method, href: signedAddress({ ...order, method, origin: at, expiry }) }
+        return addressed()
       case 'PUT': {
-        const more = length === undefined ? [] : ([[LENGTH_PARAMETER, length.join('-')]] as const)
-        const href = signedAddress({ ...order, method, origin: at, expiry, ...ofUpload, more })
-        return { method, href, ...(contentType !== undefined && { headers: { 'content-type': contentType } }) }
+        const link = addressed(length && [[LENGTH_PARAMETER, length.join('-')]], { contentType })
+        return { ...link, ...(contentType !== undefined && { headers: { 'content-type': contentType } }) }
       }
       case 'POST': {
-        const formData = signedForm({ ...order, until: ms + expiry * 1_000, ...ofUpload, ...(length && { length }) })
+        const formData = signedForm({ ...order, until: ms + expiry * 1_000, contentType, length })
         return { method, href: `${at}/${encodeURIComponent(name)}/`, formData }
       }
     }
@@ -227,4 +231,45 @@ function partParameters(
   }
   if (upload === 'new') return [['uploads', '']]
   return [...(isPart ? [['partNumber', String(part)] as const] : []), ['uploadId', upload]]
+}
+
+/** All that begins with a prefix, or what is in one folder. `startAfter`: a path, of an entry or not. */
+async function listObjects(
+  table: ObjectTable,
+  bucket: string,
+  prefix: string,
+  { recursive = false, maxKeys = DEFAULT_KEYS, startAfter = '', all = false }: ListOptions,
+): Promise<ObjectListing> {
+  const limit = Math.min(maxKeys, MAX_KEYS)
+  const folder = recursive ? '' : prefix.slice(0, prefix.lastIndexOf('/') + 1)
+  const isBehindPrefix = startAfter !== '' && !isBefore(startAfter, prefix)
+  // behind everything in the folder
+  if (isBehindPrefix && !startAfter.startsWith(folder)) return { entries: [] }
+  const field = recursive ? 'key' : 'sibling'
+  const placeOf = (path: string) =>
+    recursive ? keyOf(bucket, path) : siblingIn(bucket, folder, path.slice(folder.length))
+  const end = afterAllOf(placeOf(prefix))
+  const entries: ObjectEntry[] = []
+  let after: Condition = isBehindPrefix
+    ? { field, op: 'gt', value: placeOf(startAfter) }
+    : { field, op: 'gte', value: placeOf(prefix) }
+  for (let looks = 1; ; looks++) {
+    const wanted = limit + 1 - entries.length
+    const found = await table.entries.find({
+      where: [after, { field, op: 'lt', value: end }],
+      sort: [{ field }],
+      limit: wanted,
+    })
+    const last = found.at(-1)?.value
+    for (const { value } of found) if (all || !isHidden(value.path)) entries.push(value)
+    if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.path ?? '' }
+    if (last === undefined || found.length < wanted) return { entries }
+    if (looks === MAX_LOOKS) return { entries, next: last.path }
+    after = { field, op: 'gt', value: placeOf(last.path) }
+  }
+}
+
+/** In byte order. */
+function isBefore(a: string, b: string): boolean {
+  return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0
 }

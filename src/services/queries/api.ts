@@ -25,16 +25,8 @@ import type {
 import { ARROW_MEDIA_TYPE, begun } from './execution/run.ts'
 import { OVERRIDE_NAMES } from './query/overrides.ts'
 import { QUERY_SCHEMA_DOCUMENT, QuerySchema } from './query/query-schema.ts'
-import {
-  EntitySchema,
-  ErrorSchema,
-  MessageSchema,
-  NamedStoredQuery,
-  NewStoredQuery,
-  PageSchema,
-  RemovedSchema,
-  SEARCH,
-} from './stored/stored-schema.ts'
+import { NamedStoredQuery, NewStoredQuery } from './stored/stored-body.ts'
+import { EntitySchema, ErrorSchema, MessageSchema, PageSchema, RemovedSchema, SEARCH } from './stored/stored-schema.ts'
 
 const COLLECTION = '/config/query'
 const CSV_MEDIA_TYPE = 'text/csv'

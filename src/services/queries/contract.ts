@@ -14,9 +14,13 @@
 import type { Caller, ExpectedVersion, Issue, Json, JsonObject } from '#kernel'
 import type { SearchParameters, StoredQuery } from './stored/stored-schema.ts'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface QueriesService {
   as(caller: Caller): QueriesApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedQueries extends QueriesService {
   /** What an execution of this query would refuse, from the query alone. At once. */
   check(query: unknown): readonly Issue[]
   gauges(): QueriesGauges

@@ -2,7 +2,7 @@
 import { type Caller, type Issue, perTenant, refusedBy, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Collection, Storage } from '#storage'
-import type { OpenedResult, QueriesApi, QueriesService, QuerySource, Readiness, ResourceSelector } from './contract.ts'
+import type { OpenedResult, QueriesApi, OperatedQueries, QuerySource, Readiness, ResourceSelector } from './contract.ts'
 import { QuerySlots } from './execution/query-slots.ts'
 import { begin, openRun, resultOf, type Run } from './execution/run.ts'
 import { readQuery } from './query/read-query.ts'
@@ -21,11 +21,11 @@ export interface QueriesOptions {
   readonly broker?: () => Readiness | undefined
 }
 
-export function createQueriesService(options: QueriesOptions): QueriesService {
+export function createQueriesService(options: QueriesOptions): OperatedQueries {
   return new Service(options)
 }
 
-class Service implements QueriesService {
+class Service implements OperatedQueries {
   readonly #options: QueriesOptions
   readonly #collection: (tenant: string) => Collection<QueryRecord>
   readonly #slots = new QuerySlots()
@@ -62,7 +62,7 @@ class Service implements QueriesService {
     return refusedBy(() => readQuery({ query, now: this.#options.now() }))
   }
 
-  gauges(): ReturnType<QueriesService['gauges']> {
+  gauges(): ReturnType<OperatedQueries['gauges']> {
     return { running: this.#running, executed: this.#executed }
   }
 

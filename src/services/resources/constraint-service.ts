@@ -1,32 +1,25 @@
-/** Resource constraints: created, changed, deleted and shown. */
-import { AppError, type Caller, type KeyedMutex, type KeyedSharedLock, retryOnConflict } from '#kernel'
+/** Resource constraints: created, changed, deleted and shown, by themselves and as those of a type. */
+import { createHash } from 'node:crypto'
+import { AppError, type Issue, refuse, retryOnConflict, sameJson } from '#kernel'
+import type { Attributes } from './attributes.ts'
 import { Constraint, type ConstraintRecord } from './constraints/constraint-schema.ts'
+import { constraintsOf } from './constraints/enforcement.ts'
 import { schemaOf } from './constraints/json-schema.ts'
-import { mergeTypes } from './constraints/merge-attributes.ts'
+import { contradictions, mergeAttributes, mergeTypes } from './constraints/merge-attributes.ts'
 import { RESERVED } from './constraints/reserved.ts'
-import type { ConstraintApi, ResourceEntity } from './contract.ts'
-import { constraintInUse, constraintNotFound } from './error-texts.ts'
+import type { ConstraintApi, ListQuery, ResourceEntity, TypeApi } from './contract.ts'
 import { listDocuments } from './list/list-documents.ts'
-import { readConstraintListing } from './list/read-listing.ts'
+import { pagingOf, readConstraintListing } from './list/read-listing.ts'
+import { constraintInUse, constraintNotFound, problem } from './refusals.ts'
 import { checkSize } from './resource-schema.ts'
-import { typeLockKey } from './resource-writer.ts'
+import { TYPES_LANE } from './resource-writer.ts'
 import type { TenantResources } from './tenant-resources.ts'
-import { TYPES_LANE } from './type-service.ts'
+import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
-export interface ConstraintDependencies {
-  readonly lanes: KeyedMutex
-  readonly typeLock: KeyedSharedLock
-  readonly newId: () => string
-}
-
-export function constraintApi(
-  { lanes, typeLock, newId }: ConstraintDependencies,
-  tenantResources: TenantResources,
-  { tenant }: Caller,
-): ConstraintApi {
-  const { constraints, types, resources } = tenantResources.collections
-  const alone = <T>(work: () => Promise<T>): Promise<T> =>
-    lanes.run(`${tenant}\n${TYPES_LANE}`, () => retryOnConflict(work))
+export function constraintApi(newId: () => string, tenantResources: TenantResources): ConstraintApi {
+  const { lanes, typeLock, collections } = tenantResources
+  const { constraints, types, resources } = collections
+  const alone = <T>(work: () => Promise<T>): Promise<T> => lanes.run(TYPES_LANE, () => retryOnConflict(work))
   const stored = async (id: string) => {
     const found = await constraints.get(id)
     if (found === undefined) throw constraintNotFound(id)
@@ -35,7 +28,7 @@ export function constraintApi(
   const typesOf = (id: string) => types.ids({ where: [{ field: 'constraints', op: 'eq', value: id }], limit: 10_000 })
   /** Nobody writes resources of these types meanwhile. */
   const closed = <T>(ids: readonly string[], work: () => Promise<T>): Promise<T> =>
-    ids.reduce((inside, type) => () => typeLock.exclusive(typeLockKey(tenantResources, type), inside), work)()
+    ids.reduce((inside, type) => () => typeLock.exclusive(type, inside), work)()
 
   return {
     create: async (body) => {
@@ -86,5 +79,74 @@ export function readConstraint(body: unknown, id: string): ConstraintRecord {
     if (reserved !== undefined && mergeTypes(reserved.type, attribute.type) === undefined)
       throw new AppError('VALIDATION', 'Cannot redefine default keywords')
   }
-  return Object.assign({ id }, given, { id })
+  return { id, ...given }
+}
+
+export async function constraintForms(
+  tenantResources: TenantResources,
+  type: TypeRecord,
+  form: Parameters<TypeApi['constraints']>[1],
+  query: ListQuery,
+): Promise<unknown> {
+  const constraints = await constraintsOf(tenantResources, type)
+  if (form === 'paged') {
+    const { skip, limit } = pagingOf(query)
+    return { values: constraints.slice(skip, skip + limit), skip, limit, total: constraints.length }
+  }
+  // they were checked when they were applied; ones that contradict each other leave the reserved attributes
+  const attributes = mergeAttributes([RESERVED, ...constraints.map((each) => each.attributes)]) ?? RESERVED
+  if (form === 'schema') return schemaOf(attributes)
+  const { id } = type.own
+  const names = constraints.map(({ name }) => name).join(', ')
+  return {
+    id: idOf(tenantResources.collections.tenant, id),
+    name: `Constraints for resourceType ${id}`,
+    description: names === '' ? 'The reserved attributes' : `The reserved attributes, and ${names}`,
+    attributes,
+  }
+}
+
+/** A UUID (version 8) that is the same for the same type, though nothing is stored under it. */
+function idOf(tenant: string, type: string): string {
+  const hex = createHash('sha256')
+    .update(JSON.stringify(['merged constraints', tenant, type]))
+    .digest('hex')
+  const variant = ((Number.parseInt(hex.slice(16, 17), 16) & 0x3) | 0x8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20, 32)}`
+}
+
+/**
+ * The constraints of a type with their status: new ones, and all when the type's own values changed, are to be held
+ * against its resources. Throws `VALIDATION` for one that is not there and for those that contradict each other.
+ */
+export async function appliedConstraints(
+  tenantResources: TenantResources,
+  ids: readonly string[],
+  before: TypeRecord | undefined,
+  own: Attributes,
+  users: number,
+): Promise<readonly AppliedConstraint[]> {
+  const found: ConstraintRecord[] = []
+  const missing: Issue[] = []
+  for (const id of ids) {
+    const constraint = await tenantResources.constraints.get(id)
+    if (constraint === undefined) missing.push(problem('/$constraints', constraintNotFound(id).message))
+    else found.push(constraint)
+  }
+  if (missing.length > 0) throw refuse('the resource type', missing)
+  const wishes = found.map(({ id, name, attributes }) => ({ from: `${JSON.stringify(name)} (${id})`, attributes }))
+  const opposed = contradictions([{ from: 'what the platform reserves', attributes: RESERVED }, ...wishes])
+  if (opposed.length > 0) {
+    const issues = opposed.map(({ attribute, between }) => {
+      const where = `nothing fits the attribute ${attribute} of ${between.join(' and ')}`
+      return problem('/$constraints', `constraints are incompatible to each other: ${where}`, 'leave out one of them')
+    })
+    throw refuse('the resource type', issues)
+  }
+  const isSame = before !== undefined && sameJson(before.own, own)
+  return ids.map((constraintId): AppliedConstraint => {
+    const known = before?.constraints.find((each) => each.constraintId === constraintId)
+    if (isSame && known !== undefined) return known
+    return { constraintId, status: users > 0 ? 'applying' : 'ineffect' }
+  })
 }

@@ -15,9 +15,15 @@ import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, ExpectedVersion, FeedReader, Issue, Json, Page, ReaderOptions } from '#kernel'
 import type { AttributeOrigin, Cascade } from './resource-schema.ts'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface ResourcesService {
   as(caller: Caller): ResourcesApi
+  /** Metadata events of a tenant, in order, from now on. */
+  changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedResources extends ResourcesService {
   /** Goes on with bulk operations and with the managed tasks. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
@@ -29,8 +35,6 @@ export interface ResourcesService {
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   /** What a patch of any resource would refuse, whatever else it has. At once, from the body alone. */
   checkPatch(body: unknown): readonly Issue[]
-  /** Metadata events of a tenant, in order, from now on. */
-  changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
   /**
    * Resources that sent something: makes those that do not exist, and remembers when each was heard last. Undefined at
    * once when all are known. Rejects only when the store does.

@@ -1,7 +1,7 @@
 /** Resources that the broker hears of: made when they are not there, remembered when they are. */
 import { isAddressable } from '#services/shared'
-import { type Caller, isStoreConflict, type Json } from '#kernel'
-import type { ChangeRecorder, Noted } from './change-recorder.ts'
+import { type Caller, isStoreConflict } from '#kernel'
+import type { ChangeRecorder } from './change-recorder.ts'
 import type { SeenResource } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
 import type { TenantResources } from './tenant-resources.ts'
@@ -64,18 +64,10 @@ export class Discovery {
     } catch (error) {
       if (!isStoreConflict(error)) throw error
       // somebody made one of them meanwhile: each for itself
-      for (const each of missing) await this.#makeOne(each)
+      for (const each of missing) await this.#make([each]).catch(unlessThere)
     }
     if (this.#tenantResources.known.size + portion.length > MAX_KNOWN) this.#tenantResources.known.clear()
     for (const { resource } of portion) this.#tenantResources.known.add(resource)
-  }
-
-  async #makeOne(seen: SeenResource): Promise<void> {
-    try {
-      await this.#make([seen])
-    } catch (error) {
-      if (!isStoreConflict(error)) throw error
-    }
   }
 
   async #make(missing: readonly SeenResource[]): Promise<void> {
@@ -83,7 +75,8 @@ export class Discovery {
     const caller: Caller = { tenant: collections.tenant, user: FINDER }
     const made = missing.map(({ resource, time, message }) => {
       const record: ResourceRecord = { own: { id: resource, lastMessageTimestamp: time } }
-      return { record, time, noted: this.#note(caller, record, message) }
+      const change = { kind: 'resource', id: resource, before: undefined, after: record.own, message } as const
+      return { record, time, noted: this.#recorder.note(collections, caller, change) }
     })
     const { results } = await collections.commit(
       made.flatMap(({ record, noted }) => [
@@ -102,14 +95,8 @@ export class Discovery {
       noted.tell()
     }
   }
+}
 
-  #note(caller: Caller, { own }: ResourceRecord, message: Json): Noted {
-    return this.#recorder.note(this.#tenantResources.collections, caller, {
-      kind: 'resource',
-      id: own.id,
-      before: undefined,
-      after: own,
-      message,
-    })
-  }
+function unlessThere(error: unknown): void {
+  if (!isStoreConflict(error)) throw error
 }

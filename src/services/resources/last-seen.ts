@@ -19,10 +19,6 @@ export class LastSeen {
     this.#collections = collections
   }
 
-  get size(): number {
-    return this.#unwritten.size
-  }
-
   heard(id: string, time: number): void {
     const before = this.#unwritten.get(id)
     if (before === undefined || before < time) this.#unwritten.set(id, time)

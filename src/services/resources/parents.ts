@@ -1,6 +1,6 @@
 /** Keeps resources from becoming their own ancestors, also when two writers close a circle together. */
 import { textAt } from './attributes.ts'
-import { problem } from './error-texts.ts'
+import { problem } from './refusals.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { refuse } from '#kernel'
 
@@ -8,35 +8,39 @@ import { refuse } from '#kernel'
 const MAX_ANCESTORS = 10_000
 
 export class Parents {
+  readonly #tenantResources: TenantResources
   /** links that are being written now: parents by child */
   readonly #underWay = new Map<string, Map<string, number>>()
+
+  constructor(tenantResources: TenantResources) {
+    this.#tenantResources = tenantResources
+  }
 
   /**
    * Does `work`, which makes `parent` the parent of `id`. Throws `VALIDATION` that names the circle. Of two writers that
    * close one together, at least one is refused.
    */
-  async linking<T>(tenantResources: TenantResources, id: string, parent: string, work: () => Promise<T>): Promise<T> {
-    const key = `${tenantResources.collections.tenant}\n${id}`
-    const links = this.#underWay.get(key) ?? new Map<string, number>()
-    this.#underWay.set(key, links.set(parent, (links.get(parent) ?? 0) + 1))
+  async linking<T>(id: string, parent: string, work: () => Promise<T>): Promise<T> {
+    const links = this.#underWay.get(id) ?? new Map<string, number>()
+    this.#underWay.set(id, links.set(parent, (links.get(parent) ?? 0) + 1))
     try {
-      await this.#check(tenantResources, id, parent)
+      await this.#check(id, parent)
       return await work()
     } finally {
       const left = (links.get(parent) ?? 1) - 1
       if (left === 0) links.delete(parent)
       else links.set(parent, left)
-      if (links.size === 0) this.#underWay.delete(key)
+      if (links.size === 0) this.#underWay.delete(id)
     }
   }
 
-  async #check(tenantResources: TenantResources, id: string, parent: string): Promise<void> {
+  async #check(id: string, parent: string): Promise<void> {
     /** each ancestor with the one it was found over */
     const over = new Map<string, string>([[parent, id]])
     const open = [parent]
     for (let next = open.pop(); next !== undefined && over.size <= MAX_ANCESTORS; next = open.pop()) {
       if (next === id) throw circle(id, over)
-      for (const above of await this.#parentsOf(tenantResources, next)) {
+      for (const above of await this.#parentsOf(next)) {
         if (above === id) throw circle(id, new Map([...over, [id, next]]))
         if (over.has(above)) continue
         over.set(above, next)
@@ -45,10 +49,10 @@ export class Parents {
     }
   }
 
-  async #parentsOf(tenantResources: TenantResources, id: string): Promise<readonly string[]> {
-    const record = (await tenantResources.resources.get(id))?.value
+  async #parentsOf(id: string): Promise<readonly string[]> {
+    const record = (await this.#tenantResources.resources.get(id))?.value
     const stored = record && textAt(record.own, 'parentId')
-    const others = this.#underWay.get(`${tenantResources.collections.tenant}\n${id}`)
+    const others = this.#underWay.get(id)
     return [...(stored === undefined ? [] : [stored]), ...(others?.keys() ?? [])]
   }
 }

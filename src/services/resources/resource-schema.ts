@@ -1,7 +1,7 @@
 /** What resources, types and operations on many of them look like outside, with the limits of what is sent. */
 import { Type } from 'typebox'
 import { AppError, isPlainObject, type Json, MAX_ID_BYTES, ownValue } from '#kernel'
-import { checked, closed, type Decoded, open, refined } from '#services/shared/contract'
+import { checked, closed, type Decoded, nullable, open, refined } from '#services/shared/contract'
 import type { Attributes } from './attributes.ts'
 import { objectSchema, typeSchema } from './constraints/json-schema.ts'
 import type { Attribute } from './constraints/constraint-schema.ts'
@@ -16,11 +16,35 @@ export const CASCADES = ['alarms', 'measurements', 'tasks'] as const
 export type Cascade = (typeof CASCADES)[number]
 
 const Text = Type.String()
-const anything = (title: string) => Type.Unsafe<Attributes>(open({}, MAX_LEVELS, { title }))
+const MAX_APPLIED = 100
+/** Ids of constraints, or entries as they are shown. */
+const APPLIED = Type.Array(
+  refined(Type.Unknown({ description: 'the id of a constraint, or an entry with it' }), (entry) =>
+    isText(appliedId(entry)) ? [] : [{ message: 'is not the id of a constraint' }],
+  ),
+  { maxItems: MAX_APPLIED },
+)
+const appliedIds = Type.Decode(nullable(APPLIED), (applied) => [...new Set((applied ?? []).map(appliedId))])
+
+function appliedId(entry: unknown): unknown {
+  return ownValue(entry, 'constraintId') ?? entry
+}
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
 
 /** The attributes of a body, whatever they are; what reserved ones have to be depends on what is there. */
-export const ResourceAttributes = checked(anything('the resource'), { subject: 'the resource', type: 'ATTRIBUTE' })
-export const TypeAttributes = checked(anything('the type'), { subject: 'the resource type', type: 'ATTRIBUTE' })
+export const ResourceAttributes = checked(Type.Unsafe<Attributes>(open({}, MAX_LEVELS)), {
+  subject: 'the resource',
+  type: 'ATTRIBUTE',
+})
+export const TypeAttributes = checked(
+  Type.Unsafe<Attributes & { readonly $constraints?: readonly string[] }>(
+    open({ id: Type.Optional(nullable(Text)), $constraints: Type.Optional(appliedIds) }, MAX_LEVELS),
+  ),
+  { subject: 'the resource type', type: 'ATTRIBUTE' },
+)
 
 /** Throws `TOO_LARGE`. */
 export function checkSize(attributes: object, subject: string): void {
@@ -33,15 +57,15 @@ const ID = { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, description:
 const OF_PATH = { description: 'that of the path, or left out' }
 
 /** Null is taken for nothing. */
-function bodySchema(title: string, id: object, attributes: readonly Attribute[], required: readonly string[] = []) {
-  const properties = attributes.flatMap(({ name, type }) => {
+function bodySchema(title: string, own: object, attributes: readonly Attribute[], required: readonly string[] = []) {
+  const properties = attributes.map(({ name, type }) => {
     const schema = name === 'commands' ? COMMANDS : typeSchema(type)
-    return name === 'id' ? [] : [[name, { anyOf: [schema, { type: 'null' }] }] as const]
+    return [name, { anyOf: [schema, { type: 'null' }] }] as const
   })
   return Type.Unsafe<Attributes>({
     title,
     type: 'object',
-    properties: { id, ...Object.fromEntries(properties) },
+    properties: { ...Object.fromEntries(properties), ...own },
     ...(required.length > 0 && { required }),
     additionalProperties: true,
   })
@@ -49,16 +73,16 @@ function bodySchema(title: string, id: object, attributes: readonly Attribute[],
 
 const COMMANDS = { type: 'array', items: { type: 'object', additionalProperties: objectSchema(COMMAND) } }
 const OF_TYPES = [...RESERVED, TEMPLATES]
+const $constraints = nullable(APPLIED)
 const { read: readResource } = ResourceAttributes
 const { read: readType } = TypeAttributes
-export const NewResource = { schema: bodySchema('NewResource', ID, RESERVED, ['id']), read: readResource }
-export const ResourceBody = { schema: bodySchema('Resource', OF_PATH, RESERVED), read: readResource }
-export const NewType = { schema: bodySchema('NewResourceType', nullable(ID), OF_TYPES), read: readType }
-export const TypeBody = { schema: bodySchema('ResourceType', OF_PATH, OF_TYPES), read: readType }
-
-function nullable(schema: object) {
-  return { anyOf: [schema, { type: 'null' }] }
+export const NewResource = { schema: bodySchema('NewResource', { id: ID }, RESERVED, ['id']), read: readResource }
+export const ResourceBody = { schema: bodySchema('Resource', { id: OF_PATH }, RESERVED), read: readResource }
+export const NewType = {
+  schema: bodySchema('NewResourceType', { id: nullable(Type.Unsafe(ID)), $constraints }, OF_TYPES),
+  read: readType,
 }
+export const TypeBody = { schema: bodySchema('ResourceType', { id: OF_PATH, $constraints }, OF_TYPES), read: readType }
 
 /** What is deleted with a resource, as a parameter: names, or lists of them. */
 export const CASCADE = Type.Optional(

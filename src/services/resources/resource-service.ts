@@ -8,7 +8,7 @@ import { issueOf } from './constraints/enforcement.ts'
 import { COMMAND, RESERVED } from './constraints/reserved.ts'
 import type { Cascades, ResourceApi, ResourceEntity, Versioned } from './contract.ts'
 import { originsOf } from './denormalize.ts'
-import { problem, resourceExists, resourceInUse, resourceNotFound } from './error-texts.ts'
+import { problem, resourceExists, resourceInUse, resourceNotFound } from './refusals.ts'
 import { lackingTasks } from './managed-tasks/reconciler-record.ts'
 import { listResources } from './list/list-resources.ts'
 import { CASCADES, ResourceAttributes } from './resource-schema.ts'
@@ -30,11 +30,11 @@ export function resourceApi(
   const { collections } = tenantResources
   const { tenant } = caller
   const write = async (...[written]: Parameters<typeof writeOf>) => {
-    const result = await writer.write(tenantResources, writeOf(written))
+    const result = await writer.write(writeOf(written))
     if (result === undefined) throw resourceNotFound(written.id)
     return result
   }
-  const writeOf = (written: Omit<Parameters<ResourceWriter['write']>[1], 'caller'>) => ({ ...written, caller })
+  const writeOf = (written: Omit<Parameters<ResourceWriter['write']>[0], 'caller'>) => ({ ...written, caller })
   const stored = async (id: string) => {
     const found = await collections.resources.get(id)
     if (found === undefined) throw resourceNotFound(id)
@@ -83,7 +83,7 @@ export function resourceApi(
       })
     },
     remove: async (id, { cascade = [], ...options } = {}) => {
-      await writer.write(tenantResources, {
+      await writer.write({
         caller,
         id,
         options,

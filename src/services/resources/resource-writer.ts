@@ -3,24 +3,14 @@
  * one resource wait for each other; another host is found out by the version, and then everything is done anew.
  */
 import { type EffectOfTask, isAddressable, NOT_ADDRESSABLE } from '#services/shared'
-import {
-  type Caller,
-  isTooLongForId,
-  type Json,
-  type KeyedMutex,
-  type KeyedSharedLock,
-  MAX_ID_BYTES,
-  refuse,
-  requireVersion,
-  retryOnConflict,
-} from '#kernel'
+import { type Caller, isTooLongForId, type Json, MAX_ID_BYTES, refuse, requireVersion, retryOnConflict } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { textAt, type Attributes } from './attributes.ts'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { ResourceEntity, Versioned, WriteOptions } from './contract.ts'
 import { enforce } from './constraints/enforcement.ts'
-import { problem } from './error-texts.ts'
-import type { Parents } from './parents.ts'
+import { problem } from './refusals.ts'
+import { Parents } from './parents.ts'
 import { checkSize } from './resource-schema.ts'
 import { searchedOf, type ResourceRecord } from './resource-record.ts'
 import type { TenantResources } from './tenant-resources.ts'
@@ -28,11 +18,7 @@ import type { TypeRecord } from './type-record.ts'
 import type { TypeWork } from './type-work.ts'
 
 export interface WriterDependencies {
-  readonly lanes: KeyedMutex
-  /** by type: exclusive while the type changes, so that no resource is checked by what is no more */
-  readonly typeLock: KeyedSharedLock
   readonly recorder: ChangeRecorder
-  readonly parents: Parents
   readonly typeWork: TypeWork
   /** epoch ms */
   readonly now: () => number
@@ -56,76 +42,69 @@ export interface Written {
 }
 
 export class ResourceWriter {
+  readonly #tenantResources: TenantResources
   readonly #dependencies: WriterDependencies
+  readonly #parents: Parents
   /** what resources of a type are found by, read off it once */
   readonly #inherited = new WeakMap<TypeRecord, { readonly searched: Attributes | undefined }>()
 
-  constructor(dependencies: WriterDependencies) {
+  constructor(tenantResources: TenantResources, dependencies: WriterDependencies) {
+    this.#tenantResources = tenantResources
     this.#dependencies = dependencies
+    this.#parents = new Parents(tenantResources)
   }
 
   /** Undefined after a deletion. */
-  write(tenantResources: TenantResources, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
-    const key = `${tenantResources.collections.tenant}\n${written.id}`
-    return this.#dependencies.lanes.run(key, () => this.#write(tenantResources, written))
+  write(written: Written): Promise<Versioned<ResourceEntity> | undefined> {
+    return this.#tenantResources.lanes.run(written.id, () => this.#write(written))
   }
 
-  async #write(tenantResources: TenantResources, written: Written): Promise<Versioned<ResourceEntity> | undefined> {
-    const kept = tenantResources.resources.peek(written.id)
+  async #write(written: Written): Promise<Versioned<ResourceEntity> | undefined> {
+    const { resources, collections } = this.#tenantResources
+    const kept = resources.peek(written.id)
     if (kept !== undefined) {
       try {
-        return await this.#try(tenantResources, written, kept.value)
+        return await this.#try(written, kept.value)
       } catch {
         // somebody else may have written it since: what is stored decides
       }
     }
-    return retryOnConflict(async () => {
-      const stored = await tenantResources.collections.resources.get(written.id)
-      return this.#try(tenantResources, written, stored)
-    })
+    return retryOnConflict(async () => this.#try(written, await collections.resources.get(written.id)))
   }
 
   async #try(
-    tenantResources: TenantResources,
     written: Written,
     stored: Stored<ResourceRecord> | undefined,
   ): Promise<Versioned<ResourceEntity> | undefined> {
     const { id, options, step, cause } = written
     requireVersion(`Resource ${id}`, stored && versionOf(stored), options?.ifVersion)
-    const before = stored && tenantResources.lastSeen.current(stored.value.own)
-    const effects = cause && (await this.#admitted(tenantResources, id, cause))
+    const before = stored && this.#tenantResources.lastSeen.current(stored.value.own)
+    const effects = cause && (await this.#admitted(id, cause))
     if (effects === 'again') return stored && before && { value: before, version: versionOf(stored) }
     const given = step(before)
     const after = given instanceof Promise ? await given : given
     if (after === undefined) {
-      if (stored !== undefined) await this.#commit(tenantResources, written, stored, before, undefined, effects)
+      if (stored !== undefined) await this.#commit(written, stored, before, undefined, effects)
       return undefined
     }
     checkSize(after, 'the resource')
     const save = async (): Promise<Versioned<ResourceEntity>> => {
-      const made = this.#recordOf(tenantResources, after)
-      const record = made instanceof Promise ? await made : made
+      const record = await this.#recordOf(after)
       const parent = textAt(after, 'parentId')
-      const commit = () => this.#commit(tenantResources, written, stored, before, record, effects)
+      const commit = () => this.#commit(written, stored, before, record, effects)
       const version =
         parent === undefined || (before !== undefined && textAt(before, 'parentId') === parent)
           ? await commit()
-          : await this.#dependencies.parents.linking(tenantResources, id, parent, commit)
+          : await this.#parents.linking(id, parent, commit)
       return { value: after, version }
     }
     const typeId = textAt(after, 'resourceTypeId')
-    return typeId === undefined
-      ? save()
-      : this.#dependencies.typeLock.shared(typeLockKey(tenantResources, typeId), save)
+    return typeId === undefined ? save() : this.#tenantResources.typeLock.shared(typeId, save)
   }
 
   /** What notes the effect; `again`: it was the last already. `SUPERSEDED`. */
-  async #admitted(
-    { collections }: TenantResources,
-    id: string,
-    cause: EffectOfTask,
-  ): Promise<'again' | readonly Write[]> {
-    const draft = collections.effects.draft(this.#dependencies.now())
+  async #admitted(id: string, cause: EffectOfTask): Promise<'again' | readonly Write[]> {
+    const draft = this.#tenantResources.collections.effects.draft(this.#dependencies.now())
     const { isAgain, note } = await draft.admit([`resource:${id}`], cause)
     if (isAgain) return 'again'
     note()
@@ -133,24 +112,11 @@ export class ResourceWriter {
   }
 
   /** Throws `VALIDATION` when the constraints of its type do not hold. */
-  #recordOf(tenantResources: TenantResources, own: ResourceEntity): ResourceRecord | Promise<ResourceRecord> {
+  async #recordOf(own: ResourceEntity): Promise<ResourceRecord> {
     const typeId = textAt(own, 'resourceTypeId')
-    if (typeId === undefined) return { own }
-    const kept = tenantResources.types.peek(typeId)
-    if (kept === undefined || (kept.value !== undefined && kept.value.constraints.length > 0)) {
-      return this.#checked(tenantResources, own, typeId)
-    }
-    return this.#recordFor(own, kept.value)
-  }
-
-  async #checked(tenantResources: TenantResources, own: ResourceEntity, typeId: string): Promise<ResourceRecord> {
-    const type = await tenantResources.types.get(typeId)
-    if (type !== undefined) await enforce(tenantResources, own, type)
-    return this.#recordFor(own, type)
-  }
-
-  #recordFor(own: ResourceEntity, type: TypeRecord | undefined): ResourceRecord {
+    const type = typeId === undefined ? undefined : await this.#tenantResources.types.get(typeId)
     if (type === undefined) return { own }
+    if (type.constraints.length > 0) await enforce(this.#tenantResources, own, type)
     let inherited = this.#inherited.get(type)
     if (inherited === undefined) this.#inherited.set(type, (inherited = { searched: searchedOf(type.own) }))
     const { searched } = inherited
@@ -158,14 +124,13 @@ export class ResourceWriter {
   }
 
   async #commit(
-    tenantResources: TenantResources,
     { caller, id, message, cascaded }: Written,
     stored: Stored<ResourceRecord> | undefined,
     before: ResourceEntity | undefined,
     record: ResourceRecord | undefined,
     effects: readonly Write[] = [],
   ): Promise<number> {
-    const { collections } = tenantResources
+    const { collections, resources, known, lastSeen } = this.#tenantResources
     const noted = this.#dependencies.recorder.note(collections, caller, {
       kind: 'resource',
       id,
@@ -181,21 +146,19 @@ export class ResourceWriter {
         : collections.resources.putting(id, record, expect)
     const { results } = await collections.commit([write, ...noted.writes, ...effects])
     const version = results[0]
-    if (version === undefined) tenantResources.resources.forget(id)
-    else tenantResources.resources.put(id, record && { id, version, value: record })
-    if (record === undefined) tenantResources.known.delete(id)
+    if (version === undefined) resources.forget(id)
+    else resources.put(id, record && { id, version, value: record })
+    if (record === undefined) known.delete(id)
     const heard = record?.own['lastMessageTimestamp']
-    tenantResources.lastSeen.written(id, record === undefined || typeof heard !== 'number' ? Infinity : heard)
+    lastSeen.written(id, record === undefined || typeof heard !== 'number' ? Infinity : heard)
     noted.tell()
-    if (record !== undefined) this.#dependencies.typeWork.followUp(tenantResources, record)
+    if (record !== undefined) this.#dependencies.typeWork.followUp(record)
     return version ?? 0
   }
 }
 
-/** The key of a type's lock. */
-export function typeLockKey({ collections }: TenantResources, typeId: string): string {
-  return `${collections.tenant}\n${typeId}`
-}
+/** One change of types and constraints at a time: a constraint must not go while it is being applied. */
+export const TYPES_LANE = '$types'
 
 /** What an ETag shows: writes in the background do not count. */
 export function versionOf({ version, value }: Stored<{ readonly beats?: number }>): number {

@@ -9,8 +9,6 @@ import {
   AppError,
   type Caller,
   type Issue,
-  KeyedMutex,
-  KeyedSharedLock,
   type Logger,
   messageOf,
   perTenant,
@@ -30,18 +28,16 @@ import type {
   ResourceEntity,
   ResourcesApi,
   ResourcesGauges,
-  ResourcesService,
+  OperatedResources,
   SeenResource,
 } from './contract.ts'
 import { Discovery } from './discovery.ts'
 import { Reconciler } from './managed-tasks/reconciler.ts'
-import { operationHandler } from './operations/operation-jobs.ts'
-import { operationApi } from './operations/operation-service.ts'
-import { Parents } from './parents.ts'
+import { operationApi, operationHandler } from './operations.ts'
 import { issuesOfPatch, resourceApi } from './resource-service.ts'
 import { ResourceWriter } from './resource-writer.ts'
 import { TenantResources } from './tenant-resources.ts'
-import { typeApi } from './type-service.ts'
+import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
@@ -61,7 +57,7 @@ export interface ResourcesOptions {
 }
 
 /** What a host asks of the service besides what others do. */
-export interface HostedResources extends ResourcesService {
+export interface HostedResources extends OperatedResources {
   /** for the broker */
   readonly outbox: CommandOutbox
   /** A template was made or changed: managed tasks that could not be made of it are tried again. Never waits. */
@@ -81,22 +77,29 @@ export function createResourcesService(options: ResourcesOptions): HostedResourc
   return new Resources(options)
 }
 
+/** What there is of a tenant. */
+interface Opened {
+  readonly tenantResources: TenantResources
+  readonly typeWork: TypeWork
+  readonly writer: ResourceWriter
+  readonly discovery: Discovery
+}
+
 class Resources implements HostedResources {
   readonly outbox: CommandRunner
   readonly #options: ResourcesOptions
   readonly #collectionsByTenant: CollectionsByTenant
-  readonly #tenants = new Map<string, TenantResources>()
-  readonly #tenantResourcesOf = perTenant((tenant) => {
+  readonly #opened: Opened[] = []
+  readonly #of = perTenant((tenant) => {
+    const { now, later = machineTimers.later, logger } = this.#options
     const tenantResources = new TenantResources(this.#collectionsByTenant.of(tenant))
-    this.#tenants.set(tenant, tenantResources)
-    return tenantResources
+    const typeWork = new TypeWork(tenantResources, { later, logger })
+    const writer = new ResourceWriter(tenantResources, { recorder: this.#recorder, typeWork, now })
+    const opened = { tenantResources, typeWork, writer, discovery: new Discovery(this.#recorder, tenantResources) }
+    this.#opened.push(opened)
+    return opened
   })
-  readonly #discoveryOf = perTenant((tenant) => new Discovery(this.#recorder, this.#tenantResourcesOf(tenant)))
   readonly #recorder: ChangeRecorder
-  readonly #lanes = new KeyedMutex()
-  readonly #typeLock = new KeyedSharedLock()
-  readonly #typeWork: TypeWork
-  readonly #writer: ResourceWriter
   readonly #reconciler: Reconciler
   readonly #jobs: JobRunner
   #endSweep: () => void = () => {}
@@ -110,19 +113,10 @@ class Resources implements HostedResources {
     const collectionsByTenant = new CollectionsByTenant(storage)
     this.#collectionsByTenant = collectionsByTenant
     this.#recorder = new ChangeRecorder(now, newId, (tenant) => this.#reconciler.wake(tenant))
-    this.#typeWork = new TypeWork({ later, logger })
-    this.#writer = new ResourceWriter({
-      lanes: this.#lanes,
-      typeLock: this.#typeLock,
-      recorder: this.#recorder,
-      parents: new Parents(),
-      typeWork: this.#typeWork,
-      now,
-    })
     this.#reconciler = new Reconciler({ collectionsByTenant, tasks: managedTasks, now, newId, later, logger })
     const store = (tenant: string) => collectionsByTenant.of(tenant).store
     const common = { storage: { tenant: store, tenants: () => collectionsByTenant.ownTenants() }, now, logger }
-    const lookup: ResourcesService['lookup'] = (...resource) => this.lookup(...resource)
+    const lookup: OperatedResources['lookup'] = (...resource) => this.lookup(...resource)
     this.outbox = new CommandRunner({ ...common, newId, later, actuators, lookup })
     const handlers = [operationHandler((caller) => this.as(caller), logger)]
     this.#jobs = new JobRunner({ ...common, newId, handlers, timers: { ...machineTimers, later } })
@@ -130,28 +124,19 @@ class Resources implements HostedResources {
 
   as(caller: Caller): ResourcesApi {
     const { now, newId, cascades, managedTasks } = this.#options
-    const tenantResources = this.#tenantResourcesOf(caller.tenant)
-    const shared = {
-      lanes: this.#lanes,
-      typeLock: this.#typeLock,
-      recorder: this.#recorder,
-      typeWork: this.#typeWork,
-      reconciler: this.#reconciler,
-      now,
-      newId,
-      ...(managedTasks && { tasks: managedTasks }),
-    }
-    const [writer, queue] = [this.#writer, this.#jobs.queue(caller.tenant)]
+    const { tenantResources, typeWork, writer } = this.#of(caller.tenant)
+    const [recorder, reconciler, queue] = [this.#recorder, this.#reconciler, this.#jobs.queue(caller.tenant)]
+    const tasks = managedTasks && { tasks: managedTasks }
     // made when they are asked for: most requests need one of them
     return {
       get resources() {
         return resourceApi({ writer, cascades }, tenantResources, caller)
       },
       get types() {
-        return typeApi(shared, tenantResources, caller)
+        return new Types({ recorder, typeWork, reconciler, now, newId, ...tasks }, tenantResources, caller)
       },
       get constraints() {
-        return constraintApi(shared, tenantResources, caller)
+        return constraintApi(newId, tenantResources)
       },
       get operations() {
         return operationApi({ queue, now, newId }, tenantResources.collections, caller)
@@ -165,8 +150,7 @@ class Resources implements HostedResources {
     this.#endSweep = sweep(() => {
       this.#sweeping = this.#sweeping.then(() => this.#sweep())
     })
-    for (const tenant of await this.#collectionsByTenant.tenants())
-      await this.#typeWork.resume(this.#tenantResourcesOf(tenant))
+    for (const tenant of await this.#collectionsByTenant.tenants()) await this.#of(tenant).typeWork.resume()
     await this.#reconciler.start()
     await this.outbox.start()
     await this.#jobs.start()
@@ -177,8 +161,10 @@ class Resources implements HostedResources {
     this.#endSweep()
     await this.#jobs.stop()
     await Promise.all([this.#reconciler.stop(), this.outbox.stop()])
-    await this.#typeWork.stop()
-    await this.#lanes.idle()
+    for (const { typeWork, tenantResources } of this.#opened) {
+      await typeWork.stop()
+      await tenantResources.lanes.idle()
+    }
     await this.#sweeping
     await this.#writeLastSeen(Infinity)
   }
@@ -190,14 +176,14 @@ class Resources implements HostedResources {
 
   gauges(): ResourcesGauges {
     return {
-      openOperations: this.#typeWork.open + this.#jobs.open,
+      openOperations: this.#opened.reduce((open, { typeWork }) => open + typeWork.open, this.#jobs.open),
       upkeepWaiting: this.#reconciler.waiting,
       eventStreams: this.#recorder.feed.readers,
     }
   }
 
   lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
-    return this.#tenantResourcesOf(tenant).lookup(id)
+    return this.#of(tenant).tenantResources.lookup(id)
   }
 
   checkPatch(body: unknown): readonly Issue[] {
@@ -209,7 +195,7 @@ class Resources implements HostedResources {
   }
 
   discover(tenant: string, seen: readonly SeenResource[]): Promise<void> | undefined {
-    return this.#discoveryOf(tenant).discover(seen)
+    return this.#of(tenant).discovery.discover(seen)
   }
 
   templateWritten(tenant: string, template: string): void {
@@ -231,7 +217,7 @@ class Resources implements HostedResources {
 
   /** What fails for one tenant is logged. */
   async #ofEach(failure: string, work: (tenantResources: TenantResources) => Promise<unknown>): Promise<void> {
-    for (const tenantResources of this.#tenants.values()) {
+    for (const { tenantResources } of this.#opened) {
       try {
         await work(tenantResources)
       } catch (error) {

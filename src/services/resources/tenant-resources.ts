@@ -1,4 +1,5 @@
 /** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
+import { KeyedMutex, KeyedSharedLock } from '#kernel'
 import type { Stored } from '#storage'
 import type { TenantCollections } from './collections.ts'
 import type { ConstraintRecord } from './constraints/constraint-schema.ts'
@@ -27,6 +28,10 @@ export class TenantResources {
   readonly types: ReadThrough<TypeRecord>
   readonly constraints: ReadThrough<ConstraintRecord>
   readonly lastSeen: LastSeen
+  /** one write of a resource at a time, and one of types and constraints (`TYPES_LANE`) */
+  readonly lanes = new KeyedMutex()
+  /** by type: exclusive while the type changes, so that no resource is checked by what is no more */
+  readonly typeLock = new KeyedSharedLock()
   /** ids of resources that were there when the broker heard of them */
   readonly known = new Set<string>()
   /** made once for as long as a record and its type stay the same */

@@ -21,18 +21,22 @@ export interface TypeWorkDependencies {
 /** ms after which what failed is tried again */
 const RETRY_MS = 10_000
 const SLICE = 200
+/** of one commit: a conflict costs all of them */
+const PORTION = 50
 const MAX_FAILING = 1_000
 const MAX_ERRORS = 100
 
 export class TypeWork {
+  readonly #tenantResources: TenantResources
   readonly #dependencies: TypeWorkDependencies
   readonly #lanes = new KeyedMutex()
-  /** how to call off what is tried again, by tenant and type */
+  /** how to call off what is tried again, by type */
   readonly #retries = new Map<string, () => void>()
   #open = 0
   #stopped = false
 
-  constructor(dependencies: TypeWorkDependencies) {
+  constructor(tenantResources: TenantResources, dependencies: TypeWorkDependencies) {
+    this.#tenantResources = tenantResources
     this.#dependencies = dependencies
   }
 
@@ -41,53 +45,47 @@ export class TypeWork {
   }
 
   /** Goes on with what was under way. */
-  async resume(tenantResources: TenantResources): Promise<void> {
-    const ids = await tenantResources.collections.types.ids({
+  async resume(): Promise<void> {
+    const ids = await this.#tenantResources.collections.types.ids({
       where: [{ field: 'operation', op: 'exists', value: true }],
       limit: 10_000,
     })
-    for (const id of ids) this.begin(tenantResources, id)
+    for (const id of ids) this.begin(id)
   }
 
   /** Works off the operation that the type names. */
-  begin(tenantResources: TenantResources, typeId: string): void {
+  begin(typeId: string): void {
     if (this.#stopped) return
     this.#open += 1
-    const key = `${tenantResources.collections.tenant}\n${typeId}`
-    const work = this.#lanes.run(key, () => this.#run(tenantResources, typeId))
-    work
+    this.#lanes
+      .run(typeId, () => this.#run(typeId))
       .catch((error: unknown) => {
         if (this.#stopped) return
         const { logger, later } = this.#dependencies
-        const { tenant } = tenantResources.collections
+        const { tenant } = this.#tenantResources.collections
         logger?.warn('An operation on a resource type could not go on; it is tried again', {
           tenant,
           type: typeId,
           error: messageOf(error),
         })
-        this.#retries.get(key)?.()
+        this.#retries.get(typeId)?.()
         const again = (): void => {
-          this.#retries.delete(key)
-          this.begin(tenantResources, typeId)
+          this.#retries.delete(typeId)
+          this.begin(typeId)
         }
-        this.#retries.set(key, later(RETRY_MS, again))
+        this.#retries.set(typeId, later(RETRY_MS, again))
       })
       .finally(() => (this.#open -= 1))
       .catch(() => {})
   }
 
   /** A resource that was written by what its type was before: nobody else would find it. */
-  followUp(tenantResources: TenantResources, record: ResourceRecord): void {
+  followUp(record: ResourceRecord): void {
     const id = typeIdOf(record)
     if (id === undefined) return
-    const known = tenantResources.types.peek(id)
-    if (known === undefined) this.begin(tenantResources, id)
-    else if (known.value !== undefined && known.value.mark !== record.typeMark) this.begin(tenantResources, id)
-  }
-
-  /** Resolves when everything that was begun is done. */
-  async idle(): Promise<void> {
-    await this.#lanes.idle()
+    const known = this.#tenantResources.types.peek(id)
+    if (known === undefined) this.begin(id)
+    else if (known.value !== undefined && known.value.mark !== record.typeMark) this.begin(id)
   }
 
   async stop(): Promise<void> {
@@ -97,19 +95,19 @@ export class TypeWork {
     await this.#lanes.idle()
   }
 
-  async #run(tenantResources: TenantResources, typeId: string): Promise<void> {
-    const stored = await tenantResources.collections.types.get(typeId)
+  async #run(typeId: string): Promise<void> {
+    const stored = await this.#tenantResources.collections.types.get(typeId)
     if (stored === undefined) return
     const type = stored.value
-    await this.#rewrite(tenantResources, typeId, type)
+    await this.#rewrite(typeId, type)
     const constraints = type.constraints.some(({ status }) => status === 'applying')
-      ? await this.#hold(tenantResources, typeId, type)
+      ? await this.#hold(typeId, type)
       : type.constraints
-    if (!this.#stopped && type.operation !== undefined) await this.#end(tenantResources, stored, constraints)
+    if (!this.#stopped && type.operation !== undefined) await this.#end(stored, constraints)
   }
 
   /** Gives resources the inherited values by which they are found. */
-  async #rewrite(tenantResources: TenantResources, typeId: string, type: TypeRecord): Promise<void> {
+  async #rewrite(typeId: string, type: TypeRecord): Promise<void> {
     const where: readonly Condition[] = [
       { field: 'resourceTypeId', op: 'eq', value: typeId },
       { field: 'typeMark', op: 'ne', value: type.mark },
@@ -118,25 +116,41 @@ export class TypeWork {
     // those that somebody else wrote meanwhile come again in the next walk
     for (let again = true; again && !this.#stopped;) {
       again = false
-      for await (const slice of portions(tenantResources.collections.resources, where, SLICE)) {
-        if (this.#stopped || (await this.#isOutdated(tenantResources, typeId, type))) return
+      for await (const slice of portions(this.#tenantResources.collections.resources, where, SLICE)) {
+        if (this.#stopped || (await this.#isOutdated(typeId, type))) return
         again = true
         for (let at = 0; at < slice.length; at += PORTION) {
-          await rewritten(tenantResources, slice.slice(at, at + PORTION), inherited, type.mark)
+          await this.#rewriteSome(slice.slice(at, at + PORTION), inherited, type.mark)
         }
       }
     }
   }
 
-  async #isOutdated(tenantResources: TenantResources, typeId: string, { mark }: TypeRecord): Promise<boolean> {
-    return (await tenantResources.types.get(typeId))?.mark !== mark
+  async #rewriteSome(
+    slice: readonly Stored<ResourceRecord>[],
+    inherited: ResourceRecord['inherited'],
+    typeMark: number,
+  ): Promise<void> {
+    const { collections, resources } = this.#tenantResources
+    const writes = slice.map(({ id, value, version }) => {
+      const { inherited: _before, ...record } = value
+      const next = { ...record, ...(inherited && { inherited }), typeMark, beats: (value.beats ?? 0) + 1 }
+      return collections.resources.putting(id, next, version)
+    })
+    try {
+      await collections.commit(writes)
+    } catch (error) {
+      if (!isStoreConflict(error)) throw error
+    }
+    for (const { id } of slice) resources.forget(id)
   }
 
-  async #hold(
-    tenantResources: TenantResources,
-    typeId: string,
-    type: TypeRecord,
-  ): Promise<readonly AppliedConstraint[]> {
+  async #isOutdated(typeId: string, { mark }: TypeRecord): Promise<boolean> {
+    return (await this.#tenantResources.types.get(typeId))?.mark !== mark
+  }
+
+  async #hold(typeId: string, type: TypeRecord): Promise<readonly AppliedConstraint[]> {
+    const tenantResources = this.#tenantResources
     const constraints = await constraintsOf(tenantResources, type)
     const ofType = [{ field: 'resourceTypeId', op: 'eq', value: typeId }] as const
     const failed = new Map(constraints.map(({ id }) => [id, new Map<string, Failing>()]))
@@ -158,44 +172,17 @@ export class TypeWork {
   }
 
   /** A type that was changed meanwhile has constraints of which this run knows nothing: it is looked at anew. */
-  async #end(
-    tenantResources: TenantResources,
-    { id, value, version }: Stored<TypeRecord>,
-    constraints: readonly AppliedConstraint[],
-  ): Promise<void> {
-    const { types } = tenantResources.collections
+  async #end({ id, value, version }: Stored<TypeRecord>, constraints: readonly AppliedConstraint[]): Promise<void> {
+    const { types } = this.#tenantResources.collections
     const { operation: _done, ...record } = value
     try {
       await types.put(id, { ...record, constraints, beats: (record.beats ?? 0) + 1 }, version)
     } catch (error) {
       if (!isStoreConflict(error)) throw error
-      this.begin(tenantResources, id)
+      this.begin(id)
     }
-    tenantResources.types.forget(id)
+    this.#tenantResources.types.forget(id)
   }
-}
-
-/** of one commit: a conflict costs all of them */
-const PORTION = 50
-
-async function rewritten(
-  tenantResources: TenantResources,
-  slice: readonly Stored<ResourceRecord>[],
-  inherited: ResourceRecord['inherited'],
-  typeMark: number,
-): Promise<void> {
-  const { collections } = tenantResources
-  const writes = slice.map(({ id, value, version }) => {
-    const { inherited: _before, ...record } = value
-    const next = { ...record, ...(inherited && { inherited }), typeMark, beats: (value.beats ?? 0) + 1 }
-    return collections.resources.putting(id, next, version)
-  })
-  try {
-    await collections.commit(writes)
-  } catch (error) {
-    if (!isStoreConflict(error)) throw error
-  }
-  for (const { id } of slice) tenantResources.resources.forget(id)
 }
 
 interface Failing {

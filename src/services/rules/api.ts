@@ -84,7 +84,7 @@ const TASK_ROUTES = [
     query: CHECKS,
     answers: { 201: CreatedTaskSchema },
     handler: async ({ api, query, body, reply }) => {
-      const created = await api.tasks.create(body as TaskSpecification, query)
+      const created = await api.tasks.create(body, query)
       return reply.code(201).header('location', `/api/tasks/${created.ID}`).send(created)
     },
   }),
@@ -184,7 +184,7 @@ const TASK_ROUTES = [
     answers: entity,
     handler: async ({ api, params: { id }, query, body, request, reply }) => {
       const options = { ...query, ...(await conditionOf(api, id, request)) }
-      return withTag(reply, await api.tasks.replace(id, body as TaskSpecification, options))
+      return withTag(reply, await api.tasks.replace(id, body, options))
     },
   }),
   route({

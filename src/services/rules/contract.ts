@@ -63,10 +63,14 @@ import type {
   TemplateRunOptions,
 } from './tools/tools-schema.ts'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface RulesService {
   /** Everything as that caller may see it. Cheap: ask for each request. */
   as(caller: Caller): RulesApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedRules extends RulesService {
   /**
    * Goes on with what ran and with batches that were under way. Resolves when tasks take inputs. When the signal
    * aborts, streams of events end.

@@ -1,5 +1,5 @@
 /** Rules and tasks, as a host puts them together. */
-export { type DurableOptions, openDurableRunner } from './durable/durable-runner.ts'
+export { type DurableOptions, type DurableRunner, openDurableRunner } from './durable/durable-runner.ts'
 export { type Input, INPUT_LOG, messagesOf, PARTITION } from './durable/input.ts'
 export { MARK_ID, MARKS } from './durable/records.ts'
 export { rulesErrorBody } from './error-body.ts'

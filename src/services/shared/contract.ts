@@ -19,3 +19,4 @@ export {
 export type { EffectOfTask } from './effect-order.ts'
 export { UNSTORABLE } from './series/read-name.ts'
 export { MAX_TIME } from './series/times.ts'
+export { CONNECTION_HEADERS } from './http/connection-headers.ts'

@@ -1,5 +1,4 @@
 /** What services share: routes and bodies, effects in order, series and calendars. */
-export { allErrors } from './api/check.ts'
 export type { Checked } from './api/check.ts'
 export { type Parameters, parameterReader } from './api/parameters.ts'
 export { addRoutes, type Route, routesOf } from './api/route.ts'
@@ -28,14 +27,11 @@ export {
   timelineTypeOf,
 } from './http/media-types.ts'
 export { bodyText, MAX_LEVELS, parseBody, parseMessages, parseRendered, readBody } from './http/parse-body.ts'
-export { ownScope } from './http/own-scope.ts'
 export { parsePayload, Payload, payloadValue } from './http/payload.ts'
-export { QueryReader } from './http/query-reader.ts'
 export { errorBodyOfLines, issueLine, type Refusal } from './http/refusal.ts'
-export { asking, describing, Flag, type Handler, type RequestContext, Text, Texts, Whole } from './http/route-parts.ts'
+export { Flag, Text, Texts, Whole } from './http/route-parts.ts'
 export { HERE, sendEvents, sendLines, sendTexts, STILL_HERE, untilClosed } from './http/send-stream.ts'
 export { revisionCondition, withTag, writeCondition } from './http/write-condition.ts'
-export { REVISION } from './api/fields.ts'
 export { type AggregateDefinition, COMMON_AGGREGATES, finite, percentileOf } from './series/common-aggregates.ts'
 export { type Aggregate, type GroupRun, type GroupValues, valuesOfGroups } from './series/group-values.ts'
 export {

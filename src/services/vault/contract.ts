@@ -16,11 +16,15 @@ export type { SecretInfo } from './secret-schema.ts'
 /** Also a name of a variable of an environment. */
 export const SECRET_NAME = '^[A-Za-z_][A-Za-z0-9_]{0,99}$'
 
-/** The service of one host. */
+/** The service as callers reach it. */
 export interface VaultService {
   as(caller: Caller): VaultApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedVault extends VaultService {
   /** For what runs inside of the host. */
-  open(tenant: string, names: readonly string[]): Promise<OpenSecrets>
+  open(names: readonly string[]): Promise<OpenSecrets>
 }
 
 /** Values of secrets, for as long as they are used. */

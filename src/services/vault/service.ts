@@ -1,12 +1,13 @@
-/** The vault over storage: a document for each secret, with its value sealed. */
-import { AppError, type Caller, KeyedMutex, makeIssue, perTenant, refuse } from '#kernel'
+/** The vault of a tenant over its store: a document for each secret, with its value sealed. */
+import { AppError, type Caller, makeIssue, refuse, Semaphore } from '#kernel'
 import type { Seal } from '#platform'
-import type { Collection, CollectionSpec, Storage } from '#storage'
-import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type VaultService } from './contract.ts'
+import type { Collection, CollectionSpec, Store } from '#storage'
+import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type OperatedVault } from './contract.ts'
 import { SecretValue } from './secret-schema.ts'
 
 export interface VaultOptions {
-  readonly storage: Storage
+  readonly tenant: string
+  readonly store: Store
   readonly seal: Seal
   /** epoch ms */
   readonly now: () => number
@@ -27,53 +28,52 @@ const NAME = new RegExp(SECRET_NAME)
 /** secrets of one tenant */
 const MAX_SECRETS = 500
 
-export function createVaultService(options: VaultOptions): VaultService {
+export function createVaultService(options: VaultOptions): OperatedVault {
   return new Vault(options)
 }
 
-class Vault implements VaultService {
+class Vault implements OperatedVault {
   readonly #options: VaultOptions
-  readonly #collectionOf: (tenant: string) => Collection<SecretRecord>
-  readonly #turns = new KeyedMutex()
+  readonly #collection: Collection<SecretRecord>
+  /** one change at a time */
+  readonly #turns = new Semaphore(1)
 
   constructor(options: VaultOptions) {
     this.#options = options
-    this.#collectionOf = perTenant((tenant) => options.storage.tenant(tenant).collection(SECRETS))
+    this.#collection = options.store.collection(SECRETS)
   }
 
-  as(caller: Caller): VaultApi {
-    const collection = this.#collectionOf(caller.tenant)
+  as({ user }: Caller): VaultApi {
     return {
-      list: async () => (await collection.find({ limit: MAX_SECRETS })).map(({ value }) => infoOf(value)),
-      put: (name, value) => this.#turns.run(caller.tenant, () => this.#put(caller, name, value)),
+      list: async () => (await this.#collection.find({ limit: MAX_SECRETS })).map(({ value }) => infoOf(value)),
+      put: (name, value) => this.#turns.run(() => this.#put(user, name, value)),
       remove: (name) =>
-        this.#turns.run(caller.tenant, async () => {
-          const found = await collection.get(name)
+        this.#turns.run(async () => {
+          const found = await this.#collection.get(name)
           if (found === undefined) throw new AppError('NOT_FOUND', `No secret '${name.slice(0, 100)}'`)
-          await collection.delete(name, found.version)
+          await this.#collection.delete(name, found.version)
         }),
     }
   }
 
-  async open(tenant: string, names: readonly string[]): Promise<OpenSecrets> {
-    const found = await this.#collectionOf(tenant).getMany([...names])
+  async open(names: readonly string[]): Promise<OpenSecrets> {
+    const found = await this.#collection.getMany([...names])
     const values = found.map(({ value: { name, sealed } }) => {
-      return [name, this.#options.seal.open(sealed, placeOf(tenant, name))] as const
+      return [name, this.#options.seal.open(sealed, this.#placeOf(name))] as const
     })
     // of a secret that was removed and given again the version may be the same, what is sealed never is
     const revision = JSON.stringify(found.map(({ value: { name, sealed } }) => [name, sealed.slice(-24)]))
     return { values: new Map(values), revision }
   }
 
-  async #put(caller: Caller, name: string, given: string): ReturnType<VaultApi['put']> {
+  async #put(user: string, name: string, given: string): ReturnType<VaultApi['put']> {
     if (!NAME.test(name)) {
       throw refuse('The secret', [
         makeIssue('SECRET', '/name', 'must be 1 to 100 letters, digits and _, and no digit first'),
       ])
     }
     const { value } = SecretValue.read({ value: given })
-    const { tenant, user } = caller
-    const collection = this.#collectionOf(tenant)
+    const collection = this.#collection
     const former = await collection.get(name)
     if (former === undefined && (await collection.count()) >= MAX_SECRETS)
       throw new AppError('TOO_LARGE', `there are ${MAX_SECRETS} secrets already; remove one first`)
@@ -81,7 +81,7 @@ class Vault implements VaultService {
     const { createdBy = user, createdAt = now } = former?.value ?? {}
     const record: SecretRecord = {
       name,
-      sealed: this.#options.seal.close(value, placeOf(tenant, name)),
+      sealed: this.#options.seal.close(value, this.#placeOf(name)),
       createdBy,
       createdAt,
       updatedBy: user,
@@ -90,11 +90,11 @@ class Vault implements VaultService {
     await collection.put(name, record, former?.version ?? 'absent')
     return { secret: infoOf(record), created: former === undefined }
   }
-}
 
-/** Where a value opens, and nowhere else. */
-function placeOf(tenant: string, name: string): string {
-  return `vault/${tenant}/${name}`
+  /** Where a value opens, and nowhere else. */
+  #placeOf(name: string): string {
+    return `vault/${this.#options.tenant}/${name}`
+  }
 }
 
 function infoOf({ name, createdBy, createdAt, updatedBy, updatedAt }: SecretRecord): SecretInfo {

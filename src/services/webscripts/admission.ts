@@ -27,22 +27,29 @@ const NOBODY = randomBytes(32).toString('base64')
 export async function admit(
   script: DeployedWebscript | undefined,
   secrets: readonly string[],
-  shown: ShownCredentials,
+  { authorization = '', secret, tokenOf, address }: ShownCredentials,
   options: AdmissionOptions,
 ): Promise<Admitted> {
-  const { authorization = '', secret, tokenOf } = shown
-  const [, scheme = '', value = ''] = /^(\S{1,20}) +(\S.*)$/.exec(authorization) ?? []
-  const given = scheme.toLowerCase() === 'hmac-sha256' ? value : secret
+  const [, scheme = '', value = ''] = /^(\S{1,20})\s+(\S.*)$/.exec(authorization) ?? []
+  const kind = scheme.toLowerCase()
+  const ofPair = async () => {
+    const pair = kind === 'basic' ? pairIn(value) : undefined
+    return pair && (await options.checkPair(...pair, address))?.tenant
+  }
+  const hasToken = script !== undefined && tokenOf === script.tenant
+  if (script?.isPrivate === false) {
+    const isToken = kind === 'bearer' && (await options.isToken(value.trim()))
+    // what cannot be checked now counts as a pair, of nobody known
+    const holder = isToken ? '' : await ofPair().catch(() => '')
+    return { isHeaderOurs: holder !== undefined, isOwner: hasToken || holder === script.tenant }
+  }
+  const given = kind === 'hmac-sha256' ? value : secret
   const expected = secrets.length === 0 ? [NOBODY] : secrets
   const isSecret = given !== undefined && matches(given, expected) && secrets.length > 0
-  const isKey = !isSecret && scheme.toLowerCase() === 'basic' && (await isOwnKey(value, shown, script, options))
+  const holder = isSecret ? undefined : await ofPair()
   if (script === undefined) throw noWebscript()
-  if (!script.isPrivate || isSecret || isKey || tokenOf === script.tenant) {
-    const isOwner = isKey || tokenOf === script.tenant
-    if (authorization === '' || script.isPrivate) return { isHeaderOurs: authorization !== '', isOwner }
-    const holder = await holderOf(shown, options)
-    return { isHeaderOurs: holder !== undefined, isOwner: isOwner || holder === script.tenant }
-  }
+  const isOwner = hasToken || holder === script.tenant
+  if (isSecret || isOwner) return { isHeaderOurs: authorization !== '', isOwner }
   if (given === undefined && authorization === '') {
     throw new AppError('UNAUTHORIZED', 'This webscript is private: show its secret, or a key of its tenant')
   }
@@ -51,18 +58,6 @@ export async function admit(
 
 export function noWebscript(): AppError {
   return new AppError('NOT_FOUND', 'There is no such webscript')
-}
-
-async function isOwnKey(
-  value: string,
-  { address }: ShownCredentials,
-  script: DeployedWebscript | undefined,
-  { checkPair }: AdmissionOptions,
-): Promise<boolean> {
-  if (script?.isPrivate === false) return false
-  const pair = pairIn(value)
-  const caller = pair && (await checkPair(...pair, address))
-  return caller !== undefined && caller.tenant === script?.tenant
 }
 
 function pairIn(value: string): readonly [key: string, secret: string] | undefined {
@@ -82,24 +77,4 @@ function matches(given: string, expected: readonly string[]): boolean {
     isSame = timingSafeEqual(withPlus, wanted) || same || isSame
   }
   return isSame
-}
-
-/**
- * The tenant whose key pair the header is, or '' for a token of this host: browsers attach such a pair to every path of
- * an origin, and a client of the API may send it to any webscript. What cannot be checked now counts as one, of nobody
- * known. Undefined for anything else.
- */
-async function holderOf(
-  { authorization = '', address }: ShownCredentials,
-  { checkPair, isToken }: AdmissionOptions,
-): Promise<string | undefined> {
-  const [, scheme = '', value = ''] = /^(basic|bearer)\s+(\S.*)$/i.exec(authorization) ?? []
-  if (scheme.toLowerCase() === 'bearer') return (await isToken(value.trim())) ? '' : undefined
-  const pair = scheme === '' ? undefined : pairIn(value)
-  if (pair === undefined) return undefined
-  try {
-    return (await checkPair(...pair, address))?.tenant
-  } catch {
-    return ''
-  }
 }

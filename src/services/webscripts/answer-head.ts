@@ -2,6 +2,7 @@
 import { hash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { WebHead } from '#services/functions/contract'
+import { CONNECTION_HEADERS } from '#services/shared/contract'
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 // what a line of a head can have
@@ -10,22 +11,16 @@ const MAX_HEADERS = 100
 const MAX_CHARACTERS = 16_384
 /** They are about the connection, or about the whole host and all its tenants, or the host knows them itself. */
 const OF_THE_HOST: ReadonlySet<string> = new Set([
+  ...CONNECTION_HEADERS,
   'alt-svc',
   'clear-site-data',
-  'connection',
   'content-length',
-  'keep-alive',
   'nel',
   'proxy-authenticate',
-  'proxy-authorization',
   'report-to',
   'reporting-endpoints',
   'service-worker-allowed',
   'strict-transport-security',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
 ])
 
 /** Throws `PLUG_FAILED` for what no answer can have. */

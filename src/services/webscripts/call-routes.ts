@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunc
 import { AppError, type CancelSignal, ERRORS, secondsToWait } from '#kernel'
 import { Type } from 'typebox'
 import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
+import { CONNECTION_HEADERS } from '#services/shared/contract'
 import type { CallFailure, DeployedWebscript } from '#services/functions/contract'
 import { noWebscript } from './admission.ts'
 import { etagOf, isKnown } from './answer-head.ts'
@@ -29,17 +30,7 @@ const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as 
 const VERSION_HEADER = 'x-webscript-version'
 /** A page of a webscript is not one of the host: it gets no access to what its reader may do here. */
 const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
-/** They are about the connection. */
-const OF_THE_CONNECTION: ReadonlySet<string> = new Set([
-  'connection',
-  'keep-alive',
-  'proxy-authorization',
-  'proxy-connection',
-  'te',
-  'trailer',
-  'transfer-encoding',
-  'upgrade',
-])
+const OF_THE_CONNECTION: ReadonlySet<string> = new Set(CONNECTION_HEADERS)
 
 /** What was found out before the body was read. */
 interface AdmittedCall extends Admitted {

@@ -91,7 +91,6 @@ export interface ScriptRequest {
 }
 
 export interface ScriptAnswer extends WebHead {
-  readonly requestId: string
   /** a stream fails when the webscript does before its end */
   readonly body: string | Uint8Array | AsyncIterable<Uint8Array>
 }

@@ -156,11 +156,11 @@ export class OpenCall {
   }
 
   #answerWith(head: WebHead, body: ScriptAnswer['body']): void {
-    const { figures, requestId } = this.#facts
+    const { figures } = this.#facts
     this.#status = head.status
     figures.answered(this.#ms())
     if (head.status >= 500) figures.errors++
-    this.#resolve({ ...this.#allowed(head), body, requestId })
+    this.#resolve({ ...this.#allowed(head), body })
   }
 
   /** Without what is not allowed on the origin of the API; the log reports what was removed. */

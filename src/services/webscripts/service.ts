@@ -5,7 +5,7 @@ import {
   type ApiRequest,
   type DeployedWebscript,
   type FunctionLine,
-  type FunctionsService,
+  type OperatedFunctions,
   PIECE_BYTES,
   type WebCallParams,
 } from '#services/functions/contract'
@@ -28,7 +28,10 @@ import { type CallLimits, TenantCalls } from './tenant-calls.ts'
 import type { LogLevel } from './webscript-schema.ts'
 
 export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
-  readonly functions: () => FunctionsService | undefined
+  /** those of a tenant; undefined: the host has none of it, or serves none */
+  readonly functions: (tenant: string) => OperatedFunctions | undefined
+  /** Whose webscript has that id. */
+  readonly webscriptOf: (id: string) => { readonly tenant: string; readonly name: string } | undefined
   /** Asks the API of this host as a tenant; `led`: by which rules. */
   readonly askApi: (
     caller: Caller,
@@ -52,20 +55,21 @@ class Webscripts implements WebscriptsService {
   readonly #figures = new LruCache<string, ScriptFigures>(MAX_FIGURES)
   readonly #log = new ScriptLog()
   readonly #quota: TenantCalls
-  #isListening = false
+  /** functions whose lines are kept */
+  readonly #heard = new WeakSet<OperatedFunctions>()
   #total = 0
   #errors = 0
 
   constructor(options: WebscriptsOptions) {
     this.#options = options
     const { limits, clock } = options
-    this.#quota = new TenantCalls({ ...limits, clock, cpuMs: (tenant) => this.#functions()?.cpuMs(tenant) ?? 0 })
+    this.#quota = new TenantCalls({ ...limits, clock, cpuMs: (tenant) => this.#functions(tenant)?.cpuMs(tenant) ?? 0 })
   }
 
   as(caller: Caller): WebscriptsApi {
     const { tenant } = caller
     const management = (): Management => {
-      const functions = this.#functions()
+      const functions = this.#functions(tenant)
       if (functions === undefined) throw new AppError('CLOSED', 'this host serves no functions')
       return new Management(functions.as(caller, 'webscripts'), (name) => functions.webscripts(tenant, name))
     }
@@ -88,7 +92,7 @@ class Webscripts implements WebscriptsService {
 
   find(address: string): ScriptAddress | undefined {
     const [first = '', second = '', ...rest] = address.split('/')
-    const owner = this.#functions()?.webscriptOf(decodedText(first))
+    const owner = this.#options.webscriptOf(decodedText(first))
     if (owner !== undefined) return { ...owner, path: pathOf(address, first) }
     const [tenant, name] = [decodedText(first), decodedText(second)]
     if (this.#versions(tenant, name).length === 0) return undefined
@@ -124,7 +128,7 @@ class Webscripts implements WebscriptsService {
 
   async call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer> {
     const { tenant, name, version } = script
-    const functions = this.#functions()
+    const functions = this.#functions(tenant)
     if (functions === undefined || !script.isRunning) {
       throw new AppError('CLOSED', `The webscript is not running: its status is ${script.status}`)
     }
@@ -195,13 +199,13 @@ class Webscripts implements WebscriptsService {
   }
 
   #versions(tenant: string, name: string): readonly DeployedWebscript[] {
-    return this.#functions()?.webscripts(tenant, name) ?? []
+    return this.#functions(tenant)?.webscripts(tenant, name) ?? []
   }
 
-  #functions(): FunctionsService | undefined {
-    const functions = this.#options.functions()
-    if (functions !== undefined && !this.#isListening) {
-      this.#isListening = true
+  #functions(tenant: string): OperatedFunctions | undefined {
+    const functions = this.#options.functions(tenant)
+    if (functions !== undefined && !this.#heard.has(functions)) {
+      this.#heard.add(functions)
       functions.onLine((line) => this.#said(line))
     }
     return functions

@@ -4,7 +4,7 @@ import { bench } from '../../services/resources/support/bench-of-resources.ts'
 
 describe('resources that a filter of tasks means', () => {
   it('are found by type and by an expression over metadata, in their tenant alone', async () => {
-    const b = await bench()
+    await using b = await bench()
     await b.api.types.create({ id: 'pump' })
     for (const [id, floor] of [
       ['p1', 1],
@@ -17,24 +17,21 @@ describe('resources that a filter of tasks means', () => {
     expect(await find('acme', { expression: 'floor:1' }, 100)).toEqual(['b1', 'p1'])
     expect(await find('acme', { type: 'pump', expression: 'floor:1' }, 100)).toEqual(['p1'])
     expect(await find('other', { type: 'pump' }, 100)).toEqual([])
-    await b.close()
   })
 
   it('are found page by page, and no more than are asked for', async () => {
-    const b = await bench()
+    await using b = await bench()
     const ids = Array.from({ length: 120 }, (_, i) => `r${String(i).padStart(3, '0')}`)
     for (const id of ids) await b.api.resources.create({ id, resourceTypeId: 'many' })
     const { find } = resourceFinder(b.service)
     expect(await find('acme', { type: 'many' }, 1000)).toEqual(ids)
     expect(await find('acme', { type: 'many' }, 110)).toHaveLength(110)
-    await b.close()
   })
 
   it('are refused with an expression that cannot be read', async () => {
-    const b = await bench()
+    await using b = await bench()
     await expect(resourceFinder(b.service).find('acme', { expression: 'floor:(' }, 10)).rejects.toMatchObject({
       status: 400,
     })
-    await b.close()
   })
 })

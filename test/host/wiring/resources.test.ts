@@ -6,37 +6,34 @@ const cause = (hops: number) => ({ task: 't', node: 'n', effect: 'e', hops })
 
 describe('what plugs ask of resources', () => {
   it('is answered with inherited values, as the tenant sees them', async () => {
-    const b = await bench()
+    await using b = await bench()
     await b.api.types.create({ id: 'pump', maker: 'Acme' })
     await b.api.resources.create({ id: 'p1', resourceTypeId: 'pump' })
     const port = resourcePort('acme', () => b.service)
     expect(await port.get('p1')).toEqual({ id: 'p1', resourceTypeId: 'pump', maker: 'Acme' })
     expect(await port.get('p2')).toBeUndefined()
     expect(await resourcePort('other', () => b.service).get('p1')).toBeUndefined()
-    await b.close()
   })
 
   it('changes metadata in the name of the engine, and gives what is stored', async () => {
-    const b = await bench()
+    await using b = await bench()
     await b.api.resources.create({ id: 'p1', old: 1 })
     const port = resourcePort('acme', () => b.service)
     expect(await port.patch('p1', { floor: 2, old: null }, cause(1))).toEqual({ id: 'p1', floor: 2 })
     const [last] = (await b.api.resources.changes('p1', {})).values
     expect(last).toMatchObject({ change: 'updated', userId: 'system/engine' })
-    await b.close()
   })
 
   it('refuses a change that seventeen rules in a row led to', async () => {
-    const b = await bench()
+    await using b = await bench()
     const port = resourcePort('acme', () => b.service)
     await port.patch('p1', { n: 1 }, cause(16))
     await expect(port.patch('p1', { n: 2 }, cause(17))).rejects.toMatchObject({ code: 'TOO_LARGE' })
     expect((await b.api.resources.get('p1')).value).toMatchObject({ n: 1 })
-    await b.close()
   })
 
   it('refuses a change that came too late, and makes one that comes again once', async () => {
-    const b = await bench()
+    await using b = await bench()
     const at = (input: number) => ({ ...cause(1), effect: `t/1/${input}/0` })
     const port = resourcePort('acme', () => b.service)
     expect(await port.patch('p1', { n: 2 }, at(2))).toMatchObject({ n: 2 })
@@ -47,11 +44,10 @@ describe('what plugs ask of resources', () => {
     expect(await port.patch('p1', { n: 1 }, { ...at(1), unordered: true })).toMatchObject({ n: 1 })
     expect((await b.api.resources.changes('p1', {})).total).toBe(3)
     await port.patch('p2', { n: 1 }, at(1))
-    await b.close()
   })
 
   it('finds resources by the parameters of the listing, and the children of one', async () => {
-    const b = await bench()
+    await using b = await bench()
     for (const id of ['a', 'b', 'c']) await b.api.resources.create({ id, parentId: 'house', tags: ['x', id] })
     const port = resourcePort('acme', () => b.service)
     const ids = (found: readonly Readonly<Record<string, unknown>>[]) => found.map(({ id }) => id)
@@ -60,7 +56,6 @@ describe('what plugs ask of resources', () => {
     await b.api.resources.create({ id: 'house' })
     expect(ids(await port.children('house'))).toEqual(['a', 'b', 'c'])
     await expect(port.find({ lat: 'north' })).rejects.toMatchObject({ code: 'VALIDATION' })
-    await b.close()
   })
 
   it('is refused where no resources are served', async () => {
@@ -72,14 +67,13 @@ describe('what plugs ask of resources', () => {
 
 describe('metadata for placeholders', () => {
   it('come at once when they are in memory', async () => {
-    const b = await bench()
+    await using b = await bench()
     const metadata = metadataOf('acme', () => b.service)
     await b.api.resources.create({ id: 'p1', floor: 1 })
     await metadata('p1')
     expect(metadata('p1')).toEqual({ id: 'p1', floor: 1 })
     await b.api.resources.patch('p1', { floor: 2 })
     expect(metadata('p1')).toEqual({ id: 'p1', floor: 2 })
-    await b.close()
   })
 
   it('are none where no resources are served', () => {

@@ -1,16 +1,16 @@
 /** A converter service over a store in memory, with neighbours that remember what they were given. */
 import { AppError } from '../../../src/kernel/errors.ts'
-import type { BrokerService } from '../../../src/services/broker/contract.ts'
-import type { ConverterApi, ConverterService } from '../../../src/services/converter/contract.ts'
+import type { OperatedBroker } from '../../../src/services/broker/contract.ts'
+import type { ConverterApi, OperatedConverter } from '../../../src/services/converter/contract.ts'
 import { createConverterService } from '../../../src/services/converter/service.ts'
-import type { ResourcesService } from '../../../src/services/resources/contract.ts'
+import type { OperatedResources } from '../../../src/services/resources/contract.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 
 export const CALLER = { tenant: 'one', user: 'tester' }
 
 export interface TestConverter {
-  readonly service: ConverterService
+  readonly service: OperatedConverter
   readonly api: ConverterApi
   readonly storage: Storage
   /** bodies that the broker took, with their keys */
@@ -34,8 +34,8 @@ export function testConverter(): TestConverter {
     patched.push({ id, body })
     return Promise.resolve({ value: { id }, version: 1 })
   }
-  const broker = { as: () => ({ posting: { events } }), check: () => [] } as unknown as BrokerService
-  const resources = { as: () => ({ resources: { patch } }) } as unknown as ResourcesService
+  const broker = { as: () => ({ posting: { events } }), check: () => [] } as unknown as OperatedBroker
+  const resources = { as: () => ({ resources: { patch } }) } as unknown as OperatedResources
   let ids = 0
   const service = createConverterService({
     storage,

@@ -67,42 +67,40 @@ describe('an archive', () => {
     await expect(readArchive(archive)).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
-  it.each<[string, () => Promise<Uint8Array>, string]>([
-    ['without files', () => packTar([]), 'VALIDATION'],
-    ['that is none', async () => new TextEncoder().encode('hello'.repeat(1_000)), 'VALIDATION'],
-    ['that is cut off', async () => (await packTar([fileOf('a', 'x'.repeat(5_000))])).subarray(0, 2_000), 'VALIDATION'],
-    ['whose gzip is broken', async () => gzipSync(await packTar([fileOf('a')])).subarray(0, 40), 'VALIDATION'],
+  const tar = (): Promise<Uint8Array> => packTar([fileOf('a', 'x'.repeat(2_000))])
+  it.each<[string, () => Promise<Uint8Array> | Uint8Array, RegExp, string?]>([
+    ['without files', () => packTar([]), /has no files/],
+    ['that is none', () => new TextEncoder().encode('hello'.repeat(1_000)), /cannot be read/],
+    ['that is cut off', async () => (await tar()).subarray(0, 1_000), /cannot be read/],
     [
       'with too many files',
       () => packTar(Array.from({ length: MAX_ASSETS + 1 }, (_, i) => fileOf(`f${i}`, ''))),
+      /more than 1000 assets/,
       'TOO_LARGE',
     ],
-    ['that is a bomb', async () => gzipSync(await packTar([fileOf('a', 'x'.repeat(MAX_BYTES + 1))])), 'TOO_LARGE'],
-  ])('%s is refused', async (_, make, code) => {
-    await expect(readArchive(await make())).rejects.toMatchObject({ code })
-  })
-})
-
-it.each<[string, (tar: Uint8Array) => Uint8Array, RegExp]>([
-  [
-    'whose gzip is cut off',
-    (tar) => gzipSync(tar).subarray(0, 60),
-    /the gzip of the archive is damaged: unexpected end/,
-  ],
-  [
-    'whose gzip is overwritten',
-    (tar) => gzipSync(tar).fill(7, 12, 40),
-    /the gzip of the archive is damaged: (?:invalid|incorrect|unknown)/,
-  ],
-  ['of bzip2', () => Buffer.from('BZh91AY&SY'), /packed by bzip2; send a tar/],
-  ['of xz', () => Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0]), /packed by xz; send a tar/],
-  ['of zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /packed by zstd; send a tar/],
-  ['of zip', () => Buffer.from('PK\u0003\u0004'), /packed by zip; send a tar/],
-])('an archive %s is refused with what it is', async (_what, make, text) => {
-  const archive = make(await packTar([fileOf('a', 'x'.repeat(2_000))]))
-  await expect(readArchive(archive)).rejects.toMatchObject({
-    code: 'VALIDATION',
-    message: expect.stringMatching(text) as string,
+    [
+      'that is a bomb',
+      async () => gzipSync(await packTar([fileOf('a', 'x'.repeat(MAX_BYTES + 1))])),
+      /larger than/,
+      'TOO_LARGE',
+    ],
+    [
+      'whose gzip is cut off',
+      async () => gzipSync(await tar()).subarray(0, 60),
+      /the gzip .* is damaged: unexpected end/,
+    ],
+    [
+      'whose gzip is overwritten',
+      async () => gzipSync(await tar()).fill(7, 12, 40),
+      /the gzip .* is damaged: (?:invalid|incorrect|unknown)/,
+    ],
+    ['of bzip2', () => Buffer.from('BZh91AY&SY'), /packed by bzip2; send a tar/],
+    ['of xz', () => Buffer.from([0xfd, 0x37, 0x7a, 0x58, 0x5a, 0, 0]), /packed by xz; send a tar/],
+    ['of zstd', () => Buffer.from([0x28, 0xb5, 0x2f, 0xfd, 0]), /packed by zstd; send a tar/],
+    ['of zip', () => Buffer.from('PK\u0003\u0004'), /packed by zip; send a tar/],
+  ])('%s is refused with what it is', async (_what, make, text, code = 'VALIDATION') => {
+    const message = expect.stringMatching(text) as string
+    await expect(readArchive(await make())).rejects.toMatchObject({ code, message })
   })
 })
 

@@ -1,8 +1,8 @@
 /** The models service over a driver that tests tell what to do. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
-import type { FunctionsService } from '../../../src/services/functions/contract.ts'
-import type { ModelsApi, ModelsService } from '../../../src/services/models/contract.ts'
+import type { OperatedFunctions } from '../../../src/services/functions/contract.ts'
+import type { ModelsApi, OperatedModels } from '../../../src/services/models/contract.ts'
 import { GAVE_UP, type ModelDriver } from '../../../src/services/models/driver.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
@@ -17,10 +17,10 @@ const UPLOAD = { name: 'm', framework: 'xgboost', file }
 
 let ids = 0
 const seal = TEST_SEAL
-function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): ModelsService {
+function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): OperatedModels {
   return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}`, seal })
 }
-const asked = (service: ModelsService, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
+const asked = (service: OperatedModels, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
 const ready = (api: ModelsApi, name = 'm'): Promise<void> => until(async () => (await api.get(name)).ready)
 
 /** A model that can be asked. */
@@ -100,23 +100,6 @@ describe('a model', () => {
     await expect(api.predict('m', { instances: [1] })).rejects.toMatchObject({ code: 'MODEL_FAILED' })
   })
 
-  it('that no driver runs is told so, until a host has one', async () => {
-    const storage = openMemory()
-    const driver = new TestDriver()
-    driver.refusal = 'it has no Python'
-    const api = asked(serviceOf(driver, storage))
-    await api.create(UPLOAD)
-    await until(async () => (await api.get('m')).failure !== undefined)
-    const refused = api.predict('m', { instances: [1] })
-    await expect(refused).rejects.toMatchObject({
-      code: 'UNSUPPORTED',
-      message: expect.stringContaining('no Python') as string,
-    })
-    const next = serviceOf(new TestDriver(), storage)
-    await next.start()
-    await ready(asked(next))
-  })
-
   // Holds MODEL-5
   it('that its driver gave up is failed for good, and others are not', async () => {
     const driver = new TestDriver()
@@ -193,18 +176,29 @@ describe('a model that nothing runs here', () => {
     const driver = new TestDriver()
     driver.refusal = 'no Python with sklearn was found; make one'
     const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal }
-    const registry = () => functions as unknown as FunctionsService
+    const registry = () => functions as unknown as OperatedFunctions
     const service = createModelsService({ storage: openMemory(), drivers: [driver], ...parts, registry })
     const api = asked(service)
     const upload = { name: 'm', framework: 'sklearn', file: zipOf({ 'model.joblib': 'x' }) }
     const failure = `no driver of this host runs this model of sklearn: test: ${driver.refusal}`
     expect(await api.create(upload)).toMatchObject({ ready: false, failure })
     expect(await api.get('m')).toMatchObject({ ready: false, failure })
+    await expect(api.predict('m', { instances: [1] })).rejects.toMatchObject({ code: 'UNSUPPORTED', message: failure })
     driver.refusal = undefined
     await ready(api)
     await until(() => Promise.resolve(rebuilt.length > 0))
     expect([rebuilt, driver.opened]).toEqual([[['m', '1.0.0']], 1])
     await service.stop()
+  })
+
+  it('is loaded by the next host that runs it', async () => {
+    const storage = openMemory()
+    const driver = new TestDriver()
+    driver.refusal = 'it has no Python'
+    await asked(serviceOf(driver, storage)).create(UPLOAD)
+    const next = serviceOf(new TestDriver(), storage)
+    await next.start()
+    await ready(asked(next))
   })
 })
 

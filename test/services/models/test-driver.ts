@@ -1,4 +1,5 @@
 /** A driver that tests tell what to do, and a seal for services. */
+import { expect } from 'vitest'
 import { Seal } from '../../../src/platform/seal.ts'
 import type { ModelCall, ModelDriver, OpenModel } from '../../../src/services/models/driver.ts'
 
@@ -32,4 +33,9 @@ export class TestDriver implements ModelDriver {
   close(): Promise<void> {
     return Promise.resolve()
   }
+}
+
+/** What an AppError of that code has that says so. */
+export function refusal(code: string, message: RegExp): object {
+  return { code, message: expect.stringMatching(message) as string }
 }

@@ -3,7 +3,7 @@ import { request as httpRequest } from 'node:http'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ObjectRecord } from '../../../src/services/objects/contract.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
-import { BUCKET, codeOf, contentApp, type ContentApp } from './content-app.ts'
+import { codeOf, contentApp, type ContentApp } from './content-app.ts'
 import { bytes, otherwise, pathsIn, START, textOf } from './support.ts'
 
 let content: ContentApp
@@ -35,16 +35,9 @@ describe('a signed address', () => {
       'x-content-type-options': 'nosniff',
       'content-security-policy': expect.stringContaining('sandbox') as string,
     })
-  })
-
-  it('of an empty content has its type too', async () => {
     expect((await put('empty', '', { 'content-type': 'text/csv' })).status).toBe(200)
-    const read = await content.ask('GET', 'empty')
-    expect([read.status, read.headers.get('content-length'), read.headers.get('content-type')]).toEqual([
-      200,
-      '0',
-      'text/csv',
-    ])
+    const { headers } = await content.ask('GET', 'empty')
+    expect([headers.get('content-length'), headers.get('content-type')]).toEqual(['0', 'text/csv'])
   })
 
   it('gives ranges of a content', async () => {
@@ -100,16 +93,6 @@ describe('a signed address', () => {
     }
   })
 
-  it('writes only where it is expected to', async () => {
-    expect((await put('once', 'a', { 'if-none-match': '*' })).status).toBe(200)
-    expect(await codeOf(await put('once', 'b', { 'if-none-match': '*' }))).toEqual([412, 'PreconditionFailed'])
-    expect(await codeOf(await put('once', 'b', { 'if-match': '"900150983cd24fb0d6963f7d28e17f72"' }))).toEqual([
-      412,
-      'PreconditionFailed',
-    ])
-    expect((await put('once', 'b', { 'if-match': '"0cc175b9c0f1b6a831c399e269772661"' })).status).toBe(200)
-  })
-
   it('of a write hold by every condition that it sends', async () => {
     const [x, y] = ['"9dd4e461268c8034f5c8564e155c67a6"', '"415290769594460e2e485922904f345d"']
     const [before, at] = [new Date(START - 60_000).toUTCString(), new Date(START).toUTCString()]
@@ -121,6 +104,7 @@ describe('a signed address', () => {
       [{ 'if-match': `W/${x}` }, 412],
       [{ 'if-match': '*' }, 200],
       [{ 'if-none-match': x }, 412],
+      [{ 'if-none-match': '*' }, 412],
       [{ 'if-none-match': `${y}, ${x}` }, 412],
       [{ 'if-none-match': y }, 200],
       [{ 'if-unmodified-since': before }, 412],
@@ -144,10 +128,7 @@ describe('a signed address', () => {
       400,
       'BadDigest',
     ])
-    expect(await codeOf(await put('summed', 'abc', { [header]: 'x' }))).toEqual([400, 'InvalidDigest'])
     expect(await (await content.ask('GET', 'summed')).text()).toBe('before')
-    expect((await put('summed', 'abc', { [header]: 'kAFQmDzST7DWlj99KOF/cg==' })).status).toBe(200)
-    expect(await (await content.ask('GET', 'summed')).text()).toBe('abc')
   })
 
   it.each(['', ';', '; charset=utf-8', 'text', 'text/', '/plain', 'te xt/plain', 'text/plain,text/html'])(
@@ -287,35 +268,6 @@ describe('a signed address', () => {
     expect((await content.ask('PUT', 'made/here/')).status).toBe(200)
     expect(await content.api.stat('assets', 'made/here/')).toMatchObject({ isFolder: true })
     expect(await codeOf(await put('made/there/', 'x'))).toEqual([400, 'InvalidArgument'])
-  })
-
-  it.each(['a//b', 'a/', '.', 'a/%2E%2E/b', 'a%00b', 'x'.repeat(1_025)])('writes nothing at %j', async (path) => {
-    const { signedAddress } = await import('../../../src/services/objects/signing/sign-address.ts')
-    const key = { ...content.key, date: '20260101', region: 'us-east-1' }
-    const order = {
-      method: 'PUT',
-      origin: content.origin,
-      bucket: BUCKET,
-      time: '20260101T000000Z',
-      expiry: 300,
-      key,
-    } as const
-    const before = await pathsIn(content.api, 'assets')
-    const href = signedAddress({ ...order, path: decodeURIComponent(path) })
-    // fetch would tidy up dots
-    const status = await new Promise<number | undefined>((resolve, reject) => {
-      const { hostname, port } = new URL(content.origin)
-      const sending = httpRequest(
-        { hostname, port, method: 'PUT', path: href.slice(content.origin.length) },
-        (answer) => {
-          answer.resume()
-          resolve(answer.statusCode)
-        },
-      )
-      sending.once('error', reject).end('x')
-    })
-    expect(status).toBeGreaterThanOrEqual(400)
-    expect(await pathsIn(content.api, 'assets')).toEqual(before)
   })
 })
 

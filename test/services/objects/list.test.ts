@@ -19,16 +19,6 @@ describe('a list', () => {
     expect(await names(api, 'b')).toEqual(['b'])
   })
 
-  it('has hidden objects and folders only when it is asked for all', async () => {
-    const { api } = await objectsWorld()
-    await putAll(api, 'assets', '.h', 'a/.h', '.g/b', 'c')
-    await api.putFolder('assets', 'e')
-    expect(await names(api, '')).toEqual(['a/', 'c', 'e/'])
-    expect(await names(api, '', { all: true })).toEqual(['.g/', '.h', 'a/', 'c', 'e/'])
-    expect(await names(api, '', { recursive: true })).toEqual(['.g/b', 'c'])
-    expect(await names(api, 'e/', { all: true })).toEqual(['e/.folder'])
-  })
-
   it('goes on after a path, in pages of 200 unless told otherwise, and of 1,000 at most', async () => {
     const { api } = await objectsWorld()
     const all = Array.from({ length: 1_205 }, (_, i) => `f${String(i).padStart(4, '0')}`)

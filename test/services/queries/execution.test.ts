@@ -326,26 +326,6 @@ describe('a query', () => {
     for await (const part of overWire.parts) expect(part.length).toBeGreaterThan(0)
   })
 
-  it('reads nothing more when its caller is gone', async () => {
-    const { storage, reads } = endless()
-    await using queries = await bench({ storage })
-    const gone = new AbortController()
-    const { parts } = await queries.api.open(
-      { query: { resource: 'A', metric: 't', from: 0, until: 1e12 } },
-      { format: 'csv', signal: gone.signal },
-    )
-    let taken = 0
-    const take = async (): Promise<void> => {
-      for await (const part of parts) {
-        taken += part.length
-        if (taken > 1_000_000) gone.abort()
-      }
-    }
-    await expect(take()).rejects.toThrow('aborted')
-    expect(reads()).toBeLessThan(20)
-    expect(queries.service.gauges().running).toBe(0)
-  })
-
   it('reads nothing more when the connection of its caller is gone', async () => {
     const { storage, reads } = endless()
     await using queries = await bench({ storage })

@@ -209,29 +209,6 @@ describe('a layout', () => {
       runs(30),
     )
   })
-
-  it.each([
-    [
-      'several resources',
-      {
-        data: [
-          { resource: 'A', metric: 't' },
-          { resource: 'B', metric: 't' },
-        ],
-        render: 'UPLOAD',
-      },
-      '/render <- UPLOAD takes a single resource',
-    ],
-    [
-      'another option',
-      { resource: 'A', metric: 't', render: { mode: 'UPLOAD', iso_timestamp: true } },
-      '/render <- UPLOAD cannot be combined',
-    ],
-  ])('refuses %s', async (_what, query, problem) => {
-    await using queries = await filled()
-    const answer = await queries.ask('POST', '/data/query', query)
-    expect([answer.status, answer.at('error')]).toEqual([400, expect.stringContaining(problem) as unknown])
-  })
 })
 
 describe('a large result', () => {

@@ -160,20 +160,6 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
     await expect(other.execute({ stored: 'mine' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
     expect(await other.stored.search({})).toMatchObject({ total: 0 })
   })
-
-  it('give large results in parts', async () => {
-    await queries.put('A', 't', { [NOW - 5]: 1, [NOW - 4]: 2 })
-    const parts: Uint8Array[] = []
-    const opened = await api.open({ query: QUERY }, { format: 'csv' })
-    for await (const part of opened.parts) parts.push(Buffer.from(part))
-    expect(opened.type).toBe('text/csv; charset=utf-8')
-    expect(Buffer.concat(parts).toString().split('\r\n')).toEqual([
-      'timestamp,A/t',
-      '2021-05-06T12:34:55.995000Z,1',
-      '2021-05-06T12:34:55.996000Z,2',
-      '',
-    ])
-  })
 })
 
 describe('stored queries on the wire', () => {

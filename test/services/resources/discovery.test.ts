@@ -15,7 +15,7 @@ const stored = async ({ storage }: Bench, id: string): Promise<unknown> =>
 
 describe('discovery', () => {
   it('makes resources that are not there, and tells it with the message', async () => {
-    const resources = await bench()
+    await using resources = await bench()
     const reader = resources.service.changes('acme')
     await resources.service.discover('acme', [seen('a'), seen('b'), seen('a', NOON + 5)])
     expect((await resources.api.resources.get('a')).value).toEqual({ id: 'a', lastMessageTimestamp: NOON + 5 })
@@ -28,19 +28,17 @@ describe('discovery', () => {
     })
     const { values } = await resources.api.resources.changes('a', {})
     expect([pluck(values, 'change'), pluck(values, 'userId')]).toEqual([['created'], ['system/broker']])
-    await resources.close()
   })
 
   it('answers at once for resources that it knows', async () => {
-    const resources = await bench()
+    await using resources = await bench()
     await resources.service.discover('acme', [seen('a')])
     expect(resources.service.discover('acme', [seen('a'), seen('a')])).toBeUndefined()
     expect(resources.service.discover('other', [seen('a')])).toBeInstanceOf(Promise)
-    await resources.close()
   })
 
   it('leaves resources as they are that somebody made', async () => {
-    const resources = await bench()
+    await using resources = await bench()
     await resources.api.resources.create({ id: 'a', name: 'mine' })
     await resources.service.discover('acme', [seen('a')])
     expect((await resources.api.resources.get('a')).value).toEqual({
@@ -49,34 +47,30 @@ describe('discovery', () => {
       lastMessageTimestamp: NOON,
     })
     expect((await resources.api.resources.changes('a', {})).total).toBe(1)
-    await resources.close()
   })
 
   it('makes one of however many discover it at once, on two hosts too', async () => {
-    const one = await bench()
-    const two = await bench({ storage: one.storage, newId: () => `two-${Math.random()}` })
+    await using one = await bench()
+    await using two = await bench({ storage: one.storage, newId: () => `two-${Math.random()}` })
     const ids = Array.from({ length: 300 }, (_, n) => seen(`r${n}`))
     await Promise.all([one, two, one, two, one].map(async ({ service }) => service.discover('acme', ids)))
     expect((await one.api.resources.list({ limit: 0 })).total).toBe(300)
     const changes = await Promise.all(ids.map(({ resource }) => one.api.resources.changes(resource, {})))
     expect(changes.every(({ total }) => total === 1)).toBe(true)
-    await two.close()
-    await one.close()
   })
 
   it('makes a resource again that was deleted', async () => {
-    const resources = await bench()
+    await using resources = await bench()
     await resources.service.discover('acme', [seen('a')])
     await resources.api.resources.remove('a')
     await resources.service.discover('acme', [seen('a', NOON + 1)])
     expect((await resources.api.resources.changes('a', {})).total).toBe(3)
-    await resources.close()
   })
 })
 
 describe('when a resource was heard last', () => {
   it('is seen at once and written later, without a record in the history or another version', async () => {
-    const resources = await bench()
+    await using resources = await bench()
     await resources.api.resources.create({ id: 'a' })
     await resources.service.discover('acme', [seen('a')])
     void resources.service.discover('acme', [seen('a', NOON + 7)])
@@ -88,15 +82,13 @@ describe('when a resource was heard last', () => {
     await expect.poll(() => stored(resources, 'a')).toBe(NOON + 7)
     expect((await resources.api.resources.get('a')).version).toBe(1)
     expect((await resources.api.resources.changes('a', {})).total).toBe(1)
-    await resources.close()
   })
 
   it('goes forward only', async () => {
-    const resources = await bench()
+    await using resources = await bench()
     await resources.service.discover('acme', [seen('a', NOON)])
     void resources.service.discover('acme', [seen('a', NOON - 10)])
     expect(await heard(resources, 'a')).toBe(NOON)
-    await resources.close()
   })
 
   it('is written when the service stops', async () => {
@@ -108,13 +100,12 @@ describe('when a resource was heard last', () => {
   })
 
   it('is part of what the next writer writes', async () => {
-    const resources = await bench()
+    await using resources = await bench()
     await resources.service.discover('acme', [seen('a', NOON)])
     void resources.service.discover('acme', [seen('a', NOON + 9)])
     await resources.api.resources.patch('a', { name: 'x' })
     expect(await stored(resources, 'a')).toBe(NOON + 9)
     await resources.api.resources.patch('a', { lastMessageTimestamp: null })
     expect(await heard(resources, 'a')).toBeUndefined()
-    await resources.close()
   })
 })

@@ -87,12 +87,11 @@ describe('the stream of metadata events', () => {
   })
 
   it('is refused for a kind that there is not', async () => {
-    const resources = await bench()
+    await using resources = await bench()
     const answer = await resources.ask('GET', '/api/events?objectType=alarm')
     expect([answer.status, answer.at('error')]).toEqual([
       400,
       '/objectType <- "alarm" is unknown (write one of resource, resourcetype)',
     ])
-    await resources.close()
   })
 })

@@ -66,15 +66,13 @@ describe('writers at once', () => {
   })
 
   it('of two hosts lose none either', async () => {
-    const one = await bench()
-    const two = await bench({ storage: one.storage, newId: () => `two-${Math.random()}` })
+    await using one = await bench()
+    await using two = await bench({ storage: one.storage, newId: () => `two-${Math.random()}` })
     await one.api.resources.create({ id: 'r' })
     const names = Array.from({ length: 20 }, (_, n) => `k${n}`)
     await Promise.all(names.map((key, n) => (n % 2 === 0 ? one : two).api.resources.patch('r', { [key]: 1 })))
     expect(Object.keys((await one.api.resources.get('r')).value)).toHaveLength(21)
     expect((await two.api.resources.changes('r', {})).total).toBe(21)
-    await two.close()
-    await one.close()
   })
 
   it('that name the version they saw: one of them wins', async () => {

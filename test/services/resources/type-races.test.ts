@@ -20,7 +20,7 @@ describe('a constraint that comes to a type while a resource is written', () => 
     'sees the resource, which is %s',
     async (_how, isThere) => {
       const { storage, holdNext } = heldCommits(openMemory())
-      const b = await bench({ storage })
+      await using b = await bench({ storage })
       const constraint = await narrowDoors(b)
       if (isThere) await b.api.resources.create({ id: 'north', resourceTypeId: 'door', width: 1 })
       const held = holdNext()
@@ -32,13 +32,12 @@ describe('a constraint that comes to a type while a resource is written', () => 
       await Promise.all([written, changed])
       await expect.poll(() => b.service.gauges().openOperations).toBe(0)
       expect(await constraintsOf(b)).toMatchObject([{ status: 'failed', errors: [{ resources: ['north'] }] }])
-      await b.close()
     },
   )
 
   it('sees it also when the constraint itself becomes another one', async () => {
     const { storage, holdNext } = heldCommits(openMemory())
-    const b = await bench({ storage })
+    await using b = await bench({ storage })
     const constraint = await narrowDoors(b)
     await b.api.types.patch('door', { $constraints: [constraint] })
     const held = holdNext()
@@ -54,7 +53,6 @@ describe('a constraint that comes to a type while a resource is written', () => 
     held.go()
     await written
     expect(await outcome).toBe('WRONG_STATUS')
-    await b.close()
   })
 })
 
@@ -62,7 +60,7 @@ describe('a constraint that comes to a type while a resource is written', () => 
 describe('a change of a type whose operation is under way', () => {
   it('keeps the constraint that it brought when the operation ends', async () => {
     const { storage, holdNext } = heldCommits(openMemory())
-    const b = await bench({ storage })
+    await using b = await bench({ storage })
     const constraint = await narrowDoors(b)
     await b.api.resources.create({ id: 'north', resourceTypeId: 'door', width: 1 })
     const change = holdNext()
@@ -79,7 +77,6 @@ describe('a change of a type whose operation is under way', () => {
     await expect.poll(() => b.service.gauges().openOperations).toBe(0)
     expect(await constraintsOf(b)).toEqual([{ constraintId: constraint, status: 'ineffect' }])
     await expect.poll(async () => (await b.api.types.get('door')).value).not.toHaveProperty('$bulkOperation')
-    await b.close()
   })
 })
 
@@ -89,7 +86,7 @@ describe('the operation over the resources of a type', () => {
     const inner = openMemory()
     const away = { is: false }
     const later: (() => void)[] = []
-    const b = await bench({
+    await using b = await bench({
       storage: awayWhen(away, inner),
       later: (ms, work) => {
         // others wait for something else
@@ -110,7 +107,6 @@ describe('the operation over the resources of a type', () => {
     expect(await constraintsOf(b)).toMatchObject([{ status: 'applying' }])
     for (const work of later.splice(0)) work()
     await expect.poll(() => constraintsOf(b)).toMatchObject([{ status: 'ineffect' }])
-    await b.close()
   })
 })
 

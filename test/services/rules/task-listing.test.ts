@@ -1,11 +1,7 @@
-import fc from 'fast-check'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { TaskFilter } from '../../../src/services/rules/contract.ts'
-import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { got, pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { ONCE, ruleOf, templateOf } from './support/rules.ts'
-import { runs } from '../../support/arbitraries/runs.ts'
 
 let rules: Bench
 beforeEach(async () => {
@@ -138,84 +134,5 @@ describe('a listing', () => {
     expect((await rules.ask('GET', '/api/tasks?hits=1000')).body).toHaveLength(100)
     const paged = await rules.ask('GET', '/api/tasks?hits=1000', undefined, { accept: PAGED })
     expect(paged.at('limit')).toBe(100)
-  })
-})
-
-interface Made {
-  readonly name: string
-  readonly resource: string
-  readonly start: boolean
-  readonly type: 'reactive' | 'periodic'
-  readonly tags: Readonly<Record<string, string | number>>
-}
-
-const some = <T>(...values: readonly T[]) => fc.constantFrom(...values)
-const made = fc.record<Made>({
-  name: some('a', 'b', 'ab'),
-  resource: some('r1', 'r2'),
-  start: fc.boolean(),
-  type: some('reactive', 'periodic'),
-  tags: fc.dictionary(some('x', 'y'), some<string | number>('1', 1, '2', 'a=b'), { noNullPrototype: true }),
-})
-const filter = fc.record(
-  {
-    name: some('a', 'a*', '*b', 'c'),
-    resource: some('r1', 'r2', 'r3'),
-    status: some<NonNullable<TaskFilter['status']>>('running', 'stopped'),
-    type: some<'reactive' | 'periodic'>('reactive', 'periodic'),
-    tags: fc.array(fc.record({ key: some('x', 'y'), value: some('1', '2', 'a=b') }, { requiredKeys: ['key'] }), {
-      minLength: 1,
-      maxLength: 2,
-    }),
-  },
-  { requiredKeys: [] },
-)
-
-function fits(task: Made, where: TaskFilter): boolean {
-  const pattern = where.name && new RegExp(`^${where.name.replace('*', '.*')}$`)
-  if (pattern && !pattern.test(task.name)) return false
-  if (where.resource !== undefined && task.resource !== where.resource) return false
-  if (where.status !== undefined && task.start !== (where.status === 'running')) return false
-  if (where.type !== undefined && task.type !== where.type) return false
-  return (
-    where.tags?.every(({ key }) =>
-      where.tags?.some(
-        (other) =>
-          other.key === key &&
-          Object.hasOwn(task.tags, key) &&
-          (other.value === undefined || String(task.tags[key]) === other.value),
-      ),
-    ) ?? true
-  )
-}
-
-describe('any tasks and any filter', () => {
-  it('a listing finds what a naive search finds, and its pages give each task once', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(made, { maxLength: 12 }),
-        filter,
-        fc.integer({ min: 1, max: 5 }),
-        async (tasks, where, hits) => {
-          const own = await bench({ storage: openMemory() })
-          try {
-            for (const task of tasks) await own.api.tasks.create(ruleOf({ ...task, frequency: 60_000 }))
-            const expected = tasks.flatMap((task, i) => (fits(task, where) ? [`t${i + 1}`] : []))
-            const seen: string[] = []
-            for (let startIndex = 0; ; startIndex += hits) {
-              const page = await own.api.tasks.list({ where, hits, startIndex })
-              expect(page.total).toBe(expected.length)
-              seen.push(...page.values.map(({ ID }) => ID))
-              if (page.values.length < hits) break
-            }
-            expect(seen.toSorted()).toEqual(expected.toSorted())
-            expect(await own.api.tasks.count(where)).toBe(expected.length)
-          } finally {
-            await own.close()
-          }
-        },
-      ),
-      runs(60),
-    )
   })
 })

@@ -198,8 +198,6 @@ describe.each(PATHS)('POST /api/templates/%s', (path) => {
   })
 
   it.each([
-    [{ graph: { sensors: [sensor({})] }, data: [[{ temperature: 1 }]] }, '/data/0/0/resource'],
-    [{ graph: { sensors: [sensor({})] }, data: [[{ resource: 'b', timestamp: 'noon' }]] }, '/data/0/0/timestamp'],
     [{ graph: { sensors: [{ ...sensor({}), name: 'nope' }] } }, '/graph/sensors/0/name'],
     [{ graph: { sensors: [{ ...sensor({}), name: 'heat' }] } }, '/graph/sensors/0/properties/limit'],
     [
@@ -210,7 +208,6 @@ describe.each(PATHS)('POST /api/templates/%s', (path) => {
       '/nodes/0/properties/sensor/requiredProperties/0/limit',
     ],
     [{ graph: { sensors: [sensor({})] }, nodes: [{ name: 'seem', properties: {} }] }, '/nodes/0/name'],
-    [{ graph: { sensors: [sensor({})] }, nodes: [{ properties: {} }] }, '/nodes/0/name'],
     [
       { graph: { sensors: [sensor({})], variables: [{ name: 'v', type: 'integer', mandatory: true }] } },
       '/variables/v',

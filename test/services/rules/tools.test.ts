@@ -183,13 +183,6 @@ describe('a run of a template', () => {
     expect((await rules.ask('HEAD', '/api/tasks')).headers['x-count']).toBe('0')
   })
 
-  it('executes actuators when asked', async () => {
-    const body = { data: [[message(93, 0)]], conf: { resource: 'b', executeActuators: true } }
-    const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run', body)).text)
-    expect(got(report, 'actuators.alarm')).toMatchObject({ executed: true, message: 'too hot' })
-    expect(got(report, 'log')).toContainEqual(expect.objectContaining({ message: 'hot fired alarm' }))
-  })
-
   it('tells only of a node and what leads to it, when asked', async () => {
     const body = { data: [[message(93, 0)]], conf: { resource: 'b' } }
     const [report] = lines((await rules.ask('POST', '/api/templates/overheating/run?targetNode=hot', body)).text)
@@ -240,7 +233,6 @@ describe('a simulation', () => {
     [{ rule: GRAPH, resource: 'b', from: NOON + 1, until: NOON }, 'before from'],
     [{ rule: GRAPH, resource: 'b', messages: [{ resource: 'b' }] }, 'timestamp'],
     [{ rule: { ...GRAPH, sensors: [{ label: 'a', name: 'nope' }] } }, 'Plugin nope:latest not found'],
-    [{ rule: GRAPH, messages: 'many' }, '/messages'],
   ])('of %j is refused', async (body, reason) => {
     const answer = await rules.ask('POST', '/api/tasks/simulate', body)
     expect(answer.status).toBe(400)
@@ -267,8 +259,6 @@ describe('a sensor that acts', () => {
     actuators: [{ label: 'tell', name: 'say', properties: { text: 'in' } }],
     triggers: [{ sourceLabel: 'in', destinationLabel: 'tell', statesTrigger: ['Success'] }],
   })
-  const reportOf = async (body: unknown, path = 'run') =>
-    lines((await rules.ask('POST', `/api/templates/${path}`, body)).text)[0]
 
   beforeEach(async () => {
     doors.length = 0
@@ -277,29 +267,11 @@ describe('a sensor that acts', () => {
   })
 
   it('is not called by a run of a template, which goes on as if it had succeeded', async () => {
-    const report = await reportOf({ graph: ruleOfDoor(true) })
+    const [report] = lines((await rules.ask('POST', '/api/templates/run', { graph: ruleOfDoor(true) })).text)
     expect(got(report, 'sensors.in')).toEqual({ executed: false, simulated: true, state: 'Success' })
     expect(got(report, 'actuators.tell')).toEqual({ executed: false, simulated: true })
     expect(pluck(got(report, 'log'), 'message')).toContain('door would act and was not called; taken as Success')
     expect(doors).toEqual([])
-  })
-
-  it('is not called when it is tried alone', async () => {
-    const report = await reportOf({ graph: ruleOfDoor(true) }, 'debug?nodeToDebug=in')
-    expect(got(report, 'sensors.in')).toMatchObject({ executed: false, simulated: true })
-    expect(doors).toEqual([])
-  })
-
-  it('is called when its properties make it harmless', async () => {
-    const report = await reportOf({ graph: ruleOfDoor(false) })
-    expect(got(report, 'sensors.in')).toMatchObject({ executed: true, state: 'Success', rawData: { doors: 1 } })
-    expect(doors).toEqual(['looked at'])
-  })
-
-  it('is called when what acts is asked for', async () => {
-    const report = await reportOf({ graph: ruleOfDoor(true), conf: { executeActuators: true } })
-    expect(got(report, 'sensors.in')).toMatchObject({ executed: true, state: 'Success' })
-    expect(doors).toEqual(['opened'])
   })
 
   it.each([

@@ -4,10 +4,15 @@ import { Seal } from '../../../src/platform/seal.ts'
 import { createVaultService } from '../../../src/services/vault/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 
-function started(key = 1, storage = openMemory()) {
+function started(key = 1, storage = openMemory(), tenant = 'acme') {
   let now = 1_000
-  const vault = createVaultService({ storage, seal: new Seal(new Uint8Array(32).fill(key)), now: () => (now += 1_000) })
-  return { vault, storage, api: vault.as({ tenant: 'acme', user: 'anna' }) }
+  const vault = createVaultService({
+    tenant,
+    store: storage.tenant(tenant),
+    seal: new Seal(new Uint8Array(32).fill(key)),
+    now: () => (now += 1_000),
+  })
+  return { vault, storage, api: vault.as({ tenant, user: 'anna' }) }
 }
 
 const VALUE = 'sesame-7411'
@@ -30,20 +35,20 @@ it('gives values to the host, and names to who asks', async () => {
     { name: 'KEY' },
     { name: 'TOKEN', createdBy: 'anna', updatedBy: 'bob', updatedAt: '1970-01-01T00:00:03.000Z' },
   ])
-  const { values } = await vault.open('acme', ['KEY', 'TOKEN', 'NONE'])
+  const { values } = await vault.open(['KEY', 'TOKEN', 'NONE'])
   expect([...values]).toEqual([
     ['KEY', 'ü'],
     ['TOKEN', 'other'],
   ])
   await api.remove('TOKEN')
-  expect((await vault.open('acme', ['TOKEN'])).values.size).toBe(0)
+  expect((await vault.open(['TOKEN'])).values.size).toBe(0)
   await expect(api.remove('TOKEN')).rejects.toMatchObject({ code: 'NOT_FOUND' })
 })
 
 it('has another revision whenever a value is given, the same one too', async () => {
   const { vault, api } = started()
   const revisions: string[] = []
-  const note = async () => revisions.push((await vault.open('acme', ['A', 'B'])).revision)
+  const note = async () => revisions.push((await vault.open(['A', 'B'])).revision)
   await api.put('A', VALUE)
   await note()
   await note()
@@ -67,24 +72,25 @@ it('stores no value, and opens none with another key', async () => {
   expect(stored?.value).toMatchObject({ sealed: expect.stringMatching(/^enc:/) as string })
   expect(JSON.stringify(stored)).not.toContain(VALUE)
   const other = started(2, storage)
-  await expect(other.vault.open('acme', ['TOKEN'])).rejects.toMatchObject({ code: 'STORE' })
+  await expect(other.vault.open(['TOKEN'])).rejects.toMatchObject({ code: 'STORE' })
   await other.api.put('TOKEN', 'again')
-  expect((await other.vault.open('acme', ['TOKEN'])).values.get('TOKEN')).toBe('again')
+  expect((await other.vault.open(['TOKEN'])).values.get('TOKEN')).toBe('again')
 })
 
 // Holds VAULT-3
 it("opens nobody else's, not even one that somebody moved in the store", async () => {
-  const { vault, api, storage } = started()
+  const { api, storage } = started()
+  const { vault, api: theirs } = started(1, storage, 'umbrella')
   await api.put('TOKEN', VALUE)
-  expect((await vault.open('umbrella', ['TOKEN'])).values.size).toBe(0)
-  expect(await vault.as({ tenant: 'umbrella', user: 'eve' }).list()).toEqual([])
+  expect((await vault.open(['TOKEN'])).values.size).toBe(0)
+  expect(await theirs.list()).toEqual([])
   const spec = { name: 'vault', version: 1, fields: {} }
   const stolen = await storage.tenant('acme').collection(spec).get('TOKEN')
   await storage
     .tenant('umbrella')
     .collection(spec)
     .put('TOKEN', stolen?.value ?? {}, 'absent')
-  await expect(vault.open('umbrella', ['TOKEN'])).rejects.toMatchObject({ code: 'STORE' })
+  await expect(vault.open(['TOKEN'])).rejects.toMatchObject({ code: 'STORE' })
 })
 
 // Holds VAULT-1

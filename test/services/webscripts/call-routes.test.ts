@@ -25,7 +25,7 @@ const service: Partial<WebscriptsService> = {
   },
   call(_, request) {
     asked.push(request)
-    return Promise.resolve({ requestId: '1', status: 200, headers: [], body: '' })
+    return Promise.resolve({ status: 200, headers: [], body: '' })
   },
 }
 callRoutes(app, { service: service as WebscriptsService })

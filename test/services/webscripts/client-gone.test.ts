@@ -1,42 +1,30 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
-import { describe, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { ClientGone } from '../../../src/services/webscripts/client-gone.ts'
 
-function responseOf() {
+function listened() {
   const response = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false })
+  const gone = new ClientGone(response as unknown as ServerResponse)
+  const seen = { count: 0 }
+  const listener = () => void seen.count++
+  gone.addEventListener('abort', listener)
   const close = (writableFinished: boolean) => {
     Object.assign(response, { destroyed: true, writableFinished }).emit('close')
+    return [gone.aborted, seen.count]
   }
-  return { response, close, gone: new ClientGone(response as unknown as ServerResponse) }
+  return { response, gone, listener, close }
 }
 
-describe('a client that goes away', () => {
-  it('is told of when its answer has not gone out whole', () => {
-    const { close, gone } = responseOf()
-    let count = 0
-    gone.addEventListener('abort', () => count++)
-    expect(gone.aborted).toBe(false)
-    close(false)
-    expect([gone.aborted, count]).toEqual([true, 1])
-  })
+it('a client that goes away before it has all of its answer is gone, one that has it is not', () => {
+  expect(listened().gone.aborted).toBe(false)
+  expect(listened().close(false)).toEqual([true, 1])
+  expect(listened().close(true)).toEqual([false, 0])
+})
 
-  it('is nobody who has the answer', () => {
-    const { close, gone } = responseOf()
-    let count = 0
-    gone.addEventListener('abort', () => count++)
-    close(true)
-    expect([gone.aborted, count]).toEqual([false, 0])
-  })
-
-  it('leaves nothing at the response for who listens no more', () => {
-    const { response, close, gone } = responseOf()
-    let count = 0
-    const listener = () => count++
-    gone.addEventListener('abort', listener)
-    gone.removeEventListener('abort', listener)
-    expect(response.listenerCount('close')).toBe(0)
-    close(false)
-    expect(count).toBe(0)
-  })
+it('leaves nothing at the response for who listens no more', () => {
+  const { response, gone, listener, close } = listened()
+  gone.removeEventListener('abort', listener)
+  expect(response.listenerCount('close')).toBe(0)
+  expect(close(false)).toEqual([true, 0])
 })

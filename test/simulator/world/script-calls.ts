@@ -32,16 +32,15 @@ export class ScriptCalls {
   }
 
   /** A service of the host: any webscript is there, and lets everybody in. */
-  readonly make: MakeService = ({ serviceRegistry, reached }) => {
-    serviceRegistry.webscripts = reached('webscripts', this.#service())
-    return {
-      name: 'webscripts',
-      description: 'Webscripts outside of this machine',
-      routes: () => undefined,
-      start: async () => undefined,
-      stop: async () => undefined,
-    }
-  }
+  readonly make: MakeService = () => ({
+    name: 'webscripts',
+    description: 'Webscripts outside of this machine',
+    routes: () => undefined,
+    openShared: ({ registry }) => {
+      registry.webscripts = this.#service()
+      return {}
+    },
+  })
 
   #service(): WebscriptsService {
     const notSimulated = (): never => {
@@ -80,7 +79,7 @@ export class ScriptCalls {
       if (signal.aborted) callOff()
       else signal.addEventListener('abort', callOff, { once: true })
     })
-    const answer = (status: number, text: string) => ({ requestId: key, status, headers: [], body: text })
+    const answer = (status: number, text: string) => ({ status, headers: [], body: text })
     try {
       await Promise.race([this.#notes.behave(`${tenant} ${key}`, `call ${key} of ${tenant}`), calledOff])
     } catch (error) {

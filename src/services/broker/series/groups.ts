@@ -71,7 +71,7 @@ function cutByCalendar({ range, descending, limit }: CutOptions, zone: string, u
     labels,
     end,
     runs: runsOf(labels, end),
-    startOf: (time) => lastAtOrBefore(labels, time) ?? Number.NEGATIVE_INFINITY,
+    startOf: (time) => labels[lastAtOrBefore(labels, time)] ?? Number.NEGATIVE_INFINITY,
     ...restOf(range, descending, { from: labels[0] ?? from, end, isWhole: count === all }, unit.unit),
   }
 }

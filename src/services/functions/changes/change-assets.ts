@@ -1,15 +1,13 @@
 /** Changes what a draft is made of: its assets, and its manifest, which is one of them. */
 import { AppError, isPlainObject } from '#kernel'
-import { revisionOf } from '../build.ts'
 import type { Change, Upload } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'
 import type { AssetsOptions } from '../function-schema.ts'
 import { boundedAssets, bytesOf, pathProblem } from '../registry/archive.ts'
-import { findRuntime } from '../registry/runtimes.ts'
 import { checkManifest, type Manifest, MANIFEST_PATCHES, readManifest } from '../manifest-schema.ts'
-import { withAuthor, withoutTags } from '../registry/tags.ts'
+import { withAuthor } from '../registry/tags.ts'
 import type { ChangeContext, Target } from './change-context.ts'
-import { withManifest } from './create-version.ts'
+import { assembled, withManifest } from './create-version.ts'
 
 export function putAssets(
   context: ChangeContext,
@@ -72,33 +70,17 @@ async function reassemble(
   make: (assets: Upload, record: FunctionRecord) => Upload,
 ): Promise<Change> {
   const { store, type, manifestFile } = context
-  const { deploy = true, comment, author, chown, scaleToZero } = options
-  const { value: record, version: stored } = await context.draft(name, version, chown)
-  const before = await store.assets(record.assets)
-  const whole = boundedAssets(make(before, record))
+  const { value: record, version: stored } = await context.draft(name, version, options.chown)
+  const whole = boundedAssets(make(await store.assets(record.assets), record))
   const isNamed = whole.has(manifestFile)
   const said = isNamed ? readManifest(type, whole.get(manifestFile)) : { ...record.manifest, tags: record.tags }
-  const manifest: Manifest = withAuthor(said, author)
+  const manifest: Manifest = withAuthor(said, options.author)
   refuseOther(record, manifest)
-  const runtime = findRuntime(type, manifest)
-  const problem = context.assetProblem(runtime, whole)
-  const isDeployed = deploy && problem === undefined
-  const assets = await store.putAssets(isNamed ? withManifest(whole, manifestFile, { ...manifest, version }) : whole)
-  const revision = revisionOf(assets)
-  const plan = isDeployed
-    ? context.whole({ type, name, version, revision }, runtime, 'assets-update', { scaleToZero })
-    : undefined
+  const assets = isNamed ? withManifest(whole, manifestFile, { ...manifest, version }) : whole
+  const asked = { operation: 'assets-update', name, version, manifest, assets } as const
+  const { update, plan, tags, change } = await assembled(context, asked, { ...options, draft: true })
   const { failure: _former, verified: _seen, failures: _count, ...rest } = record
-  const { manifest: own, tags } = withoutTags({ ...manifest, version })
-  const changed = updated(rest, context.update('assets-update', { comment, plan }), {
-    manifest: own,
-    tags: tags.map((one) => one.name),
-    assets,
-    revision,
-    runtimeVersion: runtime.version,
-    status: isDeployed ? 'pending' : 'registered',
-    ...(problem && { failure: { reason: problem.message, log: [] } }),
-  })
+  const changed = updated(rest, update, change)
   await context.commit([...store.putting(changed, stored), ...(await context.newTags(tags))], plan)
   await store.dropAssets(record.assets)
   return context.change(`Updated assets of ${context.noun} '${name}@${version}'`, changed, options, { plan })

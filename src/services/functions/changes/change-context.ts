@@ -7,29 +7,22 @@ import type { Causes, Change, FunctionOfJob, FunctionType, JobLink, Upload } fro
 import type { FunctionCaller } from '../function-caller.ts'
 import { type FunctionId, type FunctionRecord, type FunctionUpdate, ownerOf } from '../function-record.ts'
 import type { JobType, TagsQuery } from '../function-schema.ts'
-import { type FunctionStore, noFunction, noVersion } from '../function-store.ts'
+import { type FunctionStore, noFunction } from '../function-store.ts'
 import { TYPE_NAMES } from '../function-type.ts'
 import { type LifecycleData, shownType, storedType } from '../jobs/job-data.ts'
+import type { LifecycleDependencies } from '../jobs/lifecycle-jobs.ts'
 import { shown } from '../registry/find-functions.ts'
 import type { TagRecord } from '../registry/tags.ts'
 import type { Runtime } from '../runtimes/catalog.ts'
 
-export interface ApiDependencies {
-  readonly store: FunctionStore
-  readonly jobs: JobQueue
+export interface ApiDependencies extends LifecycleDependencies {
   readonly caller: FunctionCaller
-  readonly now: () => number
-  /** Throws a BuildRefusal for assets that cannot be built. */
-  readonly checkAssets: (runtime: Runtime, assets: Upload) => void
-  readonly newJobId: () => string
+  /** never the same twice */
+  readonly newId: () => string
+  /** 32 bytes of chance, in base64 */
   readonly newSecret: () => string
   /** names that are not free: of plugs that the host itself has */
   readonly isTaken: (name: string) => boolean
-  /** how many tasks and templates use it */
-  readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
-  readonly changed: (tenant: string) => Promise<void>
-  /** what is said about a version is something else now */
-  readonly described: (tenant: string, record: FunctionRecord) => Promise<void>
 }
 
 /** Jobs that are committed with a change. */
@@ -52,15 +45,15 @@ export class ChangeContext {
   readonly dependencies: ApiDependencies
   readonly who: Caller
   readonly type: FunctionType
+  readonly store: FunctionStore
+  readonly jobs: JobQueue
 
   constructor(dependencies: ApiDependencies, who: Caller, type: FunctionType) {
     this.dependencies = dependencies
     this.who = who
     this.type = type
-  }
-
-  get store(): FunctionStore {
-    return this.dependencies.store
+    this.store = dependencies.storeOf(who.tenant)
+    this.jobs = dependencies.queueOf(who.tenant)
   }
 
   get noun(): string {
@@ -72,11 +65,8 @@ export class ChangeContext {
     return TYPE_NAMES[this.type].manifestFile
   }
 
-  async stored(name: string, version: string): Promise<Stored<FunctionRecord>> {
-    const id = { type: this.type, name, version }
-    const found = await this.store.find(id)
-    if (found === undefined) throw noVersion(id)
-    return found
+  stored(name: string, version: string): Promise<Stored<FunctionRecord>> {
+    return this.store.stored({ type: this.type, name, version })
   }
 
   /** One version, or all of a name. `NOT_FOUND`. */
@@ -106,12 +96,12 @@ export class ChangeContext {
   }
 
   async commit(writes: readonly Write[], ...plans: readonly (Pick<Plan, 'job'> | undefined)[]): Promise<void> {
-    const { store, jobs, changed } = this.dependencies
+    const { store, jobs } = this
     const added = []
     for (const plan of plans) if (plan !== undefined) added.push(await jobs.adding(plan.job))
     await store.store.commit([...writes, ...added.flatMap((one) => one.writes)])
     for (const one of added) jobs.added(one)
-    await changed(this.who.tenant)
+    await this.dependencies.changed(this.who.tenant)
   }
 
   /** Tags that are not there yet; those that are stay as they are. */
@@ -136,9 +126,13 @@ export class ChangeContext {
     }
   }
 
+  newJobId(): string {
+    return `${this.who.tenant}$${this.dependencies.newId()}`
+  }
+
   /** A chain of jobs, the root first: each waits for the one behind it. */
   plan(types: readonly JobType[], record: FunctionId & { readonly revision: string }, data: PlanData): Plan {
-    const ids = types.map(() => this.dependencies.newJobId())
+    const ids = types.map(() => this.newJobId())
     const { type, name, version, revision } = record
     const labels = [type, `${type}/${name}`, `${type}/${name}@${version}`]
     const about = ofJob(record, data.runtime)
@@ -174,7 +168,7 @@ export class ChangeContext {
   /** Why assets cannot be built; undefined: they can. */
   assetProblem(runtime: Runtime, assets: Upload): AppError | undefined {
     try {
-      this.dependencies.checkAssets(runtime, assets)
+      this.dependencies.builder.check(runtime, assets)
       return undefined
     } catch (error) {
       if (error instanceof BuildRefusal) return new AppError('VALIDATION', error.message)
@@ -185,7 +179,7 @@ export class ChangeContext {
   /** The root of its jobs that are under way. */
   async openJob({ updates }: Pick<FunctionRecord, 'updates'>): Promise<JobLink | undefined> {
     const id = updates.find(({ jobs = [] }) => jobs.length > 0)?.jobs?.[0]
-    const job = id === undefined ? undefined : await this.dependencies.jobs.get(id)
+    const job = id === undefined ? undefined : await this.jobs.get(id)
     const type = job && shownType(job.type)
     if (job === undefined || type === undefined || job.state === 'completed' || job.state === 'failed') return undefined
     return { type, id: job.id }

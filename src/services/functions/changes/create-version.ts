@@ -2,7 +2,7 @@
 import { AppError, isPlainObject } from '#kernel'
 import { revisionOf } from '../build.ts'
 import type { Change, FunctionType, Upload } from '../contract.ts'
-import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
+import { type FunctionRecord, type FunctionUpdate, refuseProtected, updated } from '../function-record.ts'
 import type { CreateOptions, DeprecatePolicy } from '../function-schema.ts'
 import { noFunction } from '../function-store.ts'
 import { bytesOf } from '../registry/archive.ts'
@@ -13,7 +13,7 @@ import { withoutTags } from '../registry/tags.ts'
 import { isInRange, isPrevious, isRange, isVersion, nextVersion } from '../registry/versions.ts'
 import { findRuntime } from '../registry/runtimes.ts'
 import type { Write } from '#storage'
-import type { ChangeContext } from './change-context.ts'
+import type { ChangeContext, Target } from './change-context.ts'
 
 const MAX_OF_NAME = 10_000
 const MAX_OF_TENANT = 50_000
@@ -43,7 +43,7 @@ async function storeVersion(
   options: CreateOptions,
 ): Promise<Change> {
   const { store, type, noun, dependencies, who } = context
-  const { draft = false, deploy = true, dryRun = false, scaleToZero, comment } = options
+  const { draft = false, dryRun = false } = options
   const { name } = manifest
   if (type === 'plugs' && dependencies.isTaken(name))
     throw new AppError('CONFLICT', `${name} is the name of a plug that every tenant has; choose another`)
@@ -52,33 +52,16 @@ async function storeVersion(
   if (existing.length >= MAX_OF_NAME) throw new AppError('CONFLICT', `${name} has ${MAX_OF_NAME} versions; remove some`)
   if (indexed.size >= MAX_OF_TENANT) throw new AppError('CONFLICT', `there are ${MAX_OF_TENANT} versions; remove some`)
   const version = versionOf(manifest, options.version ?? begun.range, existing)
-  const runtime = findRuntime(type, manifest)
-  const problem = context.assetProblem(runtime, begun.assets)
-  if (problem !== undefined && !draft) throw problem
-
-  const isDeployed = deploy && problem === undefined
-  const { manifest: own, tags } = withoutTags({ ...manifest, version })
-  const assets = await store.putAssets(
-    withManifest(begun.assets, context.manifestFile, { ...manifest, version }),
-    dryRun,
-  )
-  const revision = revisionOf(assets)
-  const plan = isDeployed
-    ? context.whole({ type, name, version, revision }, runtime, 'create', { scaleToZero })
-    : undefined
-  const update = context.update('create', { comment, plan })
+  const assets = withManifest(begun.assets, context.manifestFile, { ...manifest, version })
+  const made = await assembled(context, { operation: 'create', name, version, manifest, assets }, options)
+  const { update, plan, tags, change } = made
   const record: FunctionRecord = {
     type,
     name,
     version,
-    status: isDeployed ? 'pending' : 'registered',
     draft,
     deprecated: false,
-    manifest: own,
-    tags: tags.map((one) => one.name),
-    runtimeVersion: runtime.version,
-    assets,
-    revision,
+    ...change,
     createdBy: who.user,
     createdAt: update.at,
     updatedBy: who.user,
@@ -86,7 +69,6 @@ async function storeVersion(
     updates: [update],
     ...(begun.overrides && { overrides: begun.overrides }),
     ...(manifest.allowHmac === true && { secret: dependencies.newSecret() }),
-    ...(problem && { failure: { reason: problem.message, log: [] } }),
   }
   if (dryRun) return context.change(`${noun} '${name}@${version}' can be created`, record, options)
   const writes = [...store.putting(record, 'absent'), ...(await context.newTags(tags))]
@@ -94,8 +76,43 @@ async function storeVersion(
     [...writes, ...(draft ? [] : await deprecating(context, record, options.deprecatePrevious))],
     plan,
   )
-  const doing = isDeployed ? 'Building and deploying' : 'Registered'
+  const doing = plan === undefined ? 'Registered' : 'Building and deploying'
   return context.change(`${doing} ${noun} '${name}@${version}'`, record, options, { plan })
+}
+
+interface Assembling extends Target {
+  readonly operation: FunctionUpdate['operation']
+  readonly manifest: Manifest
+  readonly assets: Upload
+}
+
+/** What a version is made of from now on, and the jobs that follow. What cannot be built may be a draft alone. */
+export async function assembled(
+  context: ChangeContext,
+  { operation, name, version, manifest, assets }: Assembling,
+  { draft = false, deploy = true, dryRun = false, scaleToZero, comment }: CreateOptions,
+) {
+  const { store, type } = context
+  const runtime = findRuntime(type, manifest)
+  const problem = context.assetProblem(runtime, assets)
+  if (problem !== undefined && !draft) throw problem
+  const isDeployed = deploy && problem === undefined
+  const { manifest: own, tags } = withoutTags({ ...manifest, version })
+  const stored = await store.putAssets(assets, dryRun)
+  const revision = revisionOf(stored)
+  const plan = isDeployed
+    ? context.whole({ type, name, version, revision }, runtime, operation, { scaleToZero })
+    : undefined
+  const change = {
+    status: isDeployed ? ('pending' as const) : ('registered' as const),
+    manifest: own,
+    tags: tags.map((one) => one.name),
+    runtimeVersion: runtime.version,
+    assets: stored,
+    revision,
+    ...(problem && { failure: { reason: problem.message, log: [] } }),
+  }
+  return { update: context.update(operation, { comment, plan }), plan, tags, change }
 }
 
 /** Assets and a manifest as they are before the request says what is to be otherwise. */
@@ -138,11 +155,7 @@ async function copyOf({ store, type, who }: ChangeContext, copy: string): Promis
   const versions = (await store.indexed()).versions(type, name).filter((one) => isInRange(one.version, range))
   const found = latestOf(versions, { undeployed: true })
   if (found === undefined) throw noFunction(type, copy)
-  if (found.manifest.protected === true && ownerOf(found) !== who.user)
-    throw new AppError(
-      'FORBIDDEN',
-      `'${name}@${found.version}' is protected: ${ownerOf(found)} alone copies its assets`,
-    )
+  refuseProtected(found, who)
   const manifest = { ...found.manifest, tags: found.tags }
   return {
     assets: await store.assets(found.assets),
@@ -203,7 +216,7 @@ export async function deprecating(
 ): Promise<readonly Write[]> {
   if (policy === 'none') return []
   const { store, type } = context
-  const update: FunctionUpdate = context.update('deprecate', {})
+  const update = context.update('deprecate', {})
   const before = (await store.indexed())
     .versions(type, name)
     .filter((one) => !one.draft && !one.deprecated && isPrevious(version, one.version, policy))

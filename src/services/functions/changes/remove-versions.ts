@@ -106,7 +106,7 @@ function carryOut(
 function together(context: ChangeContext, name: string, plans: readonly Plan[]): Plan | undefined {
   const [first] = plans
   if (plans.length < 2 || first === undefined) return first
-  const id = context.dependencies.newJobId()
+  const id = context.newJobId()
   const data = { name, functionType: context.type, childType: 'undeploy', operation: 'undeploy' }
   const { user } = context.who
   const labels = [context.type, `${context.type}/${name}`]

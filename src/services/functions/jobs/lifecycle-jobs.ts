@@ -21,6 +21,7 @@ export interface LifecycleDependencies {
   readonly builder: Builder
   readonly runnerOf: (type: FunctionType) => VersionRunner
   readonly storeOf: (tenant: string) => FunctionStore
+  /** epoch ms */
   readonly now: () => number
   /** how many tasks and templates use it */
   readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>

@@ -10,7 +10,7 @@ import { RUNTIMES } from '../runtimes/catalog.ts'
 import { type Inclusion, isAllowed, latestOf } from './select-versions.ts'
 import { defaultColor, type TagRecord } from './tags.ts'
 import { isInRange } from './versions.ts'
-import { parseTagQuery, tagMatcher } from './tag-query.ts'
+import { readTagQuery } from './tag-query.ts'
 import { wildcard } from './wildcard.ts'
 
 const DEFAULT_LIMIT = 20
@@ -151,8 +151,8 @@ function filterOf(query: FunctionQuery, user: string): (record: FunctionRecord) 
 }
 
 function tagsAsked(wql: string): (tags: readonly string[]) => boolean {
-  const read = parseTagQuery(wql)
-  if ('query' in read) return tagMatcher(read.query)
+  const read = readTagQuery(wql)
+  if ('fits' in read) return read.fits
   const suggestion = 'write for example tag:like("heat*") AND NOT tag:old'
   throw refuse('the query', [makeIssue('QUERY', '/wql', read.problem, suggestion)])
 }

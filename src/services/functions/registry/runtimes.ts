@@ -4,7 +4,7 @@ import type { Tag } from '../contract.ts'
 import type { RUNTIME_LEVELS, RuntimeQuery, TagQueryOptions } from '../function-schema.ts'
 import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
 import { type Runtime, RUNTIMES, type RuntimeVersion } from '../runtimes/catalog.ts'
-import { defaultColor } from './tags.ts'
+import { tagsIn, tagsLike } from './tags.ts'
 import { isInRange, isRange } from './versions.ts'
 import { wildcard } from './wildcard.ts'
 
@@ -73,15 +73,9 @@ export function findRuntime(
 }
 
 /** The tags of runtimes, each once. */
-export function runtimeTags(
-  runtimes: readonly Pick<Runtime, 'tags'>[],
-  { name = '*', color }: TagQueryOptions = {},
-): readonly Tag[] {
-  const fits = wildcard(name.toLowerCase())
+export function runtimeTags(runtimes: readonly Pick<Runtime, 'tags'>[], query: TagQueryOptions = {}): readonly Tag[] {
   const names = [...new Set(runtimes.flatMap(({ tags }) => tags))].toSorted()
-  return names
-    .map((one) => ({ name: one, color: defaultColor(one) }))
-    .filter((one) => fits(one.name.toLowerCase()) && (color === undefined || one.color === color))
+  return tagsLike(tagsIn(names), query)
 }
 
 /** `versions`: newest first. */

@@ -5,27 +5,68 @@
 import { type ConditionText, type NegatedConditions, readNegatable, TextProblem } from '#services/shared'
 import { wildcard } from './wildcard.ts'
 
-/** What a tag must be. `in`: one of these, with `inIgnoreCase` whatever their case is. */
-export type TagTest =
-  | { readonly op: 'in' | 'inIgnoreCase' | 'equals' | 'like'; readonly values: readonly string[] }
-  | { readonly op: 'not' | 'all' | 'any'; readonly tests: readonly TagTest[] }
+type TagTest = (tag: string) => boolean
 
-export interface TagTerm {
+interface TagTerm {
   readonly kind: 'tag'
-  readonly test: TagTest
+  /** whether one of the tags is as it says */
+  readonly holds: (tags: readonly string[]) => boolean
 }
 
-export type TagQuery = NegatedConditions<TagTerm>
-
-const OF_VALUES = ['in', 'inIgnoreCase', 'equals', 'like'] as const
-const OF_TESTS = ['not', 'all', 'any'] as const
+const inIgnoreCase = (values: readonly string[]): TagTest => {
+  const known = new Set(values.map((value) => value.toLowerCase()))
+  return (tag) => known.has(tag.toLowerCase())
+}
+const exactly = (values: readonly string[]): TagTest => {
+  const known = new Set(values)
+  return (tag) => known.has(tag)
+}
+const like = (values: readonly string[]): TagTest => {
+  const patterns = values.map((value) => wildcard(value.toLowerCase()))
+  return (tag) => patterns.some((fits) => fits(tag.toLowerCase()))
+}
+const OF_VALUES = new Map([
+  ['in', exactly],
+  ['inIgnoreCase', inIgnoreCase],
+  ['equals', exactly],
+  ['like', like],
+])
+const OF_TESTS = new Map([
+  [
+    'not',
+    (tests: readonly TagTest[]): TagTest =>
+      (tag) =>
+        !tests.some((one) => one(tag)),
+  ],
+  [
+    'all',
+    (tests: readonly TagTest[]): TagTest =>
+      (tag) =>
+        tests.every((one) => one(tag)),
+  ],
+  [
+    'any',
+    (tests: readonly TagTest[]): TagTest =>
+      (tag) =>
+        tests.some((one) => one(tag)),
+  ],
+])
 const SAFE_END = /[^A-Za-z0-9_]/
 const MAX_VALUES = 100
 const MAX_LEVELS = 10
 
-/** What the text asks, or what is wrong with it and where. */
-export function parseTagQuery(text: string): { readonly query: TagQuery } | { readonly problem: string } {
-  return readNegatable(text, (from) => readTerm(from))
+/** Whether tags are as the text asks, or what is wrong with it and where. */
+export function readTagQuery(
+  text: string,
+): { readonly fits: (tags: readonly string[]) => boolean } | { readonly problem: string } {
+  const read = readNegatable(text, readTerm)
+  return 'problem' in read ? read : { fits: (tags) => fits(read.query, tags) }
+}
+
+function fits(query: NegatedConditions<TagTerm>, tags: readonly string[]): boolean {
+  if (query.kind === 'and') return query.parts.every((part) => fits(part, tags))
+  if (query.kind === 'or') return query.parts.some((part) => fits(part, tags))
+  return query.kind === 'not' ? !fits(query.part, tags) : query.holds(tags)
 }
 
 function readTerm(text: ConditionText): TagTerm {
@@ -35,10 +76,16 @@ function readTerm(text: ConditionText): TagTerm {
     throw text.expected('tag: and the name of a tag')
   }
   text.skipSpace()
-  const test = readTest(text, 0)
-  if (test.op !== 'value') return { kind: 'tag', test }
-  const values = [test.value, ...moreValues(text, 1)]
-  return { kind: 'tag', test: { op: 'inIgnoreCase', values } }
+  const read = readTest(text, 0)
+  const test = typeof read === 'string' ? inIgnoreCase([read, ...moreValues(text, 1)]) : read
+  // each tag is looked at once, however many functions have it
+  const known = new Map<string, boolean>()
+  const isSo = (tag: string): boolean => {
+    const seen = known.get(tag) ?? test(tag)
+    known.set(tag, seen)
+    return seen
+  }
+  return { kind: 'tag', holds: (tags) => tags.some(isSo) }
 }
 
 /** Values that stand behind a comma. */
@@ -64,33 +111,25 @@ function readValue(text: ConditionText): string {
   return value
 }
 
-type ReadTest = TagTest | { readonly op: 'value'; readonly value: string }
-
-function readTest(text: ConditionText, level: number): ReadTest {
+/** A test, or the name of a tag by itself. */
+function readTest(text: ConditionText, level: number): TagTest | string {
   if (level > MAX_LEVELS) throw new TextProblem(`nests deeper than ${MAX_LEVELS} brackets`)
   const start = text.place
   const isQuoted = text.isNext('"')
   const value = readValue(text)
-  if (isQuoted || !text.isNext('(')) return { op: 'value', value }
-  const ofValues = OF_VALUES.find((one) => one === value)
-  const ofTests = OF_TESTS.find((one) => one === value)
+  if (isQuoted || !text.isNext('(')) return value
+  const [ofValues, ofTests] = [OF_VALUES.get(value), OF_TESTS.get(value)]
   if (ofValues === undefined && ofTests === undefined) {
     text.goTo(start)
-    throw text.expected(`one of ${[...OF_VALUES, ...OF_TESTS].join(', ')}`)
+    throw text.expected(`one of ${[...OF_VALUES.keys(), ...OF_TESTS.keys()].join(', ')}`)
   }
   text.expect('(')
   text.skipSpace()
-  const read =
-    ofValues === undefined ? { op: ofTests ?? 'not', tests: readTests(text, level) } : valuesOf(text, ofValues)
+  const values = ofValues === undefined ? [] : [readValue(text), ...moreValues(text, 1)]
+  const tests = ofTests === undefined ? [] : readTests(text, level)
   text.expect(')')
-  if (read.op === 'not' && read.tests.length !== 1)
-    throw new TextProblem(`not takes one argument, not ${read.tests.length}`)
-  return read
-}
-
-function valuesOf(text: ConditionText, op: (typeof OF_VALUES)[number]): TagTest {
-  const first = readValue(text)
-  return { op, values: [first, ...moreValues(text, 1)] }
+  if (value === 'not' && tests.length !== 1) throw new TextProblem(`not takes one argument, not ${tests.length}`)
+  return ofValues?.(values) ?? ofTests?.(tests) ?? value
 }
 
 function readTests(text: ConditionText, level: number): readonly TagTest[] {
@@ -99,67 +138,9 @@ function readTests(text: ConditionText, level: number): readonly TagTest[] {
     text.skipSpace()
     const test = readTest(text, level + 1)
     // a name within a condition is one test by itself
-    tests.push(test.op === 'value' ? { op: 'inIgnoreCase', values: [test.value] } : test)
+    tests.push(typeof test === 'string' ? inIgnoreCase([test]) : test)
     text.skipSpace()
     if (tests.length > MAX_VALUES) throw new TextProblem(`has more than ${MAX_VALUES} tags in one list`)
   } while (text.take(','))
   return tests
-}
-
-/** Whether tags are as a query says. Each tag is looked at once for a condition, however many functions have it. */
-export function tagMatcher(query: TagQuery): (tags: readonly string[]) => boolean {
-  switch (query.kind) {
-    case 'and': {
-      const parts = query.parts.map(tagMatcher)
-      return (tags) => parts.every((part) => part(tags))
-    }
-    case 'or': {
-      const parts = query.parts.map(tagMatcher)
-      return (tags) => parts.some((part) => part(tags))
-    }
-    case 'not': {
-      const part = tagMatcher(query.part)
-      return (tags) => !part(tags)
-    }
-    case 'tag': {
-      const known = new Map<string, boolean>()
-      const test = testOf(query.test)
-      const holds = (tag: string): boolean => {
-        const seen = known.get(tag) ?? test(tag)
-        known.set(tag, seen)
-        return seen
-      }
-      return (tags) => tags.some(holds)
-    }
-  }
-}
-
-function testOf(test: TagTest): (tag: string) => boolean {
-  switch (test.op) {
-    case 'in':
-    case 'equals': {
-      const values = new Set(test.values)
-      return (tag) => values.has(tag)
-    }
-    case 'inIgnoreCase': {
-      const values = new Set(test.values.map((value) => value.toLowerCase()))
-      return (tag) => values.has(tag.toLowerCase())
-    }
-    case 'like': {
-      const patterns = test.values.map((value) => wildcard(value.toLowerCase()))
-      return (tag) => patterns.some((fits) => fits(tag.toLowerCase()))
-    }
-    case 'all': {
-      const tests = test.tests.map(testOf)
-      return (tag) => tests.every((one) => one(tag))
-    }
-    case 'any': {
-      const tests = test.tests.map(testOf)
-      return (tag) => tests.some((one) => one(tag))
-    }
-    case 'not': {
-      const tests = test.tests.map(testOf)
-      return (tag) => !tests.some((one) => one(tag))
-    }
-  }
 }

@@ -1,8 +1,10 @@
 /** Tags of a tenant: a name and a colour, which functions refer to by name. */
 import { AppError } from '#kernel'
 import type { Tag } from '../contract.ts'
+import type { TagQueryOptions } from '../function-schema.ts'
 import type { TagInput } from '../manifest-schema.ts'
 import type { CollectionSpec } from '#storage'
+import { wildcard } from './wildcard.ts'
 
 export type TagRecord = Tag
 
@@ -23,6 +25,12 @@ export function defaultColor(name: string): string {
 
 export function noTag(name: string): AppError {
   return new AppError('NOT_FOUND', `No tag '${name.slice(0, 100)}'`)
+}
+
+/** Those of that name, with `*` and `?` in any case, and of that colour. */
+export function tagsLike(tags: readonly Tag[], { name = '*', color }: TagQueryOptions): readonly Tag[] {
+  const fits = wildcard(name.toLowerCase())
+  return tags.filter((one) => fits(one.name.toLowerCase()) && (color === undefined || one.color === color))
 }
 
 /** One of the tags as it is answered. `NOT_FOUND` */

@@ -1,5 +1,5 @@
 /** Versions of functions: their order, ranges of them, and which one comes next. */
-import { compare, maxSatisfying, minVersion, satisfies, validRange } from 'semver'
+import { compare, inc, maxSatisfying, minVersion, satisfies, validRange } from 'semver'
 import { AppError } from '#kernel'
 
 export const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/
@@ -29,8 +29,6 @@ export function isInRange(version: string, range: string): boolean {
   return range === 'latest' || satisfies(version, range)
 }
 
-export type BumpLevel = 'major' | 'minor' | 'patch'
-
 /**
  * The version of a new function. Of a range: its lowest when there is none of it, else the newest of it raised at the
  * highest level that the range allows. Without: the newest raised by a patch. `CONFLICT` when none is left.
@@ -43,10 +41,9 @@ export function nextVersion(existing: readonly string[], range: string | undefin
     const first = lowest === '0.0.0' ? '1.0.0' : lowest
     return isVersion(first) && satisfies(first, all) ? first : lowest
   }
-  const levels: readonly BumpLevel[] = range === undefined ? ['patch'] : ['major', 'minor', 'patch']
-  for (const level of levels) {
-    const next = raised(newest, level)
-    if (satisfies(next, all) && !existing.includes(next)) return next
+  for (const level of range === undefined ? (['patch'] as const) : (['major', 'minor', 'patch'] as const)) {
+    const next = inc(newest, level)
+    if (next !== null && satisfies(next, all) && !existing.includes(next)) return next
   }
   throw new AppError('CONFLICT', `every version that ${all} allows next exists already; the newest is ${newest}`)
 }
@@ -58,10 +55,4 @@ export function isPrevious(version: string, other: string, policy: 'patch' | 'mi
   const [major, minor] = version.split('.')
   const [otherMajor, otherMinor] = other.split('.')
   return major === otherMajor && (policy === 'minor' || minor === otherMinor)
-}
-
-function raised(version: string, level: BumpLevel): string {
-  const [major = 0, minor = 0, patch = 0] = version.split('.').map(Number)
-  if (level === 'major') return `${major + 1}.0.0`
-  return level === 'minor' ? `${major}.${minor + 1}.0` : `${major}.${minor}.${patch + 1}`
 }

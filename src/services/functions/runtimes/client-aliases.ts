@@ -1,30 +1,8 @@
 /** The client of the API inside a webscript, with the names that webscripts written elsewhere use. */
 import type { Client } from '../../../client.ts'
 
-type Resources = Client['resources']
-
-/** What `waylay` has beside the services of `client`. */
-export interface ClientAliases {
-  readonly resources: Resources & {
-    get(id: string): Promise<unknown>
-    create: Resources['resources']['create']
-    update: Resources['resources']['patch']
-  }
-  readonly data: {
-    postSeries(resource: string, values: Readonly<Record<string, unknown>>): Promise<unknown>
-    getCurrent(resource: string): Promise<unknown>
-  }
-  readonly transformers: {
-    /** A converter by its name, over the data. */
-    execute(name: string, options: { readonly data?: unknown }): Promise<unknown>
-  }
-  readonly tasks: Client['rules']['tasks']
-  readonly templates: Client['rules']['templates']
-}
-
-export type ScriptClient = Omit<Client, 'resources'> & ClientAliases
-
-export function withAliases(client: Client): ScriptClient {
+/** What `waylay` has: the services of `client`, and those names. */
+export function withAliases(client: Client) {
   const { resources, rules, broker, converter } = client
   return {
     ...client,
@@ -35,10 +13,13 @@ export function withAliases(client: Client): ScriptClient {
       update: resources.resources.patch,
     },
     data: {
-      postSeries: (resource, values) => broker.posting.events(resource, values),
-      getCurrent: (resource) => broker.messages.current(resource),
+      postSeries: (resource: string, values: Readonly<Record<string, unknown>>) =>
+        broker.posting.events(resource, values),
+      getCurrent: (resource: string) => broker.messages.current(resource),
     },
-    transformers: { execute: (name, { data = {} }) => converter.convert(name, data) },
+    transformers: {
+      execute: (name: string, { data = {} }: { readonly data?: unknown }) => converter.convert(name, data),
+    },
     tasks: rules.tasks,
     templates: rules.templates,
   }

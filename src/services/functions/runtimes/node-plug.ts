@@ -69,48 +69,21 @@ function declarationOf({ name, version, kind, states, input }: Plug): PlugDeclar
 }
 
 function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: CallSide): PlugContext {
-  const {
-    properties,
-    streamData,
-    news,
-    newNodes,
-    times,
-    rawData,
-    actuatorData,
-    task,
-    node,
-    globalSettings,
-    now,
-    id,
-    hops,
-  } = params
+  const { news, newNodes, times, random, ...shared } = params
+  const { streamData, rawData: nodes, task, node, globalSettings: globals } = shared
   const fresh = new Set(news)
-  let seed = params.random
-  const roots: Readonly<Record<string, unknown>> = {
-    streamdata: streamData,
-    nodes: rawData,
-    task,
-    node,
-    globals: globalSettings,
-  }
+  let seed = random
+  const roots: Readonly<Record<string, unknown>> = { streamdata: streamData, nodes, task, node, globals }
   const log = (level: string) => (message: string) => host.log(level, message)
   const reading = { streamData, streamValue: (key: string) => own(streamData, key) }
   return {
+    ...shared,
     ...reading,
     number: (name, options) => messageNumber(reading, name, options),
     text: (name) => messageText(reading, name),
-    properties,
-    prepared: plug.prepare?.(properties),
+    internalState: shared.internalState,
+    prepared: plug.prepare?.(shared.properties),
     late: [],
-    rawData,
-    actuatorData,
-    internalState: params.internalState,
-    task,
-    node,
-    globalSettings,
-    now,
-    id,
-    hops,
     streamTime: (key) => own(times, key ?? '') as number | undefined,
     isNew: (key) => fresh.has(key),
     isNewOf: (label) => newNodes.includes(label),

@@ -3,7 +3,8 @@
  * the other. What follows the model, such as attributes and parameters of the training, is not read.
  */
 import type { Booster, Tree, TreeModel, LinearModel } from './booster.ts'
-import { checkedTree, MAX_FEATURES, MAX_GROUPS, requireObjective, wrong } from './read-document.ts'
+import { ByteReader, wrong } from './byte-reader.ts'
+import { checkedTree, MAX_FEATURES, MAX_GROUPS, requireObjective } from './read-document.ts'
 
 const LEARNER_BYTES = 136
 const TREES_BYTES = 160
@@ -17,16 +18,9 @@ const FEATURE_BITS = 0x7fffffff
 
 /** `VALIDATION` for bytes that are none, or have what is not evaluated here. */
 export function readBinary(bytes: Uint8Array): Booster {
-  try {
-    return boosterOf(new Reader(bytes))
-  } catch (error) {
-    if (error instanceof RangeError) throw wrong('it ends too early')
-    throw error
-  }
-}
-
-function boosterOf(reader: Reader): Booster {
-  if (reader.text(4) !== 'binf') reader.skip(-4)
+  const reader = new Reader(bytes)
+  // a mark that older ones do not have
+  if (reader.text(4) !== 'binf') reader.at = 0
   const learner = reader.struct(LEARNER_BYTES)
   const base = learner.getFloat32(0, true)
   const features = bounded(learner.getUint32(4, true), MAX_FEATURES, 'features')
@@ -50,7 +44,7 @@ function boosterOf(reader: Reader): Booster {
 }
 
 function linearOf(reader: Reader, features: number, groups: number): LinearModel {
-  reader.skip(LINEAR_BYTES)
+  reader.pass(LINEAR_BYTES)
   const count = reader.long()
   if (count !== (features + 1) * groups) throw wrong(`it has ${count} weights`)
   return { kind: 'linear', weights: reader.floats(count) }
@@ -90,7 +84,7 @@ function treeOf(reader: Reader): Omit<Tree, 'group' | 'weight'> {
     defaultLeft[node] = index >>> 31
     value[node] = data.getFloat32(16, true)
   }
-  reader.skip(count * STATISTICS_BYTES)
+  reader.pass(count * STATISTICS_BYTES)
   return { left, right, feature, value, defaultLeft, categories: new Map() }
 }
 
@@ -99,38 +93,9 @@ function bounded(value: number, most: number, what: string): number {
   return value
 }
 
-class Reader {
-  readonly #bytes: Uint8Array
-  #at = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#bytes = bytes
-  }
-
-  get left(): number {
-    return this.#bytes.length - this.#at
-  }
-
-  /** RangeError behind the end, as all that reads */
-  struct(size: number): DataView {
-    if (size > this.left) throw new RangeError('behind the end')
-    const view = new DataView(this.#bytes.buffer, this.#bytes.byteOffset + this.#at, size)
-    this.#at += size
-    return view
-  }
-
-  skip(size: number): void {
-    if (size > this.left) throw new RangeError('behind the end')
-    this.#at += size
-  }
-
-  text(size: number): string {
-    const { buffer, byteOffset } = this.struct(size)
-    return String.fromCharCode(...new Uint8Array(buffer, byteOffset, size))
-  }
-
+class Reader extends ByteReader {
   long(): number {
-    return Number(this.struct(8).getBigUint64(0, true))
+    return Number(this.view.getBigUint64(this.pass(8), true))
   }
 
   name(): string {

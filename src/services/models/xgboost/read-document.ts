@@ -1,6 +1,7 @@
 /** Makes a booster of the document in which XGBoost saves one, as JSON or as UBJSON. */
 import { AppError, isPlainObject, ownValue } from '#kernel'
 import type { Booster, LinearModel, Tree, TreeModel } from './booster.ts'
+import { wrong } from './byte-reader.ts'
 import { type Objective, objectiveOf } from './objectives.ts'
 
 /** values of one row */
@@ -169,8 +170,4 @@ function numbersOf(value: unknown, key: string): readonly number[] {
     return list.map(Number)
   }
   throw wrong(`its ${key} is no list of numbers`)
-}
-
-export function wrong(why: string): AppError {
-  return new AppError('VALIDATION', `the booster cannot be read: ${why}`)
 }

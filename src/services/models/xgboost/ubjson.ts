@@ -1,5 +1,5 @@
 /** Reads Universal Binary JSON, in which XGBoost saves boosters: big-endian, with lists of one type as arrays of numbers. */
-import { AppError } from '#kernel'
+import { ByteReader, wrong } from './byte-reader.ts'
 
 /** Deeper documents are refused: reading them calls itself. */
 const MAX_DEPTH = 50
@@ -8,75 +8,48 @@ const MARK = { list: 0x5b, listEnd: 0x5d, object: 0x7b, objectEnd: 0x7d, type: 0
 /** Values as JSON has them; lists of one type of number are plain arrays too. `VALIDATION` for what cannot be read. */
 export function readUbjson(bytes: Uint8Array): unknown {
   const reader = new Reader(bytes)
-  try {
-    return reader.value(reader.mark(), 0)
-  } catch (error) {
-    // a read behind the end
-    if (error instanceof RangeError) throw broken('it ends too early')
-    throw error
-  }
+  return reader.value(reader.mark(), 0)
 }
 
-class Reader {
-  readonly #view: DataView
-  #at = 0
-
-  constructor(bytes: Uint8Array) {
-    this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  }
-
+class Reader extends ByteReader {
   mark(): number {
-    return this.#view.getUint8(this.#at++)
+    return this.view.getUint8(this.pass(1))
   }
 
   value(mark: number, depth: number): unknown {
-    if (depth > MAX_DEPTH) throw broken(`it nests deeper than ${MAX_DEPTH} levels`)
+    if (depth > MAX_DEPTH) throw wrong(`it nests deeper than ${MAX_DEPTH} levels`)
     if (mark === MARK.list) return this.#list(depth)
     if (mark === MARK.object) return this.#object(depth)
     const letter = String.fromCharCode(mark)
     if (letter === 'Z' || letter === 'N') return null
     if (letter === 'T' || letter === 'F') return letter === 'T'
-    if (letter === 'S') return this.#text(this.#length())
-    if (letter === 'C') return this.#text(1)
+    if (letter === 'S') return this.text(this.#length())
+    if (letter === 'C') return this.text(1)
     const number = NUMBERS.get(letter)
-    if (number === undefined) throw broken(`it has the unknown mark ${JSON.stringify(letter)} at byte ${this.#at - 1}`)
-    return this.#number(number)
-  }
-
-  #number({ size, read }: NumberType): number {
-    const value = read(this.#view, this.#at)
-    this.#at += size
-    return value
+    if (number === undefined) throw wrong(`it has the unknown mark ${JSON.stringify(letter)} at byte ${this.at - 1}`)
+    return number.read(this.view, this.pass(number.size))
   }
 
   #length(): number {
     const length = this.value(this.mark(), 0)
-    if (typeof length !== 'number' || length < 0 || !Number.isInteger(length)) throw broken('a length is none')
+    if (typeof length !== 'number' || length < 0 || !Number.isInteger(length)) throw wrong('a length is none')
     // whatever it is of takes a byte or more
-    if (length > this.#view.byteLength - this.#at) throw broken('a length is beyond its end')
+    if (length > this.left) throw wrong('a length is beyond its end')
     return length
-  }
-
-  #text(length: number): string {
-    const { buffer, byteOffset } = this.#view
-    if (length > this.#view.byteLength - this.#at) throw broken('a text is beyond its end')
-    const text = new TextDecoder().decode(new Uint8Array(buffer, byteOffset + this.#at, length))
-    this.#at += length
-    return text
   }
 
   /** The type and count that may stand before the parts of a list or object. */
   #head(): { readonly type: number | undefined; readonly count: number | undefined } {
     let type: number | undefined
     if (this.#peek() === MARK.type) {
-      this.#at++
+      this.at++
       type = this.mark()
     }
     if (this.#peek() !== MARK.count) {
-      if (type !== undefined) throw broken('a type has no count')
+      if (type !== undefined) throw wrong('a type has no count')
       return { type, count: undefined }
     }
-    this.#at++
+    this.at++
     return { type, count: this.#length() }
   }
 
@@ -85,7 +58,7 @@ class Reader {
     const values: unknown[] = []
     if (count === undefined) {
       while (this.#peek() !== MARK.listEnd) values.push(this.value(this.mark(), depth + 1))
-      this.#at++
+      this.at++
       return values
     }
     for (let n = 0; n < count; n++) values.push(this.value(type ?? this.mark(), depth + 1))
@@ -97,15 +70,16 @@ class Reader {
     const entries: [string, unknown][] = []
     const more = (): boolean => (count === undefined ? this.#peek() !== MARK.objectEnd : entries.length < count)
     while (more()) {
-      const key = this.#text(this.#length())
+      const key = this.text(this.#length())
       entries.push([key, this.value(type ?? this.mark(), depth + 1)])
     }
-    if (count === undefined) this.#at++
+    if (count === undefined) this.at++
     return Object.fromEntries(entries)
   }
 
   #peek(): number {
-    return this.#view.getUint8(this.#at)
+    if (this.left === 0) throw wrong('it ends too early')
+    return this.view.getUint8(this.at)
   }
 }
 
@@ -123,7 +97,3 @@ const NUMBERS: ReadonlyMap<string, NumberType> = new Map([
   ['d', { size: 4, read: (view, at) => view.getFloat32(at) }],
   ['D', { size: 8, read: (view, at) => view.getFloat64(at) }],
 ])
-
-function broken(why: string): AppError {
-  return new AppError('VALIDATION', `the booster cannot be read: ${why}`)
-}

@@ -87,18 +87,39 @@ class S3Contents implements ContentStore {
   ): Promise<StoredContent> {
     const hash = createHash('md5')
     const object = { ...this.#object(tenant, id), ContentType: contentType }
-    const parts = inParts(content, PART, (piece) => hash.update(piece))[Symbol.asyncIterator]()
-    // what fails before this is the sender's, and told as it is
-    const first = (await parts.next()).value ?? new Uint8Array()
-    const second = first.length < PART ? undefined : await parts.next()
-    const { PutObjectCommand } = this.#sdk
-    if (second === undefined || second.done === true) {
-      await asking('Writing', () =>
-        this.#client.send(new PutObjectCommand({ ...object, Body: first, ContentLength: first.length })),
-      )
-      return { size: first.length, etag: hash.digest('hex') }
+    const { CompleteMultipartUploadCommand, CreateMultipartUploadCommand, PutObjectCommand, UploadPartCommand } =
+      this.#sdk
+    const written: { readonly PartNumber: number; readonly ETag: string | undefined }[] = []
+    const upload: { readonly Bucket: string; readonly Key: string; UploadId: string | undefined } = {
+      ...this.#object(tenant, id),
+      UploadId: undefined,
     }
-    const size = await this.#putParts(object, restOf(first, second.value, parts))
+    const add = async (part: Uint8Array): Promise<void> => {
+      if (upload.UploadId === undefined) {
+        const begun = await asking('Writing', () => this.#client.send(new CreateMultipartUploadCommand(object)))
+        upload.UploadId = begun.UploadId
+      }
+      const PartNumber = written.length + 1
+      const command = new UploadPartCommand({ ...upload, Body: part, ContentLength: part.length, PartNumber })
+      const { ETag } = await asking('Writing', () => this.#client.send(command))
+      written.push({ PartNumber, ETag })
+    }
+    let size = 0
+    let last = new Uint8Array()
+    // what fails in here is the sender's, and told as it is
+    for await (const part of inParts(content, PART, (piece) => hash.update(piece))) {
+      if (size > 0) await add(last)
+      size += part.length
+      last = part
+    }
+    if (size > last.length) {
+      await add(last)
+      const whole = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: written } })
+      await asking('Writing', () => this.#client.send(whole))
+    } else {
+      const whole = new PutObjectCommand({ ...object, Body: last, ContentLength: last.length })
+      await asking('Writing', () => this.#client.send(whole))
+    }
     return { size, etag: hash.digest('hex') }
   }
 
@@ -137,29 +158,6 @@ class S3Contents implements ContentStore {
     this.#client.destroy()
   }
 
-  async #putParts(
-    object: { readonly Bucket: string; readonly Key: string; readonly ContentType: string },
-    parts: AsyncIterable<Uint8Array>,
-  ): Promise<number> {
-    const { CompleteMultipartUploadCommand, CreateMultipartUploadCommand, UploadPartCommand } = this.#sdk
-    const { UploadId } = await asking('Writing', () => this.#client.send(new CreateMultipartUploadCommand(object)))
-    const upload = { Bucket: object.Bucket, Key: object.Key, UploadId }
-    const written: { readonly PartNumber: number; readonly ETag: string | undefined }[] = []
-    let size = 0
-    for await (const part of parts) {
-      const PartNumber = written.length + 1
-      const body = { Body: part, ContentLength: part.length }
-      const { ETag } = await asking('Writing', () =>
-        this.#client.send(new UploadPartCommand({ ...upload, ...body, PartNumber })),
-      )
-      written.push({ PartNumber, ETag })
-      size += part.length
-    }
-    const whole = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: written } })
-    await asking('Writing', () => this.#client.send(whole))
-    return size
-  }
-
   #object(tenant: string, id: string): { readonly Bucket: string; readonly Key: string } {
     return { Bucket: this.#place.bucket, Key: `${this.#place.prefix}${tenant}/${id}` }
   }
@@ -190,16 +188,6 @@ function storeError(doing: string, error: unknown): AppError {
   return new AppError(code, message, { cause: error })
 }
 
-async function* restOf(
-  first: Uint8Array,
-  second: Uint8Array,
-  parts: AsyncIterator<Uint8Array>,
-): AsyncIterable<Uint8Array> {
-  yield first
-  yield second
-  for (let next = await parts.next(); next.done !== true; next = await parts.next()) yield next.value
-}
-
 async function* noContent(): AsyncIterable<Uint8Array> {}
 
 /** A content in parts of one size, whatever the pieces are in which it comes; the last one may be shorter. */
@@ -207,7 +195,7 @@ async function* inParts(
   content: AsyncIterable<Uint8Array>,
   size: number,
   see: (piece: Uint8Array) => unknown,
-): AsyncGenerator<Uint8Array, undefined> {
+): AsyncGenerator<Uint8Array<ArrayBuffer>, undefined> {
   let pieces: Uint8Array[] = []
   let length = 0
   for await (let piece of content) {

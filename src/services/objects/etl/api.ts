@@ -50,8 +50,10 @@ const ROUTES = [
     summary: 'Write the answer of a query, or the history of a resource, as CSV into etl-export',
     body: ExportRequest,
     answers: { 202: ExportSchema },
-    handler: async ({ api, body, request, reply }) =>
-      reply.code(202).send(exportFor(request)(await api.startExport(body))),
+    handler: async ({ api, body, request, reply }) => {
+      const info = await api.startExport(body)
+      return reply.code(202).send(exportFor(request)(info))
+    },
   }),
   route({
     method: 'GET',

@@ -1,12 +1,12 @@
 /** Exports: the answer of a query, or the history of a resource, is written as CSV into the bucket `etl-export`. */
 import { AppError, type Json } from '#kernel'
 import type { JobContext, JobHandler } from '#jobs'
-import type { CollectionSpec, Stored } from '#storage'
-import type { BrokerService } from '#services/broker/contract'
-import type { QueriesService } from '#services/queries/contract'
+import type { Stored } from '#storage'
+import type { OperatedBroker } from '#services/broker/contract'
+import type { OperatedQueries } from '#services/queries/contract'
 import type { ObjectsService } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
-import { ATTEMPTS, attempted, type Transfer } from './transfer.ts'
+import { ATTEMPTS, attempted, type Transfer, transferRecords } from './transfer.ts'
 import { MAX_METRICS } from './transfer-schema.ts'
 
 /** Times are epoch ms. */
@@ -34,15 +34,7 @@ export interface ExportRecord extends Transfer {
   readonly size?: number
 }
 
-export const EXPORTS: CollectionSpec<ExportRecord> = {
-  name: 'object_exports',
-  version: 1,
-  fields: {
-    object: { type: 'text', of: ({ object }) => object },
-    state: { type: 'text', of: ({ state }) => state },
-    created: { type: 'number', of: ({ created }) => created },
-  },
-}
+export const EXPORTS = transferRecords<ExportRecord>('object_exports')
 
 export const EXPORT_JOB = 'objects.export'
 export const EXPORT_BUCKET = 'etl-export'
@@ -54,8 +46,8 @@ const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly queries: () => QueriesService | undefined
-  readonly broker: () => BrokerService | undefined
+  readonly queries: () => OperatedQueries | undefined
+  readonly broker: () => OperatedBroker | undefined
   /** epoch ms */
   readonly now: () => number
 }

@@ -9,7 +9,7 @@ import {
   type RecordedRow,
 } from '#formats/recording'
 import type { Sample, SampleValue } from '#storage'
-import { unpacked } from './unpacked.ts'
+import { unpacked } from './import-reading.ts'
 
 /** What stands between two positions of a recording. */
 export interface ImportBatch {

@@ -8,12 +8,13 @@
 import { AppError } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import type { LineProblem } from '#formats/recording'
-import type { Collection, CollectionSpec, Stored } from '#storage'
-import type { BrokerService } from '#services/broker/contract'
+import type { Collection, Stored } from '#storage'
+import type { OperatedBroker } from '#services/broker/contract'
 import type { ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
 import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
-import { ATTEMPTS, attempted, type Transfer } from './transfer.ts'
+import type { ImportInfo } from './transfer-schema.ts'
+import { ATTEMPTS, attempted, type Transfer, transferInfo, transferRecords } from './transfer.ts'
 
 export interface ImportRecord extends Transfer {
   /** as it was when it was put */
@@ -32,15 +33,7 @@ export interface ImportRecord extends Transfer {
   readonly columns?: FoundColumns
 }
 
-export const IMPORTS: CollectionSpec<ImportRecord> = {
-  name: 'object_imports',
-  version: 1,
-  fields: {
-    object: { type: 'text', of: ({ object }) => object },
-    state: { type: 'text', of: ({ state }) => state },
-    created: { type: 'number', of: ({ created }) => created },
-  },
-}
+export const IMPORTS = transferRecords<ImportRecord>('object_imports')
 
 export const IMPORT_JOB = 'objects.import'
 export const IMPORT_BUCKET = 'etl-import'
@@ -55,7 +48,7 @@ const CONCURRENCY = 2
 
 export interface ImportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly broker: () => BrokerService | undefined
+  readonly broker: () => OperatedBroker | undefined
   /** epoch ms */
   readonly now: () => number
 }
@@ -211,20 +204,30 @@ function problemText({ line, message, suggestion }: LineProblem): string {
 
 /** What the object beside an imported one says. */
 export function reportOf(record: ImportRecord): object {
-  const { state, object, source, started, ended, messages, points, refusedCount, refused, columns, error } = record
+  const { refusedCount, refused, columns, error } = record
+  const { id: _id, created: _created, read: _read, reading: _reading, error: _error, ...shown } = importInfo('', record)
   return {
-    object,
-    etag: source.etag,
-    size: source.size,
-    state,
-    ...(started !== undefined && { started: new Date(started).toISOString() }),
-    ...(ended !== undefined && { ended: new Date(ended).toISOString() }),
-    messages,
-    points,
-    refused: refusedCount,
+    ...shown,
     ...(refusedCount > refused.length && { named: refused.length }),
     lines: refused,
     ...columns,
     ...(error !== undefined && { error }),
+  }
+}
+
+/** As answers have it; `lines`, `types` and `notes` are those of one import alone. */
+export function importInfo(id: string, record: ImportRecord): ImportInfo {
+  const { source, messages, points, refusedCount, bytes = 0 } = record
+  const { etag, size, metadata } = source
+  const reading = givenReading(metadata)
+  return {
+    ...transferInfo(id, record),
+    etag,
+    size,
+    read: bytes,
+    messages,
+    points,
+    refused: refusedCount,
+    ...(reading !== undefined && { reading: { ...reading } }),
   }
 }

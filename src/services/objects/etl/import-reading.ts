@@ -1,4 +1,6 @@
 /** How a file that was put is to be read: what its metadata say, and what a look through it finds. */
+import { pipeline, Readable } from 'node:stream'
+import { createGunzip } from 'node:zlib'
 import { AppError, EPOCH_UNITS } from '#kernel'
 import {
   ENCODINGS,
@@ -10,7 +12,6 @@ import {
   TYPES_FORM,
   UTC,
 } from '#formats/recording'
-import { unpacked } from './unpacked.ts'
 
 /** Metadata of an object that is imported: `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded), `x-amz-meta-encoding`. */
 export interface GivenReading {
@@ -101,5 +102,27 @@ function decoded(text: string): string {
     return decodeURIComponent(text)
   } catch {
     return text
+  }
+}
+
+/** The content itself, or what gzip packed in it. */
+export async function unpacked(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
+  const chunks = content[Symbol.asyncIterator]()
+  const first = await chunks.next()
+  const whole = joined(first, chunks)
+  const isPacked = first.done !== true && first.value[0] === 0x1f && first.value[1] === 0x8b
+  if (!isPacked) return whole
+  // what goes wrong in either comes out of the reader of the second
+  return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined)
+}
+
+async function* joined(
+  first: IteratorResult<Uint8Array, unknown>,
+  rest: AsyncIterator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
+  try {
+    for (let next = first; next.done !== true; next = await rest.next()) yield next.value
+  } finally {
+    await rest.return?.()
   }
 }

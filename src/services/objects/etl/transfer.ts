@@ -1,7 +1,7 @@
 /** What imports and exports have in common: a record that tells how far they are, and jobs that end with it. */
 import { isAway, messageOf } from '#kernel'
 import type { JobContext, JobOutcome } from '#jobs'
-import type { Collection } from '#storage'
+import type { Collection, CollectionSpec } from '#storage'
 import type { TransferState } from './transfer-schema.ts'
 
 /** Times are epoch ms. */
@@ -14,6 +14,18 @@ export interface Transfer {
   readonly ended?: number
   /** why it failed, or why its last attempt did */
   readonly error?: string
+}
+
+export function transferRecords<T extends Transfer>(name: string): CollectionSpec<T> {
+  return {
+    name,
+    version: 1,
+    fields: {
+      object: { type: 'text', of: ({ object }) => object },
+      state: { type: 'text', of: ({ state }) => state },
+      created: { type: 'number', of: ({ created }) => created },
+    },
+  }
 }
 
 /** how often one is tried */
@@ -40,6 +52,19 @@ export async function attempted(
     if (signal.aborted || !isLast || isAway(error)) throw error
     await fail(messageOf(error).slice(0, MAX_MESSAGE))
     return { kind: 'completed' }
+  }
+}
+
+/** As answers have it. */
+export function transferInfo(id: string, { state, object, created, started, ended, error }: Transfer) {
+  return {
+    id,
+    state,
+    object,
+    created: new Date(created).toISOString(),
+    ...(started !== undefined && { started: new Date(started).toISOString() }),
+    ...(ended !== undefined && { ended: new Date(ended).toISOString() }),
+    ...(error !== undefined && { error }),
   }
 }
 

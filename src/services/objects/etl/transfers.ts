@@ -2,20 +2,19 @@
 import type { AddedJobs, JobQueue } from '#jobs'
 import { AppError, type Caller, type Issue, makeIssue, refuse } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Storage, Write } from '#storage'
-import type { QueriesService } from '#services/queries/contract'
+import type { OperatedQueries } from '#services/queries/contract'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectChange } from '../contract.ts'
 import type { SubscriptionRecord } from '../subscriptions/subscription-record.ts'
 import type { TransfersApi, TransfersService } from './contract.ts'
 import { EXPORT_JOB, EXPORTS, type ExportRecord, type ExportSource } from './export-jobs.ts'
-import { IMPORT_BUCKET, IMPORT_JOB, IMPORTS, REPORT_SUFFIX, type ImportRecord } from './import-jobs.ts'
-import { givenReading } from './import-reading.ts'
-import { sweepTransfers, type Transfer } from './transfer.ts'
-import { type ExportInfo, ExportRequest, type ImportInfo, type TransferQuery } from './transfer-schema.ts'
+import { IMPORT_BUCKET, IMPORT_JOB, importInfo, IMPORTS, REPORT_SUFFIX, type ImportRecord } from './import-jobs.ts'
+import { sweepTransfers, type Transfer, transferInfo } from './transfer.ts'
+import { type ExportInfo, ExportRequest, type TransferQuery } from './transfer-schema.ts'
 
 export interface TransfersOptions {
   readonly storage: Storage
   readonly queue: (tenant: string) => JobQueue
-  readonly queries: () => QueriesService | undefined
+  readonly queries: () => OperatedQueries | undefined
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -132,34 +131,6 @@ async function found<T extends Transfer>(records: Records<T>, id: string, what: 
   const stored = await records.get(id)
   if (stored === undefined) throw new AppError('NOT_FOUND', `There is no ${what} ${id.slice(0, 100)}`)
   return stored.value
-}
-
-function transferInfo(id: string, { state, object, created, started, ended, error }: Transfer) {
-  return {
-    id,
-    state,
-    object,
-    created: new Date(created).toISOString(),
-    ...(started !== undefined && { started: new Date(started).toISOString() }),
-    ...(ended !== undefined && { ended: new Date(ended).toISOString() }),
-    ...(error !== undefined && { error }),
-  }
-}
-
-function importInfo(id: string, record: ImportRecord): ImportInfo {
-  const { source, messages, points, refusedCount, bytes = 0 } = record
-  const { etag, size, metadata } = source
-  const reading = givenReading(metadata)
-  return {
-    ...transferInfo(id, record),
-    etag,
-    size,
-    read: bytes,
-    messages,
-    points,
-    refused: refusedCount,
-    ...(reading !== undefined && { reading: { ...reading } }),
-  }
 }
 
 function exportInfo(id: string, record: ExportRecord): ExportInfo {

@@ -1,5 +1,6 @@
 /** Uploads in parts by signed addresses: the five operations of S3 clients, distinguished by their parameters. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { bodyBytes } from '#services/shared'
 import { MAX_PARTS } from '../part-uploads.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import { arriving } from './arriving.ts'
@@ -7,7 +8,7 @@ import { checkedContent } from './checksums.ts'
 import type { AdmittedRequest, ContentAddress, ContentRouting } from './content-request.ts'
 import { expectedByWrite } from './preconditions.ts'
 import { describedBy, refuseUnread } from './take-content.ts'
-import { xmlList, xmlText } from './xml.ts'
+import { xmlText } from './xml.ts'
 
 /** bytes of a list of parts */
 const MAX_LIST = 4_194_304
@@ -59,7 +60,7 @@ export async function takePart(
       return reply.header('etag', `"${etag}"`).send()
     }
     case 'complete': {
-      const parts = readParts(await textOf(content()))
+      const parts = readParts((await bodyBytes(content(), MAX_LIST, undefined)).toString())
       const expect = expectedByWrite(request.headers)
       const { etag } = await uploads.complete(alias, key, part.upload, parts, expect === undefined ? {} : { expect })
       const location = `${request.protocol}://${request.host}${sent.path}`
@@ -80,7 +81,7 @@ async function listOf({ api, alias, key, bucketName, sent }: AdmittedRequest, up
   const after = wholeIn(parameters, 'part-number-marker', 0)
   const found = await api.uploads.list(alias, key, upload, { after, limit: limit + 1 })
   const parts = found.slice(0, limit)
-  return xmlList(
+  return xmlText(
     'ListPartsResult',
     {
       Bucket: bucketName,
@@ -111,17 +112,6 @@ function partNumber(text: string): number {
   const number = /^\d{1,5}$/.test(text) ? Number(text) : 0
   if (number >= 1 && number <= MAX_PARTS) return number
   throw new S3Error('InvalidArgument', `Part number must be an integer between 1 and ${MAX_PARTS}, inclusive`)
-}
-
-async function textOf(content: AsyncIterable<Uint8Array>): Promise<string> {
-  const pieces: Uint8Array[] = []
-  let size = 0
-  for await (const piece of content) {
-    size += piece.length
-    if (size > MAX_LIST) throw new S3Error('EntityTooLarge', `A list of parts has at most ${MAX_LIST} bytes`)
-    pieces.push(piece)
-  }
-  return Buffer.concat(pieces).toString('utf8')
 }
 
 /** Of `<CompleteMultipartUpload>`: what else a part says is passed over. */

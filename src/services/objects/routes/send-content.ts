@@ -3,6 +3,7 @@ import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
 import type { ObjectRecord } from '../contract.ts'
+import { HEADER_TEXT } from '../object-writer.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import { type AdmittedRequest, requestedRecord } from './content-request.ts'
 import { isOfKnown, refusedRead } from './preconditions.ts'
@@ -20,8 +21,6 @@ const OVERRIDES = [
   'content-disposition',
   'content-encoding',
 ]
-/** what a header may have */
-const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
 
 export async function sendContent(
   request: FastifyRequest,

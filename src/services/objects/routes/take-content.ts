@@ -36,7 +36,9 @@ export async function takeContent(
 }
 
 /** What the object is to be, as headers say it. */
-export function describedBy(headers: ReadonlyMap<string, string>): Pick<PutOptions, 'contentType' | 'metadata'> {
+export function describedBy(
+  headers: ReadonlyMap<string, string>,
+): Required<Pick<PutOptions, 'contentType' | 'metadata'>> {
   const metadata: Record<string, string> = {}
   for (const [name, value] of headers) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
   return { contentType: headers.get('content-type') ?? DEFAULT_CONTENT_TYPE, metadata }

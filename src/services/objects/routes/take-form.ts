@@ -8,6 +8,7 @@ import { S3Error } from '../signing/s3-error.ts'
 import { verifyForm } from '../signing/verify-form.ts'
 import { arriving } from './arriving.ts'
 import { denied, type ContentAddress, type ContentRouting } from './content-request.ts'
+import { describedBy } from './take-content.ts'
 import { xmlText } from './xml.ts'
 
 /** before the file: fields, and bytes of one */
@@ -15,7 +16,6 @@ const MAX_FIELDS = 100
 const MAX_FIELD_BYTES = 20_480
 /** ms: nobody has shown a signature until then */
 const MAX_BEFORE_FILE = 30_000
-const META = 'x-amz-meta-'
 const ONE_FILE = "POST requires exactly one file, in the field 'file', as the last one of the form."
 
 export async function takeForm(
@@ -32,7 +32,7 @@ export async function takeForm(
     form.fail(new S3Error('RequestTimeout', `The file did not begin within ${MAX_BEFORE_FILE} ms`)),
   )
   try {
-    const { fields, file, fileName, fileType } = await form.untilFile()
+    const { fields, file, fileName, fileType } = await form.file
     cancel()
     const record = await put(address, routing, { fields, fileName, fileType, content: form.content(file) })
     return await answer(request, reply, { fields, address, record })
@@ -61,8 +61,7 @@ async function put(
   const key = given.replaceAll('${filename}', () => fileName)
   const grant = verifyForm(keys, { fields, bucket: bucketName, key }, now())
   if (grant.tenant !== tenant || grant.bucket !== alias || !grant.rights.includes('write')) throw denied()
-  const metadata: Record<string, string> = {}
-  for (const [name, value] of fields) if (name.startsWith(META)) metadata[name.slice(META.length)] = value
+  const { metadata } = describedBy(fields)
   const contentType = fields.get('content-type') || fileType || DEFAULT_CONTENT_TYPE
   return service
     .inside(tenant)
@@ -106,38 +105,45 @@ interface FormFile {
 /** The form as it comes. Whatever is wrong with it fails what waits for it: its file, or the content of that. */
 class IncomingForm {
   readonly parser: BusboyInstance
-  readonly #fields = new Map<string, string>()
-  readonly #file: Promise<FormFile>
+  readonly file: Promise<FormFile>
   readonly #end: Promise<void>
-  #reject: (error: Error) => void = () => undefined
+  readonly #fields = new Map<string, string>()
+  readonly #rejecting: ((error: Error) => void)[] = []
   #failure: Error | undefined
   #content: BusboyFileStream | undefined
 
   constructor(contentType: string | undefined) {
-    this.parser = parserOf(contentType)
-    const failed = new Promise<never>((_, reject) => {
-      this.#reject = reject
-    })
-    this.#file = Promise.race([failed, this.#nextFile()])
-    this.#end = Promise.race([failed, this.#wholeForm()])
-    // one of them may not be waited for
-    for (const one of [failed, this.#file, this.#end]) one.catch(() => undefined)
-    this.parser.on('field', (name, value, nameCut, valueCut) => this.#takeField(name, value, nameCut || valueCut))
-    this.parser.on('fieldsLimit', () => this.fail(tooMuch()))
-    this.parser.on('error', () =>
+    const parser = parserOf(contentType)
+    this.parser = parser
+    this.file = this.#unlessFailed((resolve) =>
+      parser.on('file', (_name, file, fileName, _encoding, fileType) => {
+        file.on('error', () => this.fail(malformed('The file of your POST request breaks off.')))
+        if (this.#content !== undefined) {
+          file.resume()
+          return this.fail(malformed(ONE_FILE))
+        }
+        this.#content = file
+        resolve({ fields: this.#fields, file, fileName: fileName ?? '', fileType })
+      }),
+    )
+    this.#end = this.#unlessFailed((resolve) =>
+      parser.once('finish', () => {
+        if (this.#content === undefined) this.fail(malformed(ONE_FILE))
+        resolve()
+      }),
+    )
+    parser.on('field', (name, value, nameCut, valueCut) => this.#takeField(name, value, nameCut || valueCut))
+    parser.on('fieldsLimit', () => this.fail(tooMuch()))
+    parser.on('error', () =>
       this.fail(malformed('The body of your POST request is not well-formed multipart/form-data.')),
     )
   }
 
   readonly fail = (error: Error): void => {
     this.#failure ??= error
-    this.#reject(this.#failure)
+    for (const reject of this.#rejecting) reject(this.#failure)
     // whoever reads it is told
     this.#content?.destroy(this.#failure)
-  }
-
-  untilFile(): Promise<FormFile> {
-    return this.#file
   }
 
   /** It ends when the form has: what comes behind the file is refused before anything is kept. */
@@ -150,35 +156,22 @@ class IncomingForm {
     await this.#end
   }
 
+  /** Need not be waited for. */
+  #unlessFailed<T>(begin: (resolve: (value: T) => void) => unknown): Promise<T> {
+    const promise = new Promise<T>((resolve, reject) => {
+      this.#rejecting.push(reject)
+      begin(resolve)
+    })
+    promise.catch(() => undefined)
+    return promise
+  }
+
   #takeField(name: string, value: string, isCut: boolean): void {
     const lower = name.toLowerCase()
     if (this.#content !== undefined) return this.fail(malformed("The field 'file' must be the last one of the form."))
     if (isCut) return this.fail(tooMuch())
     if (this.#fields.has(lower)) return this.fail(malformed(`The field ${lower.slice(0, 100)} is there twice.`))
     this.#fields.set(lower, value)
-  }
-
-  #nextFile(): Promise<FormFile> {
-    return new Promise((resolve) => {
-      this.parser.on('file', (_name, file, fileName, _encoding, fileType) => {
-        file.on('error', () => this.fail(malformed('The file of your POST request breaks off.')))
-        if (this.#content !== undefined) {
-          file.resume()
-          return this.fail(malformed(ONE_FILE))
-        }
-        this.#content = file
-        resolve({ fields: this.#fields, file, fileName: fileName ?? '', fileType })
-      })
-    })
-  }
-
-  #wholeForm(): Promise<void> {
-    return new Promise((resolve) => {
-      this.parser.once('finish', () => {
-        if (this.#content === undefined) this.fail(malformed(ONE_FILE))
-        resolve()
-      })
-    })
   }
 }
 

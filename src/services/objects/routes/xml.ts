@@ -1,16 +1,11 @@
 /** Answers of signed addresses are XML, as those of S3 are. */
 
-/** Elements in their order, inside of one. */
-export function xmlText(root: string, elements: Readonly<Record<string, string>>): string {
-  return xmlList(root, elements, '', [])
-}
-
-/** The same, with several elements of one name behind. */
-export function xmlList(
+/** Elements in their order, inside of one; behind them `items`, of one name. */
+export function xmlText(
   root: string,
   elements: Readonly<Record<string, string>>,
-  name: string,
-  items: readonly Readonly<Record<string, string>>[],
+  name = '',
+  items: readonly Readonly<Record<string, string>>[] = [],
 ): string {
   const inside = items.map((item) => `<${name}>${inner(item)}</${name}>`)
   return `<?xml version="1.0" encoding="UTF-8"?>\n<${root}>${inner(elements)}${inside.join('')}</${root}>`

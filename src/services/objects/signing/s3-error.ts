@@ -52,6 +52,7 @@ export class S3Error extends AppError {
 
 const BY_CODE: Readonly<Partial<Record<ErrorCode, S3Code>>> = {
   BODY_LATE: 'RequestTimeout',
+  BODY_TOO_LARGE: 'EntityTooLarge',
   CLOSED: 'ServiceUnavailable',
   CONFLICT: 'OperationAborted',
   FORBIDDEN: 'AccessDenied',

@@ -1,10 +1,11 @@
-/** Signed addresses of objects, as any client of S3 can use them. */
+/** Signed addresses of objects, as any client of S3 can use them, and signed forms: what a browser posts with a file. */
 import type { SignedMethod } from '../contract.ts'
 import {
   ALGORITHM,
   encodedPath,
   encodedQuery,
   percentEncoded,
+  policySignature,
   requestSignature,
   scopeText,
   type Signed,
@@ -13,21 +14,32 @@ import {
 /** Says how many bytes an upload may have: `<least>-<most>`. A parameter of our own: S3 has it for forms alone. */
 export const LENGTH_PARAMETER = 'content-length-range'
 
-export interface AddressOrder {
-  readonly method: SignedMethod | 'HEAD'
-  /** scheme, authority, and what paths of the host begin with: `https://host:8080` */
-  readonly origin: string
+interface Order {
   readonly bucket: string
+  /** of the object; of a form also a folder that its key begins with */
   readonly path: string
   /** `20250101T000000Z` */
   readonly time: string
-  /** s */
-  readonly expiry: number
   readonly key: Signed & { readonly id: string }
   /** what the content type of an upload must be */
-  readonly contentType?: string
+  readonly contentType?: string | undefined
+}
+
+export interface AddressOrder extends Order {
+  readonly method: SignedMethod
+  /** scheme, authority, and what paths of the host begin with: `https://host:8080` */
+  readonly origin: string
+  /** s */
+  readonly expiry: number
   /** parameters besides, which are signed too */
   readonly more?: readonly (readonly [name: string, value: string])[]
+}
+
+export interface FormOrder extends Order {
+  /** epoch ms */
+  readonly until: number
+  /** bytes, both included */
+  readonly length?: readonly [least: number, most: number] | undefined
 }
 
 export function signedAddress({
@@ -57,6 +69,41 @@ export function signedAddress({
   const where = `${pathname.replace(/\/$/, '')}/${percentEncoded(bucket)}/${encodedPath(path)}`
   const signature = requestSignature({ method, path: where, query, headers }, time, key)
   return `${server}${where}?${encodedQuery(query)}&X-Amz-Signature=${signature}`
+}
+
+/** The fields of the form, to which the file comes last. */
+export function signedForm({
+  bucket,
+  path,
+  time,
+  until,
+  key,
+  contentType,
+  length,
+}: FormOrder): Readonly<Record<string, string>> {
+  const credential = `${key.id}/${scopeText(key)}`
+  const conditions: readonly unknown[] = [
+    ['eq', '$bucket', bucket],
+    [path === '' || path.endsWith('/') ? 'starts-with' : 'eq', '$key', path],
+    ['eq', '$x-amz-algorithm', ALGORITHM],
+    ['eq', '$x-amz-credential', credential],
+    ['eq', '$x-amz-date', time],
+    ...(contentType === undefined ? [] : [['eq', '$Content-Type', contentType]]),
+    ...(length === undefined ? [] : [['content-length-range', ...length]]),
+  ]
+  const policy = Buffer.from(JSON.stringify({ expiration: new Date(until).toISOString(), conditions })).toString(
+    'base64',
+  )
+  return {
+    'x-amz-algorithm': ALGORITHM,
+    'x-amz-credential': credential,
+    'x-amz-date': time,
+    policy,
+    'x-amz-signature': policySignature(policy, key),
+    bucket,
+    key: path,
+    ...(contentType !== undefined && { 'content-type': contentType }),
+  }
 }
 
 /** `20250101T000000Z` */

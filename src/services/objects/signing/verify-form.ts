@@ -1,5 +1,7 @@
 /** Checks the signed policies of forms, and what the forms have against them (OBJECT-5). */
-import { isoInstant, isPlainObject } from '#kernel'
+import { Type } from 'typebox'
+import { AppError, isoInstant } from '#kernel'
+import { checked } from '#services/shared/contract'
 import { MAX_EXPIRY } from '../contract.ts'
 import { S3Error } from './s3-error.ts'
 import { ALGORITHM, isSameSignature, policySignature } from './sigv4.ts'
@@ -7,7 +9,7 @@ import type { KeyScope, SigningKeys } from './signing-keys.ts'
 import { checkTime, mismatch, noKey, readCredential, TOLERANCE } from './verify-address.ts'
 
 const MAX_CONDITIONS = 200
-const UTC = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$/
+const UTC = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`
 /** what no condition has to cover; the type of a content is what browsers add */
 const FREE = new Set(['file', 'policy', 'x-amz-signature', 'content-type'])
 
@@ -48,40 +50,53 @@ export function verifyForm(keys: SigningKeys, form: SentForm, now: number): Form
   return { ...key, ...checkConditions(conditions, form) }
 }
 
-interface Policy {
-  /** epoch ms */
-  readonly expiration: number
-  readonly conditions: readonly unknown[]
-}
+type Test = readonly [kind: 'eq' | 'starts-with', name: string, wanted: string]
+type Range = readonly [kind: 'content-length-range', least: number | string, most: number | string]
 
-function readPolicy(text: string): Policy {
-  let policy: unknown
+const Bytes = Type.Union([
+  Type.Integer({ minimum: 0, maximum: Number.MAX_SAFE_INTEGER }),
+  Type.String({ pattern: String.raw`^\d{1,15}$` }),
+])
+const Policy = checked(
+  Type.Object({
+    expiration: Type.String({ pattern: UTC, description: 'ISO 8601 in UTC, such as 2026-01-01T00:05:00Z' }),
+    conditions: Type.Array(
+      Type.Unsafe<Test | Range | Readonly<Record<string, string>>>(
+        Type.Union([
+          Type.Record(Type.String(), Type.String()),
+          Type.Tuple([Type.Enum(['eq', 'starts-with']), Type.String({ pattern: String.raw`^\$` }), Type.String()]),
+          Type.Tuple([Type.Literal('content-length-range'), Bytes, Bytes]),
+        ]),
+      ),
+      { maxItems: MAX_CONDITIONS },
+    ),
+  }),
+  { subject: 'Invalid Policy' },
+)
+
+function readPolicy(text: string) {
   try {
-    policy = JSON.parse(Buffer.from(text, 'base64').toString('utf8'))
-  } catch {
-    throw new S3Error('InvalidPolicyDocument', 'Invalid Policy: Invalid JSON.')
+    const policy = Policy.read(JSON.parse(Buffer.from(text, 'base64').toString('utf8')))
+    const until = isoInstant(policy.expiration)
+    if (!Number.isNaN(until)) return { ...policy, expiration: until }
+  } catch (error) {
+    if (error instanceof AppError) throw new S3Error('InvalidPolicyDocument', error.message.slice(0, 500))
+    if (!(error instanceof SyntaxError)) throw error
   }
-  const { expiration, conditions } = isPlainObject(policy) ? policy : {}
-  const until = typeof expiration === 'string' && UTC.test(expiration) ? isoInstant(expiration) : Number.NaN
-  if (Number.isNaN(until)) {
-    const wanted = 'write ISO 8601 in UTC, such as 2026-01-01T00:05:00Z'
-    throw new S3Error('InvalidPolicyDocument', `Invalid Policy: Invalid expiration; ${wanted}.`)
-  }
-  if (!Array.isArray(conditions) || conditions.length > MAX_CONDITIONS) {
-    throw new S3Error('InvalidPolicyDocument', 'Invalid Policy: Invalid conditions.')
-  }
-  return { expiration: until, conditions: conditions as readonly unknown[] }
+  throw new S3Error('InvalidPolicyDocument', 'Invalid Policy: it is not JSON, or its expiration is not a time.')
 }
 
 /** All must hold, and every field must be in one of them. */
-function checkConditions(conditions: readonly unknown[], form: SentForm): Pick<FormGrant, 'length'> {
+function checkConditions(
+  conditions: ReturnType<typeof readPolicy>['conditions'],
+  form: SentForm,
+): Pick<FormGrant, 'length'> {
   const covered = new Set<string>()
   let length: FormGrant['length']
   for (const condition of conditions) {
-    const range = rangeOf(condition)
-    if (range !== undefined) {
-      length =
-        length === undefined ? range : { min: Math.max(length.min, range.min), max: Math.min(length.max, range.max) }
+    if (isRange(condition)) {
+      const { min = 0, max = Number.POSITIVE_INFINITY } = length ?? {}
+      length = { min: Math.max(min, Number(condition[1])), max: Math.min(max, Number(condition[2])) }
       continue
     }
     for (const [kind, name, wanted] of testsOf(condition)) {
@@ -104,35 +119,14 @@ function valueOf(name: string, { fields, bucket, key }: SentForm): string | unde
   return name === 'key' ? key : fields.get(name)
 }
 
-type Test = readonly [kind: 'eq' | 'starts-with', name: string, wanted: string]
-
-function testsOf(condition: unknown): readonly Test[] {
-  if (isPlainObject(condition)) {
-    return Object.entries(condition).map(([name, wanted]) => {
-      if (typeof wanted !== 'string') throw unreadable(condition)
-      return ['eq', name.toLowerCase(), wanted]
-    })
-  }
-  const [kind, name, wanted] = Array.isArray(condition) ? (condition as readonly unknown[]) : []
-  const isKnown = kind === 'eq' || kind === 'starts-with'
-  if (!isKnown || typeof name !== 'string' || !name.startsWith('$') || typeof wanted !== 'string')
-    throw unreadable(condition)
-  return [[kind, name.slice(1).toLowerCase(), wanted]]
+function isRange(condition: unknown): condition is Range {
+  return Array.isArray(condition) && condition[0] === 'content-length-range'
 }
 
-function rangeOf(condition: unknown): FormGrant['length'] {
-  if (!Array.isArray(condition) || condition[0] !== 'content-length-range') return undefined
-  const [min, max] = [Number(condition[1]), Number(condition[2])]
-  if (!Number.isSafeInteger(min) || !Number.isSafeInteger(max) || min < 0 || condition.length !== 3)
-    throw unreadable(condition)
-  return { min, max }
-}
-
-function unreadable(condition: unknown): S3Error {
-  return new S3Error(
-    'InvalidPolicyDocument',
-    `Invalid Policy: Invalid condition ${JSON.stringify(condition)?.slice(0, 200)}.`,
-  )
+function testsOf(condition: Test | Readonly<Record<string, string>>): readonly Test[] {
+  const isTest = (one: typeof condition): one is Test => Array.isArray(one)
+  if (isTest(condition)) return [[condition[0], condition[1].slice(1).toLowerCase(), condition[2]]]
+  return Object.entries(condition).map(([name, wanted]) => ['eq', name.toLowerCase(), wanted])
 }
 
 function malformed(message: string): S3Error {

@@ -3,7 +3,7 @@
  * change is one commit with the position up to which changes were handed on, so that each is handed on once, whenever the
  * host dies.
  */
-import { type Logger, messageOf, retryOnConflict, type StartTimer } from '#kernel'
+import { RepeatableWork, type Logger, messageOf, retryOnConflict, type StartTimer } from '#kernel'
 import type { CollectionSpec, Store, Stored, Write } from '#storage'
 import { isHidden, type ObjectChange, type ObjectChanges, type ObjectForwarding } from '../contract.ts'
 import type { Outbox } from './outbox.ts'
@@ -19,7 +19,6 @@ const CURSOR = 'changes'
 const PAGE = 500
 /** changes that stay in the log after they were handed on */
 const KEPT = 1_000
-/** of one change, when lanes change meanwhile */
 /** ms until it is tried again */
 const AGAIN_MS = 2_000
 /** buckets of a tenant that have subscriptions */
@@ -39,59 +38,43 @@ export interface ChangeReaderOptions {
 
 export class ChangeReader {
   readonly #options: ChangeReaderOptions
-  #isAsked = false
-  #isStopped = false
-  #reading: Promise<void> | undefined
-  #callOff: () => void = () => undefined
+  readonly #work: RepeatableWork
 
   constructor(options: ChangeReaderOptions) {
     this.#options = options
+    const { tenant, later, logger } = options
+    this.#work = new RepeatableWork({
+      work: () => this.#read(),
+      later,
+      retryMs: AGAIN_MS,
+      failed: (error) =>
+        logger.error(`changes of objects of tenant ${tenant} wait: ${messageOf(error)}; they go on later`),
+    })
   }
 
   /** There may be changes. Never waits. */
   wake(): void {
-    if (this.#isStopped) return
-    this.#isAsked = true
-    this.#reading ??= this.#readOn()
+    this.#work.wake()
   }
 
   /** Resolves when what was committed before is handed on, or cannot be now. */
-  async idle(): Promise<void> {
-    while (this.#reading !== undefined) await this.#reading
+  idle(): Promise<void> {
+    return this.#work.idle()
   }
 
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    this.#callOff()
-    await this.idle()
-  }
-
-  async #readOn(): Promise<void> {
-    try {
-      while (this.#isAsked && !this.#isStopped) {
-        this.#isAsked = false
-        await this.#read()
-      }
-    } catch (error) {
-      const { tenant, logger, later } = this.#options
-      if (!this.#isStopped) {
-        logger.error(`changes of objects of tenant ${tenant} wait: ${messageOf(error)}; they go on later`)
-        this.#callOff = later(AGAIN_MS, () => this.wake())
-      }
-    } finally {
-      this.#reading = undefined
-    }
+  stop(): Promise<void> {
+    return this.#work.stop()
   }
 
   async #read(): Promise<void> {
     const { store, changes } = this.#options
     const cursors = store.collection(CURSORS)
-    for (let cursor = await cursors.get(CURSOR); !this.#isStopped;) {
+    for (let cursor = await cursors.get(CURSOR); !this.#work.isStopped;) {
       const page = await changes.read(cursor?.value.position ?? 0, PAGE)
       if (page.length === 0) return
       const subscriptions = await this.#subscriptions()
       for (const change of page) {
-        if (this.#isStopped) return
+        if (this.#work.isStopped) return
         cursor = await this.#handOn(change, subscriptions, cursor)
       }
       const last = cursor?.value.position ?? 0

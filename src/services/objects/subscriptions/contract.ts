@@ -44,8 +44,13 @@ export interface SubscriptionsApi {
   deliveries(bucket: string, id: string, query?: DeliveryQuery): Promise<DeliveryPage>
 }
 
+/** The service as callers reach it. */
 export interface SubscriptionsService {
   as(caller: Caller): SubscriptionsApi
+}
+
+/** The service, as its neighbours and its host have it. */
+export interface OperatedSubscriptions extends SubscriptionsService {
   /** Goes on with what was not handed on, and with what was not delivered. */
   start(): Promise<void>
   stop(): Promise<void>

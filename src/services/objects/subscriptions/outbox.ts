@@ -100,28 +100,26 @@ export class Outbox {
     const ended: DeliveryRecord = { ...rest, ...noted, ended: now, removeTime: now + KEPT_MS[state] }
     await retryOnConflict(async () => {
       const lane = await this.#lanes.get(value.lane)
-      const next = lane === undefined || lane.value.head !== id ? [] : await this.#next(lane)
-      await commit([this.deliveries.putting(id, ended, version), ...next.flatMap((one) => one.writes)])
-      for (const one of next.flatMap(({ jobs }) => jobs)) this.#queue.added(one)
+      const next = lane?.value.head === id ? await this.#next(lane) : { writes: [], jobs: [] }
+      await commit([this.deliveries.putting(id, ended, version), ...next.writes])
+      this.added(next)
     })
   }
 
   /** What a lane does when its first one is over, as writes. */
-  async #next(lane: Stored<LaneRecord>): Promise<readonly AddedDeliveries[]> {
+  async #next(lane: Stored<LaneRecord>): Promise<AddedDeliveries> {
     const [next] = await this.deliveries.find({ where: waitingIn(lane.id), sort: [{ field: 'position' }], limit: 1 })
-    if (next === undefined) return [{ writes: [this.#lanes.deleting(lane.id, lane.version)], jobs: [] }]
+    if (next === undefined) return { writes: [this.#lanes.deleting(lane.id, lane.version)], jobs: [] }
     const added = await this.#queue.adding({ type: DELIVERY_JOB, data: { delivery: next.id } })
     const waiting = Math.max(0, lane.value.waiting - 1)
-    return [
-      {
-        writes: [
-          this.deliveries.putting(next.id, { ...next.value, state: 'active', job: added.job.id }, next.version),
-          this.#lanes.putting(lane.id, { head: next.id, waiting }, lane.version),
-          ...added.writes,
-        ],
-        jobs: [added],
-      },
-    ]
+    return {
+      writes: [
+        this.deliveries.putting(next.id, { ...next.value, state: 'active', job: added.job.id }, next.version),
+        this.#lanes.putting(lane.id, { head: next.id, waiting }, lane.version),
+        ...added.writes,
+      ],
+      jobs: [added],
+    }
   }
 
   /** One more waits, or takes the place of the oldest that does. */

@@ -1,10 +1,10 @@
 /** Subscriptions of one host put together: what they are, who hands changes on, and who delivers. */
 import { type JobHandler, type JobQueue, JobRunner, type JobTimers } from '#jobs'
-import { type Caller, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
+import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Storage } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
 import { ChangeReader } from './change-reader.ts'
-import type { SubscriptionsApi, SubscriptionsService } from './contract.ts'
+import type { SubscriptionsApi, OperatedSubscriptions } from './contract.ts'
 import { deliveryHandler, type DeliveryOf } from './delivery-jobs.ts'
 import { Outbox } from './outbox.ts'
 import type { Seal } from '#platform'
@@ -39,7 +39,7 @@ const LOOK_MS = 15_000
 /** ms between two looks for what is kept no longer, and for what nobody carries out */
 const SWEEP_MS = 600_000
 
-export class Subscriptions implements SubscriptionsService {
+export class Subscriptions implements OperatedSubscriptions {
   readonly #options: SubscriptionsOptions
   readonly #system: ReadonlyMap<string, SystemSubscription>
   readonly #records: ReadonlyMap<string, SubscriptionRecord>
@@ -50,15 +50,14 @@ export class Subscriptions implements SubscriptionsService {
   #unlisten: () => void = () => undefined
   #stopSweeps: () => void = () => undefined
   #stopLooking: () => void = () => undefined
-  #looking: Promise<void> = Promise.resolve()
-  #sweeping: Promise<void> = Promise.resolve()
-  #isStopped = false
+  readonly #looks: RepeatableWork
+  readonly #sweeps: RepeatableWork
   #delivered = 0
   #failed = 0
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options
-    const { storage, now, newId, timers, logger, system } = options
+    const { storage, now, newId, timers, later, logger, system } = options
     this.#system = new Map(system.map((one) => [keyOf(one.record.bucket, one.record.id), one]))
     this.#records = new Map([...this.#system].map(([key, { record }]) => [key, record]))
     const handler = deliveryHandler({
@@ -70,6 +69,18 @@ export class Subscriptions implements SubscriptionsService {
         else this.#failed++
       },
       now,
+    })
+    this.#looks = new RepeatableWork({
+      work: () => this.#look(),
+      later,
+      retryMs: LOOK_MS,
+      failed: (error) => logger.warn(`changes of objects of other hosts could not be looked for: ${messageOf(error)}`),
+    })
+    this.#sweeps = new RepeatableWork({
+      work: () => this.#sweep(),
+      later,
+      retryMs: SWEEP_MS,
+      failed: (error) => logger.warn(`old deliveries stay until later: ${messageOf(error)}`),
     })
     this.#jobs = new JobRunner({ storage, handlers: [handler, ...options.handlers], now, newId, timers, logger })
   }
@@ -100,20 +111,19 @@ export class Subscriptions implements SubscriptionsService {
     await this.#jobs.start()
     await this.#look()
     const sweep = (): void => {
-      this.#sweeping = this.#sweep()
+      this.#sweeps.wake()
       this.#stopSweeps = timers.later(SWEEP_MS, sweep)
     }
     sweep()
   }
 
   async stop(): Promise<void> {
-    this.#isStopped = true
     this.#unlisten()
     this.#stopSweeps()
     this.#stopLooking()
-    await this.#looking
+    await this.#looks.stop()
     await Promise.all([...this.#readers.values()].map((reader) => reader.stop()))
-    await this.#sweeping
+    await this.#sweeps.stop()
     await this.#jobs.stop()
     await this.#mutex.idle()
   }
@@ -124,7 +134,7 @@ export class Subscriptions implements SubscriptionsService {
     await this.#jobs.idle()
   }
 
-  gauges(): ReturnType<SubscriptionsService['gauges']> {
+  gauges(): ReturnType<OperatedSubscriptions['gauges']> {
     return { openDeliveries: this.#jobs.open, delivered: this.#delivered, failed: this.#failed }
   }
 
@@ -142,29 +152,18 @@ export class Subscriptions implements SubscriptionsService {
     // whoever's: all stores of a medium go by one clock
     const [any] = await storage.tenants()
     const session = any === undefined ? undefined : (await storage.tenant(any).now()).session
-    if (session === undefined && !this.#isStopped) this.#stopLooking = timers.later(LOOK_MS, () => this.#lookAgain())
+    if (session !== undefined || this.#looks.isStopped) return
+    this.#stopLooking = timers.later(LOOK_MS, () => this.#looks.wake())
   }
 
-  #lookAgain(): void {
-    this.#looking = this.#look().catch((error: unknown) => {
-      if (this.#isStopped) return
-      this.#options.logger.warn(`changes of objects of other hosts could not be looked for: ${messageOf(error)}`)
-      this.#stopLooking = this.#options.timers.later(LOOK_MS, () => this.#lookAgain())
-    })
-  }
-
-  /** What is kept no longer goes, and deliveries that wait for nobody end. Never rejects. */
+  /** What is kept no longer goes, and deliveries that wait for nobody end. */
   async #sweep(): Promise<void> {
     const { storage } = this.#options
-    try {
-      for (const tenant of await storage.tenants()) {
-        if (this.#isStopped) return
-        const outbox = this.#outbox(tenant)
-        await outbox.repair((writes) => storage.tenant(tenant).commit(writes))
-        await outbox.sweep()
-      }
-    } catch (error) {
-      if (!this.#isStopped) this.#options.logger.warn(`old deliveries stay until later: ${messageOf(error)}`)
+    for (const tenant of await storage.tenants()) {
+      if (this.#sweeps.isStopped) return
+      const outbox = this.#outbox(tenant)
+      await outbox.repair((writes) => storage.tenant(tenant).commit(writes))
+      await outbox.sweep()
     }
   }
 

@@ -1,15 +1,14 @@
 /** Calls the webscript of a channel, and shows what the channel has to show. */
 import { AppError, type StartTimer } from '#kernel'
 import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
-import type { ObjectsService } from '../contract.ts'
+import type { ObjectChange, OperatedObjects, SignedLink } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
-import { notificationOf, queryOf } from './notification.ts'
 import type { Seal } from '#platform'
 import { keyOf } from './subscription-record.ts'
-import type { Channel } from './subscription-schema.ts'
+import { type Channel, secondsOf } from './subscription-schema.ts'
 
 export interface WebscriptChannelOptions {
-  readonly objects: () => ObjectsService
+  readonly objects: () => OperatedObjects
   readonly webscripts: () => WebscriptsService | undefined
   readonly seal: Seal
   /** Whose that key pair is; undefined when it is wrong. */
@@ -23,6 +22,10 @@ const CALL_MS = 60_000
 const SHOWN = 500
 /** Of a network for documents: wrong secrets of channels hold up nobody else. */
 const INSIDE = '192.0.2.2'
+
+/** Links are made with the rights of users: nobody is handed more by a message than by the API. */
+const READER = 'system/subscriptions'
+const LINKS = { GET: 'get_object', PUT: 'put_object', POST: 'post_object' } as const
 
 /** Rejects with `Refused` unless the webscript answers with a status from 200 to 299. */
 export async function callWebscript(
@@ -109,4 +112,50 @@ async function beginningOf({ body }: ScriptAnswer): Promise<string> {
     if (text.length >= SHOWN) break
   }
   return text.slice(0, SHOWN)
+}
+
+/** What a target is told of a change by PUT and POST. */
+async function notificationOf(
+  objects: OperatedObjects,
+  tenant: string,
+  change: ObjectChange,
+  { expiry, payload }: Pick<Channel, 'expiry' | 'payload'>,
+): Promise<Readonly<Record<string, unknown>>> {
+  const api = objects.as({ tenant, user: READER })
+  const { event, object, time } = change
+  const signed: [string, object][] = []
+  for (const method of payload.signed_links) {
+    const link = await api.sign(object.bucket, object.path, { method, expiry: Math.ceil(secondsOf(expiry)) })
+    signed.push([LINKS[method], shownLink(link)])
+  }
+  const shown = api.show(object)
+  const { store } = await api.bucket(object.bucket)
+  return {
+    event,
+    object: {
+      ...shown,
+      _links: { ...(shown['_links'] as object), ...Object.fromEntries(signed) },
+      metadata: { 'content-type': object.contentType, ...object.metadata },
+      ...(event === 'delete' && { delete_marker: true }),
+    },
+    event_time: new Date(time).toISOString(),
+    ...(payload.reference !== undefined && { reference: payload.reference }),
+    tenant,
+    store: store.name,
+  }
+}
+
+/** What a call without a body can say. */
+function queryOf({ event, object, time }: ObjectChange): URLSearchParams {
+  const { bucket, path } = object
+  return new URLSearchParams({ event, bucket, object: path, event_time: new Date(time).toISOString() })
+}
+
+function shownLink({ href, method, headers, formData }: SignedLink): Readonly<Record<string, unknown>> {
+  return {
+    href,
+    ...(method !== 'GET' && { method }),
+    ...(headers && { headers }),
+    ...(formData && { form_data: formData }),
+  }
 }

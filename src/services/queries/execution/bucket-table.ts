@@ -1,5 +1,5 @@
 /** The buckets of all columns. Columns of one series are read together, a few series at a time. */
-import { type Aggregate, type GroupRun, SampleReader, valuesOfGroups } from '#services/shared'
+import { type Aggregate, type GroupRun, lastAtOrBefore, SampleReader, valuesOfGroups } from '#services/shared'
 import type { Cell } from '../interpolation/fill.ts'
 import type { ColumnPlan } from '../query/plan.ts'
 import type { GridRange, TimeLine } from '../time-line/time-line.ts'
@@ -72,12 +72,15 @@ async function readOne(
   const { width } = grid.grid
   const until = Math.min(line.until - 1, seenUntil ?? Number.POSITIVE_INFINITY)
   const numberOf = (time: number): number =>
-    width === undefined ? placeOf(times, time) : Math.floor((time - line.from) / width)
-  for (const place of places) cells[place] = await nulls(times.length, yielder)
+    width === undefined ? lastAtOrBefore(times, time) : Math.floor((time - line.from) / width)
+  for (const place of places) cells[place] = Array<Cell>(times.length).fill(null)
   if (until < line.from) return
   const found = await valuesOfGroups(new SampleReader(series, { ahead: true, ...(signal && { signal }) }), {
     aggregates: [...aggregates, POINTS],
-    groups: { runs: seenRuns(runs, until), startOf: (time) => times[numberOf(time)] ?? Number.NEGATIVE_INFINITY },
+    groups: {
+      runs: runs.filter(({ from }) => from <= until),
+      startOf: (time) => times[numberOf(time)] ?? Number.NEGATIVE_INFINITY,
+    },
     span: { resources, metric, from: line.from, until },
   })
   let done = 0
@@ -91,31 +94,6 @@ async function readOne(
     done += 1
     if (done % STRIDE === 0) await yielder.due()
   }
-}
-
-/** Runs that begin at `until` or before it. */
-function seenRuns(runs: readonly GroupRun[], until: number): readonly GroupRun[] {
-  return runs.filter(({ from }) => from <= until)
-}
-
-async function nulls(count: number, yielder: Yielder): Promise<Cell[]> {
-  const list: Cell[] = []
-  for (let i = 0; i < count; i += 1) {
-    list.push(null)
-    if (i % STRIDE === STRIDE - 1) await yielder.due()
-  }
-  return list
-}
-
-/** The bucket that an instant lies in; -1 for one before them. */
-function placeOf(times: Float64Array, time: number): number {
-  let [low, high] = [0, times.length]
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if ((times[middle] ?? Number.POSITIVE_INFINITY) <= time) low = middle + 1
-    else high = middle
-  }
-  return low - 1
 }
 
 async function bucketsOf({ grid, first, count }: GridRange, yielder: Yielder): Promise<Buckets> {

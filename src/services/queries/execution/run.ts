@@ -1,7 +1,8 @@
 /** One execution of a query, from what was asked to its result. */
-import { AppError, isPlainObject, type Json, type JsonObject, makeIssue, ownValue, refuse, type Yielder } from '#kernel'
+import { AppError, isPlainObject, type JsonObject, makeIssue, ownValue, refuse, type Yielder } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers } from '#platform'
+import { NDJSON_MEDIA_TYPE } from '#services/shared'
 import type {
   ExecuteOptions,
   Explanation,
@@ -102,31 +103,27 @@ export async function openRun(
 ): Promise<OpenedResult> {
   const { plan, columns, yielder, batches, messages } = run
   const headers = headersOf(columns)
+  const form = format ?? (plan.render.csv ? 'csv' : 'json')
+  const type = TYPES[form]
+  if (form === 'json') return { type, parts: jsonParts(await resultOf(run, isExplained), yielder), messages: [] }
+  const parts: AsyncIterable<string | Uint8Array> =
+    form === 'csv'
+      ? csvParts(headers, batches, yielder, csv === 'safe')
+      : form === 'ndjson'
+        ? lineParts(headers, batches, yielder)
+        : arrowParts(headers, batches)
   // what there is to say is known with the first rows
-  const streamed = async <T extends string | Uint8Array>(parts: AsyncGenerator<T>) => ({
-    parts: (await begun(parts)).all,
-    messages: messages(),
-  })
-  switch (format ?? (plan.render.csv ? 'csv' : 'json')) {
-    case 'csv':
-      return {
-        type: 'text/csv; charset=utf-8',
-        ...(await streamed(csvParts(headers, batches, yielder, csv === 'safe'))),
-      }
-    case 'ndjson':
-      return { type: 'application/x-ndjson', ...(await streamed(lineParts(headers, batches, yielder))) }
-    case 'arrow':
-      return { type: ARROW_MEDIA_TYPE, ...(await streamed(arrowParts(headers, batches))) }
-    case 'json':
-      return {
-        type: 'application/json; charset=utf-8',
-        parts: jsonParts(await resultOf(run, isExplained), yielder),
-        messages: [],
-      }
-  }
+  const { all } = await begun(parts)
+  return { type, parts: all, messages: messages() }
 }
 
 export const ARROW_MEDIA_TYPE = 'application/vnd.apache.arrow.stream'
+const TYPES = {
+  json: 'application/json; charset=utf-8',
+  csv: 'text/csv; charset=utf-8',
+  ndjson: NDJSON_MEDIA_TYPE,
+  arrow: ARROW_MEDIA_TYPE,
+} as const
 
 /** The first two parts are made at once, so that a refusal comes before the answer begins. */
 export async function begun<T>(
@@ -185,22 +182,16 @@ function explanationOf({ plan, columns, execution }: Run, time: Explanation['tim
     buckets: count * columns.length,
     emptyBuckets: sum(execution.empty),
     time,
-    series: columns.map((column, i): JsonObject => {
-      const { label, metric, aggregation, interpolation, resources, name } = column
-      const parts: Readonly<Record<string, Json | undefined>> = {
-        name,
-        ...label,
-        metric,
-        aggregation: aggregation?.name,
-        interpolation: interpolation?.method,
-        ...('group' in label && { resources: resources.length }),
-        points: execution.points[i] ?? 0,
-        ...(count > 0 && { emptyBuckets: execution.empty[i] ?? 0 }),
-      }
-      return Object.fromEntries(
-        Object.entries(parts).flatMap(([key, value]) => (value === undefined ? [] : [[key, value]])),
-      )
-    }),
+    series: columns.map(({ label, metric, aggregation, interpolation, resources, name }, i): JsonObject => ({
+      ...(name !== undefined && { name }),
+      ...label,
+      metric,
+      ...(aggregation && { aggregation: aggregation.name }),
+      ...(interpolation && { interpolation: interpolation.method }),
+      ...('group' in label && { resources: resources.length }),
+      points: execution.points[i] ?? 0,
+      ...(count > 0 && { emptyBuckets: execution.empty[i] ?? 0 }),
+    })),
   }
 }
 

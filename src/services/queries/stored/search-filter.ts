@@ -2,8 +2,9 @@
  * The filter of stored queries, `q`: terms with spaces between them, all of which must hold; a `-` before one turns it
  * round. Of several `tag:` terms one is enough, and tags with commas between them are asked for together.
  */
-import { durationMs, isoInstant, type Issues, type JsonObject, ownValue, shown } from '#kernel'
+import { isoInstant, type Issues, type JsonObject, ownValue, shown } from '#kernel'
 import type { Condition } from '#storage'
+import { durationOf } from '../time-line/time-fields.ts'
 import { type QueryRecord, TEXTS } from './query-record.ts'
 
 export interface SearchFilter {
@@ -84,8 +85,9 @@ function userOf(key: string, value: string, { user }: SearchContext): string {
 
 function testOf({ key, value }: Term, { now }: SearchContext, issues: Issues): Test {
   if (key === 'name') {
-    const fits = textTest(value)
-    return ({ name }) => fits(name)
+    // somewhere inside; with wildcards, the whole of it
+    const pattern = /[*?]/.test(value) ? value : `*${value}*`
+    return ({ name }) => isLike(name, pattern)
   }
   if (key === 'created' || key === 'modified') {
     const within = readInterval(value, now, issues)
@@ -100,15 +102,9 @@ function hasAll(tags: readonly string[], wanted: readonly string[]): boolean {
   return wanted.every((tag) => tags.includes(tag))
 }
 
-/** Somewhere inside, in any case of letters; with `*` or `?`, the whole of it. */
-function textTest(pattern: string): (text: string) => boolean {
-  const wanted = pattern.toLowerCase()
-  if (!/[*?]/.test(wanted)) return (text) => text.toLowerCase().includes(wanted)
-  return (text) => isLike(text.toLowerCase(), wanted)
-}
-
-/** `*` is any text and `?` any one character. In at most as many steps as both are long, one by the other. */
-function isLike(text: string, pattern: string): boolean {
+/** In any case of letters; `*` is any text and `?` any one character. In at most as many steps as both are long, one by the other. */
+function isLike(anyCase: string, wanted: string): boolean {
+  const [text, pattern] = [anyCase.toLowerCase(), wanted.toLowerCase()]
   let [at, star, mark] = [0, -1, 0]
   for (let i = 0; i < text.length;) {
     if (at < pattern.length && (pattern[at] === '?' || (pattern[at] === text[i] && pattern[at] !== '*'))) {
@@ -137,7 +133,7 @@ function metaTest(path: string, value: string): Test {
   const text = argument.replace(/^(['"])(.*)\1$/s, '$2')
   const fits =
     call === 'like'
-      ? (own: string) => isLike(own.toLowerCase(), text.toLowerCase())
+      ? (own: string) => isLike(own, text)
       : call === 'contains'
         ? (own: string) => own.toLowerCase().includes(text.toLowerCase())
         : (own: string) => own === value
@@ -176,15 +172,7 @@ function instantOf(text: string, now: number, isWhole = false): number {
   const relative = RELATIVE.exec(text)
   if (relative !== null) {
     const [, sign, duration] = relative
-    return now + (duration === undefined ? 0 : (sign === '-' ? -1 : 1) * msOf(duration))
+    return now + (duration === undefined ? 0 : (sign === '-' ? -1 : 1) * durationOf(duration))
   }
   return isoInstant(text) + (isWhole && !text.includes('T') ? DAY - 1 : 0)
-}
-
-function msOf(text: string): number {
-  try {
-    return durationMs(text)
-  } catch {
-    return Number.NaN
-  }
 }

@@ -14,13 +14,8 @@ import { type Collection, type Stored, walk } from '#storage'
 import type { StoredQueryApi, StoredQueryPage, VersionedQuery } from '../contract.ts'
 import type { QueryRecord } from './query-record.ts'
 import { readFilter, type SearchFilter } from './search-filter.ts'
-import {
-  NamedStoredQuery,
-  NewStoredQuery,
-  QueryName,
-  type SearchParameters,
-  type StoredQuery,
-} from './stored-schema.ts'
+import { NamedStoredQuery, NewStoredQuery, QueryName } from './stored-body.ts'
+import type { SearchParameters, StoredQuery } from './stored-schema.ts'
 
 const DEFAULT_LIMIT = 10
 

@@ -1,29 +1,14 @@
 /** What stored queries look like outside, with the limits of what is sent. */
 import { Type } from 'typebox'
-import { type JsonObject, shown } from '#kernel'
-import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
-import { checked, closed, type Decoded, nullable, open, readOnly, refined, text } from '#services/shared/contract'
-import { QuerySchema } from '../query/query-schema.ts'
+import type { JsonObject } from '#kernel'
+import { type Decoded, open, text } from '#services/shared/contract'
 
-const MAX_NAME = 200
 const MAX_LEVELS = 20
 const MAX_PAGE = 100
 
 const Text = Type.String()
-const name = refined(text(MAX_NAME, { minLength: 1 }), (value) => {
-  const isName = typeof value === 'string' && value !== '' && value.length <= MAX_NAME
-  if (!isName || /[\0\p{Surrogate}]/u.test(value)) {
-    return [{ message: `${shown(value)} is not a name of a query`, suggestion: `write 1 to ${MAX_NAME} characters` }]
-  }
-  return isAddressable(value)
-    ? []
-    : [{ message: `${shown(value)} ${NOT_ADDRESSABLE}`, suggestion: 'write another name' }]
-})
-/** That of a path. */
-export const QueryName = checked(name, { subject: 'the name', type: 'QUERY' })
-
 /** What people say of a query; other members are searched as `meta.<key>`. */
-const meta = open(
+export const meta = open(
   {
     tags: Type.Optional(Type.Array(text(500, { minLength: 1 }), { maxItems: 100 })),
     description: Type.Optional(text(10_000)),
@@ -31,19 +16,6 @@ const meta = open(
   MAX_LEVELS,
   { title: 'Meta of a query' },
 )
-const FIELDS = {
-  query: QuerySchema,
-  meta: Type.Optional(nullable(meta)),
-  ...readOnly(['attrs', '_links', 'messages']),
-}
-const STORED = { subject: 'the stored query', type: 'QUERY' }
-export const NewStoredQuery = checked(closed({ name, ...FIELDS }, { title: 'New stored query' }), STORED)
-/** A name must be that of the path. */
-export const NamedStoredQuery = checked(
-  closed({ name: Type.Optional(nullable(name)), ...FIELDS }, { title: 'Stored query of a name' }),
-  STORED,
-)
-
 const AttributesSchema = Type.Object({
   created: Type.String({ description: 'ISO 8601' }),
   created_by: Type.String({ description: 'users/<id>' }),

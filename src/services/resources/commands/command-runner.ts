@@ -3,7 +3,7 @@
  *
  * COMMAND-1 a command that was committed is carried out at least once, always under the same id, also after a crash
  * COMMAND-2 the commands of one resource are carried out one after the other, in the order in which they came
- * COMMAND-3 a slow actuator holds up its own resource only, as long as fewer than `most` are slow
+ * COMMAND-3 a slow actuator holds up its own resource only, as long as fewer than 200 are slow
  */
 import type { CommandOutbox } from '#services/broker/contract'
 import { AppError, isStoreConflict, type Json, type Logger, messageOf, type StartTimer } from '#kernel'
@@ -23,8 +23,6 @@ export interface CommandRunnerDependencies {
   readonly newId: () => string
   readonly later: StartTimer
   readonly logger?: Logger | undefined
-  /** commands at a time; default 200 */
-  readonly most?: number
 }
 
 interface Lane {
@@ -34,6 +32,7 @@ interface Lane {
   isAgain: boolean
 }
 
+/** commands at a time */
 const MOST = 200
 const LEASE_MS = 15_000
 /** ms after which what could not be asked is asked again */
@@ -59,11 +58,6 @@ export class CommandRunner implements CommandOutbox {
   constructor(dependencies: CommandRunnerDependencies) {
     this.#dependencies = dependencies
     this.#owner = dependencies.newId()
-  }
-
-  /** resources with commands that wait or are carried out */
-  get open(): number {
-    return this.#waiting.size + this.#working.size
   }
 
   /** Goes on with what the last life left. */
@@ -112,9 +106,8 @@ export class CommandRunner implements CommandOutbox {
   }
 
   #fill(): void {
-    const { most = MOST } = this.#dependencies
     for (const [key, lane] of this.#waiting) {
-      if (this.#working.size >= most) return
+      if (this.#working.size >= MOST) return
       this.#waiting.delete(key)
       const done = this.#look(lane).finally(() => {
         this.#working.delete(key)

@@ -131,6 +131,8 @@ async function statusOf(job: Job, jobs: JobQueue): Promise<BatchStatus> {
 }
 
 type Fields = Readonly<Record<string, unknown>>
+type TagValue = string | number | boolean | readonly (string | number | boolean)[] | null
+type Tags = Readonly<Record<string, TagValue>>
 
 interface ReadBatch {
   readonly where: TaskFilter
@@ -144,9 +146,10 @@ function readBatch(input: unknown, plugs: PlugRegistry): ReadBatch {
 }
 
 function filterOf({ ids, id, tags = {}, ...others }: Fields): TaskFilter {
-  const named = Object.entries(others).filter(([key]) => key.startsWith('tags.'))
-  const rest = Object.fromEntries(Object.entries(others).filter(([key]) => !key.startsWith('tags.'))) as TaskFilter
-  const tagFilters = [...Object.entries(tags as Fields), ...named.map(([key, value]) => [key.slice(5), value] as const)]
+  const isTag = ([key]: readonly [string, unknown]): boolean => key.startsWith('tags.')
+  const rest: TaskFilter = Object.fromEntries(Object.entries(others).filter((one) => !isTag(one)))
+  const named = Object.entries(others as Tags).filter(isTag)
+  const tagFilters = [...Object.entries(tags as Tags), ...named.map(([key, value]) => [key.slice(5), value] as const)]
   return {
     ...rest,
     ...(rest.template === 'null' && { template: null }),
@@ -161,7 +164,7 @@ function listOf(value: unknown): readonly string[] {
 }
 
 /** Without a value the key is enough. */
-function valuesOf(key: string, value: unknown): readonly TagFilter[] {
+function valuesOf(key: string, value: TagValue): readonly TagFilter[] {
   if (value === null || value === '') return [{ key }]
   return [value].flat().map((one) => ({ key, value: String(one) }))
 }

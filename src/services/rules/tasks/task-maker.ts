@@ -97,7 +97,7 @@ export class TaskMaker {
     const settings = withProperties(parts.settings, task.effective.tags, update.update)
     // what of the settings is new
     const { tags: _tags, ...sent } = update.update
-    return this.#draft({ ...parts, settings }, task, undefined, [], {}, { ...request, settings: sent as TaskSettings })
+    return this.#draft({ ...parts, settings }, task, undefined, [], {}, { ...request, settings: sent })
   }
 
   #withUpdates({ source, rule, settings }: RunnableSource, updates: readonly PluginUpdate[]): RunnableSource {

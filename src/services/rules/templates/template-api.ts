@@ -45,7 +45,7 @@ export const TEMPLATE_ROUTES = [
     query: CHECKS,
     answers: { 201: CreatedTemplateSchema },
     handler: async ({ api, query, body, reply }) => {
-      const created = await api.templates.create(body as TemplateSpecification, query)
+      const created = await api.templates.create(body, query)
       withTag(reply, created.entity)
       return reply.code(201).header('location', created.uri).send(created)
     },
@@ -109,7 +109,7 @@ export const TEMPLATE_ROUTES = [
     handler: async ({ api, params, query, body, request, reply }) => {
       const condition = await revisionCondition(request, () => api.templates.get(params.name))
       const options = { ...query, ...condition }
-      return withTag(reply, await api.templates.replace(params.name, body as TemplateSpecification, options))
+      return withTag(reply, await api.templates.replace(params.name, body, options))
     },
   }),
   route({
@@ -165,7 +165,7 @@ export const TEMPLATE_ROUTES = [
   }),
 ]
 
-function runRoute<Q extends TProperties>(path: string, summary: string, query: Q) {
+function runRoute(path: string, summary: string, query: TProperties) {
   return route({
     method: 'POST',
     path,

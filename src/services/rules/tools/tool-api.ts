@@ -45,7 +45,7 @@ export const TOOL_ROUTES = [
     server: { config: { takesBytes: true } },
     answers: { 200: AnyObject },
     handler: async ({ api, body, reply }) => {
-      const answer = await api.tools.simulate(body as Simulation | Uint8Array)
+      const answer = await api.tools.simulate(body)
       return answer instanceof Uint8Array ? reply.type('application/json; charset=utf-8').send(answer) : answer
     },
   }),

@@ -251,7 +251,7 @@ function partOf(value: unknown, path: string): unknown {
 }
 
 /** The package stops at a few unless it is set otherwise, for all callers at once. */
-export function allErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
+function allErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   const { maxErrors } = Settings.Get()
   Settings.Set({ maxErrors: MAX_ERRORS })
   try {

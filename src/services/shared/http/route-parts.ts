@@ -1,7 +1,6 @@
-/** What the routes of all services share: what a request says, and how a route is described. */
-import type { FastifyReply, FastifyRequest, RouteShorthandOptions } from 'fastify'
+/** How a route is described: its operation on the API page, and the check of the names of its parameters. */
+import type { RouteShorthandOptions } from 'fastify'
 import { Type, type TSchema } from 'typebox'
-import type { Caller } from '#kernel'
 import { checkQuery } from './check-query.ts'
 
 const CONDITIONS = Type.Object({
@@ -10,43 +9,6 @@ const CONDITIONS = Type.Object({
     Type.String({ description: 'only where what is there has another ETag; *: nothing is' }),
   ),
 })
-
-/** What a handler gets of a request. */
-export interface RequestContext<Api, Query> {
-  /** the service, as the caller may use it */
-  readonly api: Api
-  readonly query: Query
-  readonly request: FastifyRequest
-  readonly reply: FastifyReply
-  readonly body: unknown
-  /** the `id` of the path, decoded; empty when it has none */
-  readonly id: string
-  /** a part of the path, decoded */
-  param(name: string): string
-}
-
-export type Handler<Api, Query> = (context: RequestContext<Api, Query>) => unknown
-
-/** Makes handlers of a service's routes. `queryOf`: how it takes the query of a request. */
-export function asking<Api, Query>(queryOf: (query: unknown) => Query) {
-  return (service: { as(caller: Caller): Api }, handler: Handler<Api, Query>) =>
-    async (request: FastifyRequest, reply: FastifyReply): Promise<unknown> => {
-      // what the host's authentication found out
-      const { tenant, user, body } = request
-      const params = request.params as Readonly<Record<string, string>>
-      const { id = '' } = params
-      const query = queryOf(request.query)
-      return handler({
-        api: service.as({ tenant, user }),
-        query,
-        request,
-        reply,
-        body,
-        id,
-        param: (name) => params[name] ?? '',
-      })
-    }
-}
 
 export interface Description {
   readonly summary: string

@@ -113,13 +113,13 @@ function zoneOf(zone: string): Zone {
   return /^UTC[+-]/.test(zone) ? FixedOffsetZone.parseSpecifier(zone) : IANAZone.create(zone)
 }
 
-/** Of instants in order. */
-export function lastAtOrBefore(labels: ArrayLike<number>, time: number): number | undefined {
-  let [low, high] = [0, labels.length]
+/** The place of the last of some instants in order that is not after a time; -1 where none is. */
+export function lastAtOrBefore(instants: ArrayLike<number>, time: number): number {
+  let [low, high] = [0, instants.length]
   while (low < high) {
     const middle = (low + high) >> 1
-    if ((labels[middle] ?? Number.POSITIVE_INFINITY) <= time) low = middle + 1
+    if ((instants[middle] ?? Number.POSITIVE_INFINITY) <= time) low = middle + 1
     else high = middle
   }
-  return labels[low - 1]
+  return low - 1
 }

@@ -51,18 +51,6 @@ describe('importBatches', () => {
     })
   })
 
-  it('reads a value a row', async () => {
-    const { samples } = await read(
-      'metric,resource,value,timestamp\ntemperature,boiler-1,93.5,2026-01-01\nhumidity,boiler-1,,2026-01-01\n',
-    )
-    expect(samples).toEqual(['boiler-1 temperature 1767225600000 93.5'])
-  })
-
-  it('reads a message a line of JSON', async () => {
-    const { samples } = await read('{"resource":"a","timestamp":0,"on":true,"gone":null}\n')
-    expect(samples).toEqual(['a on 0 true'])
-  })
-
   it('unpacks gzip, and fails for what gzip cannot unpack', async () => {
     expect(await read(gzipSync(WIDE))).toEqual(await read(WIDE))
     const torn = gzipSync(WIDE)
@@ -96,18 +84,6 @@ describe('importBatches', () => {
       '8: the name of the resource has more than 512 bytes',
       '9: b has a NUL or half of a surrogate pair',
       '10: a is "-inf", which is not a number',
-    ])
-  })
-
-  it('refuses metrics of the long form that have no name or one that reaches a prototype', async () => {
-    const { samples, refused } = await read(
-      'resource,metric,timestamp,value\na,,0,1\na,__proto__,0,1\na,timestamp,0,1\na,ok,0,1\n',
-    )
-    expect(samples).toEqual(['a ok 0 1'])
-    expect(refused).toEqual([
-      '2: the row names no metric',
-      '3: a metric cannot be named "__proto__"',
-      '4: a metric cannot be named "timestamp"',
     ])
   })
 

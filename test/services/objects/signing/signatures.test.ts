@@ -3,9 +3,9 @@ import {
   attachment,
   readSigningTime,
   signedAddress,
+  signedForm,
   signingTime,
 } from '../../../../src/services/objects/signing/sign-address.ts'
-import { signedForm } from '../../../../src/services/objects/signing/sign-form.ts'
 import { policySignature, requestSignature } from '../../../../src/services/objects/signing/sigv4.ts'
 import { SigningKeys } from '../../../../src/services/objects/signing/signing-keys.ts'
 

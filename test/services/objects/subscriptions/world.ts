@@ -3,7 +3,7 @@ import { AppError } from '../../../../src/kernel/errors.ts'
 import type { JobTimers } from '../../../../src/jobs/contract.ts'
 import { createBrokerService } from '../../../../src/services/broker/service.ts'
 import { BlobContents } from '../../../../src/services/objects/contents/blob-contents.ts'
-import type { ObjectChange, ObjectForwarding, ObjectsService } from '../../../../src/services/objects/contract.ts'
+import type { ObjectChange, ObjectForwarding, OperatedObjects } from '../../../../src/services/objects/contract.ts'
 import { exportHandler } from '../../../../src/services/objects/etl/export-jobs.ts'
 import { importHandler } from '../../../../src/services/objects/etl/import-jobs.ts'
 import { IMPORT_SUBSCRIPTION, Transfers } from '../../../../src/services/objects/etl/transfers.ts'
@@ -80,7 +80,7 @@ export class SubscriptionsWorld {
 
 export class SubscriptionsHost {
   readonly service: Subscriptions
-  readonly objects: ObjectsService
+  readonly objects: OperatedObjects
   readonly transfers: Transfers
   readonly storage: Storage
   readonly #world: SubscriptionsWorld
@@ -109,7 +109,7 @@ export class SubscriptionsHost {
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
       random: () => 1,
     }
-    const objects = (): ObjectsService => this.objects
+    const objects = (): OperatedObjects => this.objects
     const queries = () => undefined
     this.transfers = new Transfers({ storage, queue: (tenant) => this.service.queue(tenant), queries, now, newId })
     this.service = new Subscriptions({
@@ -207,7 +207,7 @@ export class SubscriptionsHost {
         const text = new TextDecoder().decode(body)
         const told = { script: script.name, method, query, headers, body: text === '' ? undefined : bodyOf(text) }
         this.#world.told.push(told)
-        return { requestId: 'r', status: await this.#world.answering(told), headers: [], body: 'what it said' }
+        return { status: await this.#world.answering(told), headers: [], body: 'what it said' }
       },
     }
     return part as WebscriptsService

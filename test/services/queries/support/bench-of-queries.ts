@@ -2,7 +2,7 @@
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type {
   QueriesApi,
-  QueriesService,
+  OperatedQueries,
   Readiness,
   ResourceSelector,
 } from '../../../../src/services/queries/contract.ts'
@@ -17,7 +17,7 @@ import { ask, trustingApp } from '../../support/trusting-app.ts'
 export const NOW = Date.UTC(2021, 4, 6, 12, 34, 56)
 
 export interface Bench extends AsyncDisposable {
-  readonly service: QueriesService
+  readonly service: OperatedQueries
   readonly storage: Storage
   readonly clock: { now: number }
   /** as the tester of tenant `acme` */

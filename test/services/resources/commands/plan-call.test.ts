@@ -1,5 +1,7 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { planCall } from '../../../../src/services/resources/commands/plan-call.ts'
+import type { Json } from '../../../../src/kernel/json.ts'
+import { fillMetadata, planCall } from '../../../../src/services/resources/commands/plan-call.ts'
 
 const actuator = { name: 'valve', version: '1.0.0', properties: { speed: 1, to: '{{ip}}', who: 'default' } }
 const PUMP = {
@@ -34,5 +36,60 @@ describe('the call of a command', () => {
     ['no actuator is named', PUMP, 'odd', "Command 'odd' of resource 'p1' names no actuator"],
   ])('is not made when %s', (_what, resource, name, errorMessage) => {
     expect(planCall('p1', resource, { name })).toEqual({ errorMessage })
+  })
+})
+
+const METADATA: Record<string, Json> = {
+  id: 'p1',
+  limit: 5,
+  on: true,
+  none: null,
+  place: { city: 'Ghent', at: { lat: 51 } },
+  'a.b': 'dotted',
+  a: { b: 'nested' },
+  list: [1, 2],
+}
+
+describe('placeholders of a command', () => {
+  it.each<[string, Json, Json]>([
+    ['a text without any', 'plain', 'plain'],
+    ['one alone gives the value itself', '{{limit}}', 5],
+    ['also an object', '{{place}}', { city: 'Ghent', at: { lat: 51 } }],
+    ['also a list', '{{list}}', [1, 2]],
+    ['also true', '{{on}}', true],
+    ['space around the key does not count', '{{ limit }}', 5],
+    ['within a text it is text', 'at {{limit}} bar', 'at 5 bar'],
+    ['an object within a text is JSON', 'x{{list}}', 'x[1,2]'],
+    ['two of them are text', '{{limit}}{{on}}', '5true'],
+    ['dots lead into objects', '{{place.at.lat}}', 51],
+    ['a key with dots comes first', '{{a.b}}', 'dotted'],
+    ['what is not there is empty', '{{nothing}}', ''],
+    ['what is not there is empty within a text', '<{{nothing.at.all}}>', '<>'],
+    ['null is empty', '<{{none}}>', '<>'],
+    ['prototypes are not there', '{{constructor}}{{place.__proto__}}{{list.length}}', '2'],
+    ['an open one is text', 'a {{limit', 'a {{limit'],
+    ['braces alone are text', 'a }} b {{', 'a }} b {{'],
+    ['objects and lists are filled inside', { a: ['{{limit}}', { b: '{{id}}' }] }, { a: [5, { b: 'p1' }] }],
+    ['numbers stay', 7, 7],
+    ['null stays', null, null],
+  ])('%s', (_what, value, expected) => {
+    expect(fillMetadata(value, METADATA)).toEqual(expected)
+  })
+
+  it('are not looked for in what they are replaced with', () => {
+    expect(fillMetadata('{{x}} {{x}}', { x: '{{y}}', y: 'no' })).toBe('{{y}} {{y}}')
+  })
+
+  it('never fail on any value', () => {
+    fc.assert(
+      fc.property(fc.jsonValue(), fc.dictionary(fc.string(), fc.jsonValue()), (value, metadata) => {
+        fillMetadata(value as Json, metadata as Record<string, Json>)
+      }),
+    )
+  })
+
+  it('of a long text take a time that grows as the text does', () => {
+    const text = '{{'.repeat(200_000)
+    expect(fillMetadata(text, {})).toBe(text)
   })
 })

@@ -133,40 +133,21 @@ describe('constraints', () => {
     expect(RESERVED).toHaveLength(16)
   })
 
-  it.each([
+  it.each<readonly [AttributeType, readonly AttributeType[]]>([
     [
-      { type: 'numeric', maximum: 1 },
       { type: 'numeric', minimum: 2 },
+      [{ type: 'numeric', maximum: 1 }, { type: 'string' }, { type: 'enum', enumType: 'numeric', items: [1] }],
     ],
     [
-      { type: 'string', maxLength: 1 },
       { type: 'string', minLength: 2 },
+      [{ type: 'string', maxLength: 1 }, { type: 'numeric' }, { type: 'enum', enumType: 'string', items: ['a'] }],
     ],
-    [{ type: 'string' }, { type: 'numeric' }],
-    [{ type: 'boolean' }, { type: 'object' }],
-    [
-      { type: 'enum', enumType: 'string', items: ['a'] },
-      { type: 'enum', enumType: 'string', items: ['b'] },
-    ],
-    [{ type: 'enum', enumType: 'string', items: ['a'] }, { type: 'numeric' }],
-    [
-      { type: 'enum', enumType: 'numeric', items: [1] },
-      { type: 'numeric', minimum: 2 },
-    ],
-    [
-      { type: 'enum', enumType: 'string', items: ['a'] },
-      { type: 'string', minLength: 2 },
-    ],
-    [
-      { type: 'array', elementType: { type: 'string' } },
-      { type: 'array', elementType: { type: 'numeric' } },
-    ],
-    [
-      { type: 'resourceRef', resourceTypes: ['a'] },
-      { type: 'resourceRef', resourceTypes: ['b'] },
-    ],
-  ] as const)('contradict each other: %j and %j', (one, two) => {
+    [{ type: 'boolean' }, [{ type: 'object' }, { type: 'enum', enumType: 'string', items: ['b'] }]],
+    [{ type: 'enum', enumType: 'string', items: ['a'] }, [{ type: 'enum', enumType: 'string', items: ['b'] }]],
+    [{ type: 'array', elementType: { type: 'string' } }, [{ type: 'array', elementType: { type: 'numeric' } }]],
+    [{ type: 'resourceRef', resourceTypes: ['a'] }, [{ type: 'resourceRef', resourceTypes: ['b'] }]],
+  ])('of one attribute, %j, contradict each of %j', (one, others) => {
     const attribute = (each: AttributeType): readonly Attribute[] => [{ name: 'x', required: false, type: each }]
-    expect(mergeAttributes([attribute(one), attribute(two)])).toBeUndefined()
+    for (const two of others) expect(mergeAttributes([attribute(one), attribute(two)])).toBeUndefined()
   })
 })

@@ -39,15 +39,25 @@ describe('distances', () => {
     ['1', 1],
     ['.5m', 0.5],
     ['1.5 km', 1500],
-    ['2nmi', 3704],
     ['1KM', undefined],
     ['1e3m', undefined],
+    ['1lightyear', undefined],
+    ['1 m m', undefined],
+    ['1,5km', undefined],
     ['', undefined],
     ['m', undefined],
     ['-1m', undefined],
     ['1'.repeat(40), undefined],
   ])('of %s are %s metres', (text, metres) => {
     expect(metresOf(text)).toBe(metres)
+  })
+
+  it('come in units of all lands', () => {
+    const units = ['mm', 'cm', 'm', 'meters', 'km', 'kilometers', 'in', 'inch', 'ft', 'feet', 'yd', 'yards']
+    const metres = [0.001, 0.01, 1, 1, 1000, 1000, 0.0254, 0.0254, 0.3048, 0.3048, 0.9144, 0.9144]
+    expect(units.map((unit) => metresOf(`1${unit}`))).toEqual(metres)
+    const others = ['mi', 'miles', 'nmi', 'NM', 'nauticalmiles'].map((unit) => metresOf(`1${unit}`))
+    expect(others).toEqual([1609.344, 1609.344, 1852, 1852, 1852])
   })
 })
 

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Json } from '../../../../src/kernel/json.ts'
+import type { ResourceEntity } from '../../../../src/services/resources/contract.ts'
 import { wantedTasks } from '../../../../src/services/resources/managed-tasks/wanted-tasks.ts'
 
 const pump = { id: 'p1', resourceTypeId: 'pump' }
@@ -27,7 +28,8 @@ describe('the tasks that a resource should have', () => {
     ])
   })
 
-  it.each([
+  it.each<[string, ResourceEntity | undefined, ResourceEntity | undefined]>([
+    ['that is not there', undefined, typed([{ templateName: 't' }])],
     ['without a type', { id: 'p1' }, typed([{ templateName: 't' }])],
     ['of another type', { id: 'p1', resourceTypeId: 'fan' }, typed([{ templateName: 't' }])],
     ['of a type that is not there', pump, undefined],
@@ -37,10 +39,6 @@ describe('the tasks that a resource should have', () => {
     ['whose type has diagnostic templates only', pump, typed([{ templateName: 't', diagnosticTemplate: true }])],
   ])('are none for a resource %s', (_what, resource, type) => {
     expect(wantedTasks(resource, type)).toEqual([])
-  })
-
-  it('are none for a resource that is not there', () => {
-    expect(wantedTasks(undefined, typed([{ templateName: 't' }]))).toEqual([])
   })
 
   it('keep their key when entries are written in another order, and keys of settings too', () => {

@@ -1,7 +1,7 @@
 /** The resources service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
-import { resourcesErrorBody } from '../../../../src/services/resources/error-body.ts'
+import { resourcesErrorBody } from '../../../../src/services/resources/refusals.ts'
 import { resourcesRoutes } from '../../../../src/services/resources/api.ts'
 import {
   createResourcesService,
@@ -28,6 +28,7 @@ export interface Bench {
   /** a request as that tester; the body is JSON */
   ask(method: InjectOptions['method'], url: string, body?: unknown, headers?: Record<string, string>): Promise<Answer>
   close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
 }
 
 export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Bench> {
@@ -47,6 +48,10 @@ export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Be
   })
   await service.start()
   const app = await trustingApp(resourcesErrorBody, (scope) => resourcesRoutes(scope, { service }))
+  const close = async (): Promise<void> => {
+    await app.close()
+    await service.stop()
+  }
   return {
     service,
     storage,
@@ -57,9 +62,7 @@ export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Be
       for (const work of sweeps) work()
     },
     ask: (method, url, body, headers) => ask(app, method, url, body, headers),
-    close: async () => {
-      await app.close()
-      await service.stop()
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   }
 }

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest'
-import type { AppError } from '../../../../src/kernel/errors.ts'
-import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../../src/jobs/job-record.ts'
-import { JobRunner } from '../../../../src/jobs/job-runner.ts'
-import { machineTimers } from '../../../../src/platform/timers.ts'
-import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
-import { CollectionsByTenant } from '../../../../src/services/resources/collections.ts'
-import { operationHandler } from '../../../../src/services/resources/operations/operation-jobs.ts'
-import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
-import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
-import { pluck } from '../../support/answer.ts'
-import { bench, type Bench } from '../support/bench-of-resources.ts'
-import { Mortal } from '../commands/support/mortal.ts'
+import type { AppError } from '../../../src/kernel/errors.ts'
+import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../src/jobs/job-record.ts'
+import { JobRunner } from '../../../src/jobs/job-runner.ts'
+import { machineTimers } from '../../../src/platform/timers.ts'
+import type { ResourcesApi } from '../../../src/services/resources/contract.ts'
+import { CollectionsByTenant } from '../../../src/services/resources/collections.ts'
+import { operationHandler } from '../../../src/services/resources/operations.ts'
+import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { pluck } from '../support/answer.ts'
+import { bench, type Bench } from './support/bench-of-resources.ts'
+import { Mortal } from './commands/support/mortal.ts'
 
 async function working(disk = new MemoryDisk()) {
   return { ...(await bench({ storage: openMemory({ disk }), later: () => () => undefined })), disk }
@@ -26,7 +26,7 @@ const remove = (ids: readonly string[], entity = 'resource') => ({ entity, actio
 
 describe('a bulk operation', () => {
   it('deletes in the order given, and says what became of each', async () => {
-    const b = await working()
+    await using b = await working()
     await b.api.resources.create({ id: 'house' })
     await b.api.resources.create({ id: 'room', parentId: 'house' })
     await b.api.resources.create({ id: 'lone' })
@@ -46,11 +46,10 @@ describe('a bulk operation', () => {
         },
       },
     })
-    await b.close()
   })
 
   it('deletes types that are not in use', async () => {
-    const b = await working()
+    await using b = await working()
     await b.api.types.create({ id: 'pump' })
     await b.api.types.create({ id: 'fan' })
     await b.api.resources.create({ id: 'p1', resourceTypeId: 'pump' })
@@ -63,11 +62,10 @@ describe('a bulk operation', () => {
         },
       },
     })
-    await b.close()
   })
 
   it('patches resources, and inserts those that are not there', async () => {
-    const b = await working()
+    await using b = await working()
     await b.api.resources.create({ id: 'a', kept: 1, gone: 2 })
     const resources = [
       { id: 'a', gone: null, more: 3 },
@@ -80,21 +78,19 @@ describe('a bulk operation', () => {
     })
     expect((await b.api.resources.get('a')).value).toEqual({ id: 'a', kept: 1, more: 3 })
     expect((await b.api.resources.get('b')).value).toEqual({ id: 'b', x: 1 })
-    await b.close()
   })
 
   it('writes of many what it writes of few', async () => {
-    const b = await working()
+    await using b = await working()
     const resources = Array.from({ length: 250 }, (_, i) => ({ id: `r${i}` }))
     await finished(b, { entity: 'resource', action: 'patchOrInsert', query: { resources } })
     const status = await finished(b, remove(resources.map(({ id }) => id)))
     expect(status).toMatchObject({ results: { failure: {} } })
     expect((await b.api.resources.list({})).total).toBe(0)
-    await b.close()
   })
 
   it('shows no results while it goes on, and an unknown one is told', async () => {
-    const b = await working()
+    await using b = await working()
     const { id } = await b.api.operations.queue(remove(['a']))
     expect(await b.api.operations.get(id)).not.toHaveProperty('results')
     await b.service.idle()
@@ -104,7 +100,6 @@ describe('a bulk operation', () => {
     })
     const other = b.service.as({ tenant: 'other', user: 'tester' })
     await expect(other.operations.get(id)).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await b.close()
   })
 
   it.each<[string, object, readonly string[]]>([
@@ -128,13 +123,12 @@ describe('a bulk operation', () => {
       ['/query/resources/0/id', '/query/resources'],
     ],
   ])('is refused for %s', async (_what, more, paths) => {
-    const b = await working()
+    await using b = await working()
     const refused: unknown = await b.api.operations
       .queue({ ...remove(['a']), ...more })
       .catch((error: unknown) => error)
     expect(refused).toMatchObject({ code: 'VALIDATION' })
     expect(pluck((refused as AppError).issues, 'path')).toEqual(paths)
-    await b.close()
   })
 
   it('that a crash interrupted goes on, and what it had done counts as done', async () => {
@@ -164,7 +158,7 @@ describe('a bulk operation', () => {
     })
     await died
     await b.storage.close()
-    const again = await working(b.disk)
+    await using again = await working(b.disk)
     await again.service.idle()
     expect(await again.api.operations.get('op')).toMatchObject({
       results: {
@@ -172,11 +166,10 @@ describe('a bulk operation', () => {
         failure: { d: { statusCode: 404 } },
       },
     })
-    await again.close()
   })
 
   it('is forgotten a week after its end', async () => {
-    const b = await working()
+    await using b = await working()
     const { id } = await finished(b, remove(['a']))
     b.clock.now += 8 * 86_400_000
     await finished(b, remove(['b']))
@@ -185,6 +178,5 @@ describe('a bulk operation', () => {
     expect([await store.collection(OPERATIONS).count(), await store.collection(OPERATION_PARTS).count()]).toEqual([
       1, 1,
     ])
-    await b.close()
   })
 })

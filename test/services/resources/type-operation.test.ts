@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
-import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
-import { bench, type Bench } from '../support/bench-of-resources.ts'
-import { textOf } from '../../support/answer.ts'
-import { KeptTasks } from '../managed-tasks/support/kept-tasks.ts'
+import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
+import { bench, type Bench } from './support/bench-of-resources.ts'
+import { textOf } from '../support/answer.ts'
+import { KeptTasks } from './managed-tasks/support/kept-tasks.ts'
 
 type Working = Bench & { readonly tasks: KeptTasks }
 
@@ -30,7 +30,7 @@ const busyWith = async (b: Bench) => (await b.api.types.get('pump')).value['$bul
 // Holds TYPEWORK-2
 describe('the operation over the resources of a type', () => {
   it('is named in the answer to the change, can be asked for, and ends when all tasks are there', async () => {
-    const b = await linked(5, await working())
+    await using b = await linked(5, await working())
     const { value } = await b.api.types.patch('pump', { templates })
     const id = textOf(value['$bulkOperation'])
     const before = await b.api.operations.get(id)
@@ -45,11 +45,10 @@ describe('the operation over the resources of a type', () => {
         progress: { done: 5, total: 5 },
         results: { success: { pump: { statusCode: 204 } }, failure: {} },
       })
-    await b.close()
   })
 
   it('says of which templates no tasks could be made, and the tasks come with the template', async () => {
-    const b = await linked(3, await working())
+    await using b = await linked(3, await working())
     b.tasks.missingTemplates.add('t')
     const { value } = await b.api.types.patch('pump', { templates })
     const id = textOf(value['$bulkOperation'])
@@ -66,11 +65,10 @@ describe('the operation over the resources of a type', () => {
     b.service.templateWritten('acme', 't')
     await b.service.idle()
     expect([b.tasks.kept.size, b.service.gauges().upkeepWaiting]).toEqual([3, 0])
-    await b.close()
   })
 
   it('of several changes in a row come all to their ends', async () => {
-    const b = await linked(20, await working())
+    await using b = await linked(20, await working())
     const ids: string[] = []
     for (const templateName of ['t', 'u', 'v']) {
       const { value } = await b.api.types.patch('pump', { templates: [{ templateName }], name: templateName })
@@ -83,7 +81,6 @@ describe('the operation over the resources of a type', () => {
     expect(new Set([...b.tasks.kept.values()].map(({ templateName }) => templateName))).toEqual(new Set(['v']))
     expect(b.tasks.kept.size).toBe(20)
     await expect.poll(() => busyWith(b)).toBeUndefined()
-    await b.close()
   })
 
   it('goes on after a restart', async () => {
@@ -93,10 +90,9 @@ describe('the operation over the resources of a type', () => {
     const id = textOf(value['$bulkOperation'])
     await first.close()
     await first.storage.close()
-    const again = await working(disk, first.tasks)
+    await using again = await working(disk, first.tasks)
     await expect.poll(() => again.api.operations.get(id)).toHaveProperty('finishedTime')
     await again.service.idle()
     expect(first.tasks.kept.size).toBe(5)
-    await again.close()
   })
 })

@@ -1,0 +1,88 @@
+/** The figures of services that each tenant has for itself: one figure for all of them, counted also of those that are gone. */
+import type { ByStatus, Gauges, ReadingReason, Ways, Work } from './gauges.ts'
+import type { ServiceRegistry } from './wiring/service-registry.ts'
+
+/** Of what one tenant has; undefined: it has nothing of it. */
+type Read<V> = (registry: ServiceRegistry) => V | undefined
+
+const NO_WORK: Work = { inputs: 0, steps: 0, firings: 0, held: 0, dropped: 0 }
+const NO_WAYS: Ways = { vectorized: 0, rows: 0, why: {} }
+
+export class TenantFigures {
+  readonly #gauges: Gauges
+  readonly #open = new Set<ServiceRegistry>()
+  /** each adds what one that ends has counted */
+  readonly #keep: ((ended: ServiceRegistry) => void)[] = []
+
+  constructor(gauges: Gauges) {
+    this.#gauges = gauges
+  }
+
+  began(registry: ServiceRegistry): void {
+    this.#open.add(registry)
+  }
+
+  /** What it counted stays counted. */
+  ended(registry: ServiceRegistry): void {
+    if (this.#open.delete(registry)) for (const keep of this.#keep) keep(registry)
+  }
+
+  /** Nothing waits any more in what is gone. */
+  queue(name: string, read: Read<number>): void {
+    this.#gauges.watchQueue(name, () => this.#read(read).reduce(plus, 0))
+  }
+
+  total(name: string, read: Read<number>): void {
+    this.#gauges.watchTotal(name, this.#lasting(0, plus, read))
+  }
+
+  readings(reason: ReadingReason, read: Read<number>): void {
+    this.#gauges.watchReadings(reason, this.#lasting(0, plus, read))
+  }
+
+  work(read: Read<Work>): void {
+    this.#gauges.watchWork(this.#lasting(NO_WORK, addWork, read))
+  }
+
+  ways(read: Read<Ways>): void {
+    this.#gauges.watchWays(this.#lasting(NO_WAYS, addWays, read))
+  }
+
+  tasks(read: Read<Promise<ByStatus>>): void {
+    this.#gauges.watchTasks(async () => (await Promise.all(this.#read(read))).reduce(addCounts, {}))
+  }
+
+  #read<V>(read: Read<V>): V[] {
+    return [...this.#open].flatMap((registry) => read(registry) ?? [])
+  }
+
+  #lasting<V extends number | Work | Ways>(none: V, add: (a: V, b: V) => V, read: Read<V>): () => V {
+    let past = none
+    this.#keep.push((ended) => (past = add(past, read(ended) ?? none)))
+    return () => this.#read(read).reduce(add, past)
+  }
+}
+
+function plus(a: number, b: number): number {
+  return a + b
+}
+
+function addWork(a: Work, b: Work): Work {
+  return {
+    inputs: a.inputs + b.inputs,
+    steps: a.steps + b.steps,
+    firings: a.firings + b.firings,
+    held: a.held + b.held,
+    dropped: a.dropped + b.dropped,
+  }
+}
+
+function addWays(a: Ways, b: Ways): Ways {
+  return { vectorized: a.vectorized + b.vectorized, rows: a.rows + b.rows, why: addCounts(a.why, b.why) }
+}
+
+function addCounts(a: ByStatus, b: ByStatus): ByStatus {
+  const sum = new Map(Object.entries(a))
+  for (const [name, count] of Object.entries(b)) sum.set(name, (sum.get(name) ?? 0) + count)
+  return Object.fromEntries(sum)
+}
