@@ -39,8 +39,7 @@ const ASK_THE_MACHINE: Readonly<Record<string, string>> = {
   'src/host/transport/node-transport.ts': 'requests over a socket, which nothing simulates',
   'src/host/transport/remote-models.ts': 'the same, for servers of models',
   'src/services/rules/client.ts': 'runs where no host is',
-  'src/services/shared/http/send-stream.ts': 'limits of bodies over a socket, which nothing simulates',
-  'src/services/shared/http/text-body.ts': 'the same',
+  'src/services/shared/http/text-body.ts': 'limits of bodies over a socket, which nothing simulates',
   'src/services/webscripts/admission.ts': 'a hash that no secret has, which nobody may foresee',
 }
 
