@@ -65,10 +65,15 @@ async function defaultsOf({ templates }: RulesApi, name: string): Promise<Readon
   }
 }
 
+const TYPES: readonly unknown[] = ['onetime', 'scheduled', 'reactive', 'periodic']
+
 async function unstartable(
   { type, frequency, pollingInterval, cron, rrule, timeZone }: Readonly<Record<string, unknown>>,
   { tools }: RulesApi,
 ): Promise<UnstartableTask | undefined> {
+  if (type !== undefined && !TYPES.includes(type)) {
+    return { setting: 'type', message: `${JSON.stringify(type)} is no type of tasks`, suggestion: TYPES.join(', ') }
+  }
   if (type === 'periodic' && frequency === undefined && pollingInterval === undefined) {
     return { setting: 'frequency', message: 'is missing: a periodic task needs one', suggestion: 'milliseconds' }
   }

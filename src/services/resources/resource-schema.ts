@@ -5,7 +5,7 @@ import { checked, closed, type Decoded, nullable, open, refined } from '#service
 import type { Attributes } from './attributes.ts'
 import { objectSchema, typeSchema } from './constraints/json-schema.ts'
 import type { Attribute } from './constraints/constraint-schema.ts'
-import { COMMAND, RESERVED, TEMPLATES } from './constraints/reserved.ts'
+import { COMMAND, RESERVED, TASK_TYPES, TEMPLATE, TEMPLATES } from './constraints/reserved.ts'
 
 /** lists and objects inside one another; what is stored around them takes a few levels more */
 const MAX_LEVELS = 90
@@ -59,7 +59,7 @@ const OF_PATH = { description: 'that of the path, or left out' }
 /** Null is taken for nothing. */
 function bodySchema(title: string, own: object, attributes: readonly Attribute[], required: readonly string[] = []) {
   const properties = attributes.map(({ name, type }) => {
-    const schema = name === 'commands' ? COMMANDS : typeSchema(type)
+    const schema = SPECIAL.get(name) ?? typeSchema(type)
     return [name, { anyOf: [schema, { type: 'null' }] }] as const
   })
   return Type.Unsafe<Attributes>({
@@ -71,7 +71,27 @@ function bodySchema(title: string, own: object, attributes: readonly Attribute[]
   })
 }
 
-const COMMANDS = { type: 'array', items: { type: 'object', additionalProperties: objectSchema(COMMAND) } }
+const template = objectSchema(TEMPLATE)
+/** Entries with rules of their own; no task is made of a diagnostic template, whatever its type. */
+const SPECIAL: ReadonlyMap<string, object> = new Map([
+  ['commands', { type: 'array', items: { type: 'object', additionalProperties: objectSchema(COMMAND) } }],
+  [
+    'templates',
+    {
+      type: 'array',
+      items: {
+        anyOf: [
+          { ...template, properties: { ...template.properties, type: { enum: TASK_TYPES } } },
+          {
+            ...template,
+            properties: { ...template.properties, diagnosticTemplate: { const: true } },
+            required: ['templateName', 'diagnosticTemplate'],
+          },
+        ],
+      },
+    },
+  ],
+])
 const OF_TYPES = [...RESERVED, TEMPLATES]
 const $constraints = nullable(APPLIED)
 const { read: readResource } = ResourceAttributes

@@ -7,7 +7,7 @@ export function schemaOf(attributes: readonly Attribute[]): JsonSchema {
   return { $schema: 'http://json-schema.org/draft-07/schema#', ...objectSchema(attributes) }
 }
 
-export function objectSchema(attributes: readonly Attribute[]): JsonSchema {
+export function objectSchema(attributes: readonly Attribute[]): JsonSchema & { readonly properties?: JsonSchema } {
   const required = attributes.filter((attribute) => attribute.required).map(({ name }) => name)
   return {
     type: 'object',

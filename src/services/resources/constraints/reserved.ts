@@ -9,7 +9,7 @@ const TEXT: AttributeType = { type: 'string', maxLength: LONGEST_TEXT }
 /** whoever has the id refuses more bytes than that */
 const ID: AttributeType = { type: 'string', maxLength: MAX_ID_BYTES }
 const VALUE_TYPES = ['integer', 'double', 'boolean', 'string', 'enum']
-const TASK_TYPES = ['onetime', 'scheduled', 'reactive', 'periodic']
+export const TASK_TYPES = ['onetime', 'scheduled', 'reactive', 'periodic']
 const METRIC_TYPES = ['count', 'gauge', 'counter', 'timestamp', 'rate']
 
 const optional = (name: string, type: AttributeType): Attribute => ({ name, required: false, type })
@@ -66,14 +66,12 @@ export const RESERVED: readonly Attribute[] = [
 /** What each value in an entry of `commands` is, by the name of the command. */
 export const COMMAND: readonly Attribute[] = [required('actuator', { type: 'object', attributes: PLUG })]
 
-/** Of resource types: entries of `templates`. */
-export const TEMPLATES: Attribute = optional(
-  'templates',
-  listOf(
-    required('templateName', { type: 'string', minLength: 1 }),
-    optional('type', { type: 'enum', enumType: 'string', items: TASK_TYPES }),
-    optional('frequency', { type: 'numeric', minimum: 1 }),
-    optional('cron', { type: 'string', minLength: 1 }),
-    optional('diagnosticTemplate', { type: 'boolean' }),
-  ),
-)
+/** Of resource types: an entry of `templates`. */
+export const TEMPLATE: readonly Attribute[] = [
+  required('templateName', { type: 'string', minLength: 1 }),
+  optional('type', { type: 'string' }),
+  optional('frequency', { type: 'numeric', minimum: 1 }),
+  optional('cron', { type: 'string', minLength: 1 }),
+  optional('diagnosticTemplate', { type: 'boolean' }),
+]
+export const TEMPLATES = optional('templates', listOf(...TEMPLATE))
