@@ -169,7 +169,9 @@ const ROUTES = [
 
 /** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
 export function modelsRoutes(app: FastifyInstance, { service }: { service: ModelsService }): Promise<void> {
-  const addParsers = (own: FastifyInstance): void => void own.addContentTypeParser(FORM_TYPE, readForm)
+  const addParsers = (own: FastifyInstance): void => {
+    own.addContentTypeParser(FORM_TYPE, readForm)
+  }
   return addRoutes(app, service, { tag: 'models', errors: ErrorSchema, routes: ROUTES, addParsers })
 }
 

@@ -199,6 +199,7 @@ describe('a model that nothing runs here', () => {
     const next = serviceOf(new TestDriver(), storage)
     await next.start()
     await ready(asked(next))
+    expect(await asked(next).predict('m', { instances: [1] })).toEqual({ predictions: [1] })
   })
 })
 
