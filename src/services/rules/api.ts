@@ -17,7 +17,7 @@ import {
 import type { BatchStatus, RulesApi, RulesService } from './contract.ts'
 import { removeRefused } from './error-texts.ts'
 import { INSPECTION_ROUTES, NODE_COMMAND } from './inspection/inspection-api.ts'
-import { FORMAT, filterOf, IDS, idsOf, listingOf, PAGING, sendList, TAG_PARAMETERS, TASK_LISTING } from './listing.ts'
+import { FORMAT, IDS, idsOf, PAGING, sendList, TAG_PARAMETERS, TASK_LISTING, taskListing } from './listing.ts'
 import { AnyObject, ErrorBodySchema, ISSUE_TYPES, unread, Version } from './shared-schema.ts'
 import {
   CreatedTaskSchema,
@@ -42,7 +42,7 @@ export interface OtherBatches {
   get(caller: Caller, id: string): Promise<unknown>
 }
 
-export interface RulesRouting {
+interface RulesRouting {
   readonly service: RulesService
   /** operations on what is not a task, which come on the same path; asked at each request */
   readonly otherBatches?: (() => OtherBatches | undefined) | undefined
@@ -98,7 +98,7 @@ const TASK_ROUTES = [
     query: { ...TASK_LISTING, ...PAGING },
     otherQuery: TAG_PARAMETERS,
     handler: async ({ api, request, reply }) =>
-      reply.header('x-count', await api.tasks.count(filterOf(request.query))).send(),
+      reply.header('x-count', await api.tasks.count(taskListing(request.query).where)).send(),
   }),
   route({
     method: 'GET',
@@ -115,7 +115,7 @@ const TASK_ROUTES = [
     otherQuery: TAG_PARAMETERS,
     answers: { 200: Type.Union([Type.Array(TaskEntitySchema), PagedTasksSchema]) },
     handler: async ({ api, request, reply }) => {
-      const { format = 'bn', includeHealth = false, includegraph = true, ...query } = listingOf(request.query)
+      const { format = 'bn', includeHealth = false, includegraph = true, ...query } = taskListing(request.query)
       const page = await api.tasks.list(query, { format, includeHealth, withoutGraph: !includegraph })
       return sendList(request, reply, page)
     },
@@ -147,7 +147,7 @@ const TASK_ROUTES = [
     body: TaskOperation,
     answers: { 200: Type.Object({}, { additionalProperties: true, title: 'TaskOutcomes' }) },
     handler: async ({ api, request, body: { operation, command, ...actionParameters } }) => {
-      const where = filterOf(request.query)
+      const where = taskListing(request.query).where
       if (Object.keys(request.query as object).length === 0)
         throw new AppError('VALIDATION', '/ <- the query selects no tasks; write ids=a,b or a filter')
       const action = operation === 'command' ? (command ?? 'start') : operation

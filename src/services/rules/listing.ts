@@ -2,7 +2,16 @@
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Page } from '#kernel'
-import { Flag, HAL_MEDIA_TYPE, pagedTypeOf, parameterReader, Text, Texts, Whole } from '#services/shared'
+import {
+  Flag,
+  HAL_MEDIA_TYPE,
+  pagedTypeOf,
+  type Parameters,
+  parameterReader,
+  Text,
+  Texts,
+  Whole,
+} from '#services/shared'
 import { DEFAULT_HITS, GRAPH_FORMATS, MAX_HITS } from './shared-schema.ts'
 import { TASK_FILTERS, type TagFilter, type TaskFilter, type TaskQuery } from './tasks/task-schema.ts'
 
@@ -33,43 +42,50 @@ export const TASK_LISTING = { ...TEMPLATE_LISTING, ...TASK_FILTERS }
 /** Names of parameters that ask for a tag. */
 export const TAG_PARAMETERS = /^tags\../
 
-const readParameters = parameterReader({
-  ...TASK_LISTING,
-  ...PAGING,
-  ...FORMAT,
-  includeHealth: Type.Optional(Flag),
-  includegraph: Type.Optional(Flag),
-})
-type Listing = Omit<ReturnType<typeof readParameters>, keyof typeof TASK_LISTING> & TaskQuery
+const SHOWN = { ...PAGING, ...FORMAT, includeHealth: Type.Optional(Flag), includegraph: Type.Optional(Flag) }
+type Shown = Parameters<typeof SHOWN>
+type Listing = Omit<Shown, keyof typeof PAGING> & TaskQuery
 
-/** More than the maximum is the maximum. `tags.x=v`, repeated or without a value; `tags=a,b` asks for one of the keys. */
-export function listingOf(query: unknown): Listing {
-  const read = readParameters(query)
-  const { ids, id, tags = [], startIndex: _start, hits: _hits, format, includeHealth, includegraph, ...filters } = read
-  const given = Object.entries(filters).filter(([, value]) => value !== '')
-  const named: readonly (readonly [string, unknown])[] = Object.entries(query ?? {})
-  const tagFilters = named
-    .filter(([name]) => TAG_PARAMETERS.test(name))
-    .flatMap(([name, value]) => [value].flat().map((one) => tagFilter(name.slice('tags.'.length), String(one))))
-  const tagKeys = tags.flatMap((list) => list.split(',')).filter((key) => key !== '')
-  const where: TaskFilter = {
-    ...Object.fromEntries(given),
-    ...(filters.template === 'null' && { template: null }),
-    ...((ids ?? id) !== undefined && { ids: idsOf({ ids, id }) }),
-    ...(tagFilters.length > 0 && { tags: tagFilters }),
-    ...(tagKeys.length > 0 && { tagKeys }),
-  }
-  return {
-    where,
-    ...pageOf(read),
-    ...(format && { format }),
-    ...(includeHealth !== undefined && { includeHealth }),
-    ...(includegraph !== undefined && { includegraph }),
+export const taskListing = listingReader(TASK_LISTING)
+export const templateListing = listingReader(TEMPLATE_LISTING)
+
+/** Of those filters; parameters besides are passed over. */
+function listingReader(listing: Partial<typeof TASK_LISTING>): (query: unknown) => Listing {
+  // what the listing does not have is absent
+  const readParameters = parameterReader({ ...(listing as typeof TASK_LISTING), ...SHOWN })
+  return (query) => {
+    const {
+      ids,
+      id,
+      tags = [],
+      startIndex,
+      hits,
+      format,
+      includeHealth,
+      includegraph,
+      ...filters
+    } = readParameters(query)
+    const given = Object.entries(filters).filter(([, value]) => value !== '')
+    const tagKeys = tags.flatMap((list) => list.split(',')).filter((key) => key !== '')
+    const tagFilters = tagFiltersOf(query)
+    const where: TaskFilter = {
+      ...Object.fromEntries(given),
+      ...(filters.template === 'null' && { template: null }),
+      ...((ids ?? id) !== undefined && { ids: idsOf({ ids, id }) }),
+      ...(tagFilters.length > 0 && { tags: tagFilters }),
+      ...(tagKeys.length > 0 && { tagKeys }),
+    }
+    const shown = Object.entries({ format, includeHealth, includegraph }).filter(([, value]) => value !== undefined)
+    return { where, ...pageOf({ startIndex, hits }), ...(Object.fromEntries(shown) as Shown) }
   }
 }
 
-export function filterOf(query: unknown): TaskFilter {
-  return listingOf(query).where
+/** `tags.x=v`, repeated or without a value. */
+function tagFiltersOf(query: unknown): readonly TagFilter[] {
+  const parameters: readonly (readonly [string, unknown])[] = Object.entries(query ?? {})
+  return parameters
+    .filter(([name]) => TAG_PARAMETERS.test(name))
+    .flatMap(([name, value]) => [value].flat().map((one) => tagFilter(name.slice('tags.'.length), String(one))))
 }
 
 function tagFilter(key: string, value: string): TagFilter {
@@ -92,8 +108,8 @@ export function pageOf({
   startIndex = 0,
   hits = DEFAULT_HITS,
 }: {
-  startIndex?: number
-  hits?: number
+  startIndex?: number | undefined
+  hits?: number | undefined
 }): Omit<TaskQuery, 'where'> {
   return { startIndex, hits: Math.min(hits, MAX_HITS) }
 }

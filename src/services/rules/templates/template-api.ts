@@ -2,7 +2,7 @@
 import { type TProperties, Type } from 'typebox'
 import { Flag, revisionCondition, routesOf, sendLines, untilClosed, withTag } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
-import { FORMAT, filterOf, listingOf, PAGING, pageOf, sendList, TAG_PARAMETERS, TEMPLATE_LISTING } from '../listing.ts'
+import { FORMAT, PAGING, pageOf, sendList, TAG_PARAMETERS, TEMPLATE_LISTING, templateListing } from '../listing.ts'
 import { LOG_LEVELS, unread, Version } from '../shared-schema.ts'
 import { TemplateRun, type TemplateRunOptions } from '../tools/tools-schema.ts'
 import {
@@ -59,7 +59,7 @@ export const TEMPLATE_ROUTES = [
     otherQuery: TAG_PARAMETERS,
     answers: { 200: Type.Array(TemplateEntitySchema) },
     handler: async ({ api, request, reply }) => {
-      const { format = 'bn', includegraph: includeGraph = false, ...query } = listingOf(request.query)
+      const { format = 'bn', includegraph: includeGraph = false, ...query } = templateListing(request.query)
       return sendList(request, reply, await api.templates.list({ ...query, format, includeGraph }))
     },
   }),
@@ -73,7 +73,7 @@ export const TEMPLATE_ROUTES = [
     body: TemplateUpgrade,
     answers: { 200: UpgradedTemplatesSchema },
     handler: async ({ api, body, request, reply }) => {
-      const outcome = await api.templates.upgrade(filterOf(request.query), body)
+      const outcome = await api.templates.upgrade(templateListing(request.query).where, body)
       return reply.code(outcome.failed === undefined ? 200 : 400).send(outcome)
     },
   }),
