@@ -120,12 +120,7 @@ export interface DeployedWebscript {
 }
 
 /** A line that a process of a function wrote. */
-export interface FunctionLine extends LogLine {
-  readonly tenant: string
-  readonly type: FunctionType
-  readonly name: string
-  readonly version: string
-}
+export interface FunctionLine extends LogLine, FunctionVersionId {}
 
 /** What one caller can do with the functions of one type. */
 export interface FunctionsApi {

@@ -228,11 +228,10 @@ export const RUNTIMES_QUERY = {
       description: 'the newest of each major, minor (default) or patch version; true: of all; false: every version',
     }),
   ),
-  includeDeprecated: OF_RUNTIME.includeDeprecated,
+  ...OF_RUNTIME,
   tags: list('tags that it must have, all of them; may repeat'),
   functionType: list('plugs, webscripts or kfserving; with - behind it: left out; may repeat'),
   archiveFormat: list('node, python or byoml; with - behind it: left out; may repeat'),
-  showTags: OF_RUNTIME.showTags,
 }
 export type RuntimeQuery = Parameters<typeof RUNTIMES_QUERY>
 

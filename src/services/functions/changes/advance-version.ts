@@ -5,7 +5,7 @@ import { type FunctionRecord, updated } from '../function-record.ts'
 import type { JobType, PublishOptions, RebuildOptions, VerifyOptions } from '../function-schema.ts'
 import { type ChosenRuntime, findRuntime } from '../registry/runtimes.ts'
 import { withAuthor } from '../registry/tags.ts'
-import type { ChangeContext, Target } from './change-context.ts'
+import { type ChangeContext, refuseGoing, type Target } from './change-context.ts'
 import { deprecating } from './create-version.ts'
 
 /** ms after the first failure; doubled for each further one */
@@ -181,8 +181,4 @@ function deployReason(isBuilt: boolean, isUp: boolean, { overrides, forceDeploy 
     : forceDeploy === true
       ? 'asked for'
       : 'it is deployed'
-}
-
-function refuseGoing({ status, name, version }: FunctionRecord): void {
-  if (status === 'undeploying') throw new AppError('CONFLICT', `'${name}@${version}' is being taken away`)
 }

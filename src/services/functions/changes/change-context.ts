@@ -3,7 +3,7 @@ import type { JobQueue, NewJob } from '#jobs'
 import { AppError, type Caller } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { BuildRefusal } from '../build-refusal.ts'
-import type { Causes, Change, FunctionOfJob, FunctionType, JobLink, Upload } from '../contract.ts'
+import type { Causes, Change, FunctionType, JobLink, Upload } from '../contract.ts'
 import type { FunctionCaller } from '../function-caller.ts'
 import { type FunctionId, type FunctionRecord, type FunctionUpdate, ownerOf } from '../function-record.ts'
 import type { JobType, TagsQuery } from '../function-schema.ts'
@@ -13,6 +13,7 @@ import { type LifecycleData, shownType, storedType } from '../jobs/job-data.ts'
 import type { LifecycleDependencies } from '../jobs/lifecycle-jobs.ts'
 import { shown } from '../registry/find-functions.ts'
 import type { TagRecord } from '../registry/tags.ts'
+import type { ChosenRuntime } from '../registry/runtimes.ts'
 import type { Runtime } from '../runtimes/catalog.ts'
 
 export interface ApiDependencies extends LifecycleDependencies {
@@ -35,11 +36,6 @@ export interface Plan {
 
 /** The version that changes. */
 export type Target = Pick<FunctionId, 'name' | 'version'>
-
-interface Said {
-  readonly comment?: string | undefined
-  readonly plan?: Plan | undefined
-}
 
 export class ChangeContext {
   readonly dependencies: ApiDependencies
@@ -82,14 +78,18 @@ export class ChangeContext {
     const found = await this.stored(name, version)
     const record = found.value
     if (!record.draft) throw new AppError('CONFLICT', `'${name}@${version}' is published: its assets stay as they are`)
-    if (record.status === 'undeploying') throw new AppError('CONFLICT', `'${name}@${version}' is being taken away`)
+    refuseGoing(record)
     if (isTaken) return { ...found, value: { ...record, owner: this.who.user } }
     const owner = ownerOf(record)
     if (owner === this.who.user) return found
     throw new AppError('FORBIDDEN', `'${name}@${version}' is a draft of ${owner}; chown=true takes it over`)
   }
 
-  update(operation: FunctionUpdate['operation'], { comment, plan }: Said): FunctionUpdate {
+  /** An entry of the audit list. */
+  update(
+    operation: FunctionUpdate['operation'],
+    { comment, plan }: { readonly comment?: string | undefined; readonly plan?: Plan | undefined },
+  ): FunctionUpdate {
     const by = this.who.user
     const at = this.dependencies.now()
     return { operation, at, by, comment: (comment ?? '').slice(0, 1_000), ...(plan && { jobs: plan.ids }) }
@@ -135,8 +135,8 @@ export class ChangeContext {
     const ids = types.map(() => this.newJobId())
     const { type, name, version, revision } = record
     const labels = [type, `${type}/${name}`, `${type}/${name}@${version}`]
-    const about = ofJob(record, data.runtime)
-    const { runtime: _known, delay, ...rest } = data
+    const { runtime, delay, ...rest } = data
+    const about = { functionType: type, name, version, runtime: runtime.name, runtimeVersion: runtime.version }
     const job = types
       .map((one, at): NewJob => ({
         type: storedType(one),
@@ -157,7 +157,7 @@ export class ChangeContext {
   /** Builds, deploys and verifies. */
   whole(
     record: FunctionId & { readonly revision: string },
-    runtime: RuntimeOfJob,
+    runtime: PlanData['runtime'],
     operation: FunctionUpdate['operation'],
     { scaleToZero = false }: { readonly scaleToZero?: boolean | undefined } = {},
   ): Plan {
@@ -186,17 +186,12 @@ export class ChangeContext {
   }
 }
 
-interface RuntimeOfJob {
-  readonly name: string
-  readonly version: string
-}
-
 interface PlanData extends Omit<LifecycleData, 'function' | 'revision'> {
-  readonly runtime: RuntimeOfJob
+  readonly runtime: Pick<ChosenRuntime, 'name' | 'version'>
   /** ms before a single job begins */
   readonly delay?: number
 }
 
-function ofJob({ type, name, version }: FunctionId, runtime: RuntimeOfJob): FunctionOfJob {
-  return { functionType: type, name, version, runtime: runtime.name, runtimeVersion: runtime.version }
+export function refuseGoing({ status, name, version }: FunctionRecord): void {
+  if (status === 'undeploying') throw new AppError('CONFLICT', `'${name}@${version}' is being taken away`)
 }
