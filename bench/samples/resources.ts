@@ -20,6 +20,7 @@ export function resourcesSample({ count }: { count: number }): Promise<CallsSamp
     for (let from = 0; from < count; from += AT_ONCE) {
       await Promise.all(Array.from({ length: AT_ONCE }, (_, i) => api.resources.create(resourceOf(from + i))))
     }
+    await service.idle()
     const list = async (_lane: unknown, n: number): Promise<void> => {
       const query = { resourceTypeId: `type-${n % TYPES}`, tag: `site-${n % 10}`, filter: 'pump', limit: 100 }
       const { values, total } = await api.resources.list(query)

@@ -8,7 +8,7 @@ import type { FastifyInstance } from 'fastify'
 import type { Led } from '#kernel'
 import type { ErrorBody } from './failure.ts'
 import type { ServiceRegistry } from './wiring/service-registry.ts'
-import type { SharedParts, SharedService, TenantParts } from './wiring/tenant-service.ts'
+import type { SharedDependencies, SharedService, TenantDependencies } from './wiring/tenant-service.ts'
 
 export interface HostedService {
   /** lower-case, as `--only` takes it; also its tag on the API page */
@@ -26,9 +26,9 @@ export interface HostedService {
   /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
   /** Makes what one tenant has of it: it works at once, and keeps nothing that has to be flushed. */
-  open?(parts: TenantParts): ServiceRegistry
+  open?(parts: TenantDependencies): ServiceRegistry
   /** Makes what all tenants share of it, which works from its `start` on. */
-  openShared?(parts: SharedParts): SharedService
+  openShared?(parts: SharedDependencies): SharedService
   /**
    * Before the first request. The signal aborts when the host stops taking requests: answers that never end must end
    * then. Those of type `text/event-stream` the host ends itself.

@@ -112,6 +112,8 @@ export function refusedBy(read: () => unknown): readonly Issue[] {
 
 /** A value from outside as a problem shows it: in JSON, not too long. */
 export function shown(value: unknown): string {
-  const text = JSON.stringify(value) ?? 'nothing'
+  // payloads keep long whole numbers, which JSON.stringify does not take
+  const text =
+    JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)) ?? 'nothing'
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text
 }

@@ -55,6 +55,9 @@ describe('the converter service', () => {
       const answer = await ask({ method: 'POST', url: '/converter/any/convert', ...body })
       expect([answer.statusCode, answer.json()]).toEqual([200, { metrics }])
     }
+    const long = { ...json, payload: '{"config":{"type":12345678901234567890,"template":" "},"payload":1}' }
+    const refused = await ask({ method: 'POST', url: '/converter/test', ...long })
+    expect([refused.statusCode, refused.json()]).toMatchObject([400, { code: 'VALIDATION' }])
     const broken = await ask({ method: 'POST', url: '/converter/any/ingest', ...json, payload: '{' })
     expect([broken.statusCode, broken.json()]).toEqual([400, expect.objectContaining({ code: 'NOT_JSON' })])
     await ask({ method: 'DELETE', url: '/converter/any' })

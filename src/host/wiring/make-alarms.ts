@@ -1,6 +1,7 @@
 /** Makes the alarms service of a host. */
 import { alarmForwarding, causeReader } from './alarms.ts'
-import { alarmsErrorBody, alarmsRoutes, createAlarmsService } from '#services/alarms'
+import { alarmsRoutes, createAlarmsService } from '#services/alarms'
+import { errorBodyOfLines } from '#services/shared'
 import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
@@ -13,7 +14,7 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
     name: 'alarms',
     description: 'Conditions of resources that want care: raised, repeated, acknowledged, cleared',
     example: '/alarm/alarms',
-    errorBody: alarmsErrorBody,
+    errorBody: errorBodyOfLines,
     routes: (app) => alarmsRoutes(app, { service: ofCaller(tenants, ({ alarms }) => alarms) }),
     openShared: ({ storage, registry }) =>
       (registry.alarms = createAlarmsService({

@@ -3,7 +3,7 @@ import { converterErrorBody, converterRoutes, createConverterService } from '#se
 import { machineTimers } from '#platform'
 import { parseRendered } from '#services/shared'
 import type { Converted } from '#services/converter/contract'
-import type { ConversionsElsewhere } from '#services/converter/conversion'
+import { Conversions, type ConversionsElsewhere } from '#services/converter/conversion'
 import type { WorkThreads } from '../work/work-threads.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
@@ -12,23 +12,26 @@ import { ofCaller } from './service-registry.ts'
 export const makeConverter: MakeService = ({ figures, now, tenants, threads }) => {
   figures.total('converter-forwarded', ({ converter }) => converter?.gauges().converted)
   figures.total('converter-rejected', ({ converter }) => converter?.gauges().rejected)
+  const conversions = new Conversions(now)
+  const elsewhere = threadedConversions(threads)
   return {
     name: 'converter',
     description: 'Templates that make messages of whatever devices and gateways send',
     example: '/converter/',
     errorBody: converterErrorBody,
     routes: (app) => converterRoutes(app, { service: ofCaller(tenants, ({ converter }) => converter) }),
-    openShared: ({ storage, registry }) => {
-      registry.converter = createConverterService({
-        storage,
+    open: ({ tenant, store, services }) => ({
+      converter: createConverterService({
+        tenant,
+        store,
+        conversions,
         now,
         newId: machineTimers.newId,
-        elsewhere: threadedConversions(threads),
-        broker: () => registry.broker,
-        resources: () => registry.resources,
-      })
-      return {}
-    },
+        elsewhere,
+        broker: () => services().broker,
+        resources: () => services().resources,
+      }),
+    }),
   }
 }
 

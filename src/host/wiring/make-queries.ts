@@ -1,6 +1,6 @@
 /** Makes the query service of a host. */
 import { resourceSelector } from './queries.ts'
-import { queriesErrorBody, queriesRoutes } from '#services/queries'
+import { queriesErrorBody, queriesRoutes, QuerySlots } from '#services/queries'
 import { createQueriesService } from '#services/queries/service'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
@@ -9,20 +9,24 @@ import { ofCaller } from './service-registry.ts'
 export const makeQueries: MakeService = ({ figures, now, tenants }) => {
   figures.queue('queries', ({ queries }) => queries?.gauges().running)
   figures.total('queries-executed', ({ queries }) => queries?.gauges().executed)
+  const slots = new QuerySlots()
   return {
     name: 'queries',
     description: 'Time series queries: time lines, aggregation, interpolation and layouts, ad hoc or stored',
     example: '/config/query',
     errorBody: queriesErrorBody,
     routes: (app) => queriesRoutes(app, { service: ofCaller(tenants, ({ queries }) => queries) }),
-    openShared: ({ storage, registry }) => {
-      registry.queries = createQueriesService({
-        storage,
+    open: ({ tenant, store, services }) => ({
+      queries: createQueriesService({
+        store,
         now,
-        resources: () => registry.resources && resourceSelector(registry.resources),
-        broker: () => registry.broker,
-      })
-      return {}
-    },
+        resources: () => {
+          const { resources } = services()
+          return resources && resourceSelector(tenant, resources)
+        },
+        readable: async () => services().broker?.readable(tenant),
+        slots,
+      }),
+    }),
   }
 }

@@ -33,7 +33,7 @@ import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { latestValue } from './broker.ts'
 import { ofCaller, type ServiceRegistry } from './service-registry.ts'
-import type { SharedParts, SharedService } from './tenant-service.ts'
+import type { SharedDependencies, SharedService } from './tenant-service.ts'
 
 /** Timers of a fleet wake the process at most 100 times a second. */
 const REST_MS = 10
@@ -77,7 +77,7 @@ export function makeRulesWith(
 function openRules(
   more: readonly Plug[],
   dependencies: ServiceDependencies,
-  { storage, registry, partition, of }: SharedParts,
+  { storage, registry, partition, of }: SharedDependencies,
   checkpoints: NonNullable<DurableOptions['checkpoints']>,
 ): SharedService {
   const { gauges, now, atLeast, logger, config, threads } = dependencies

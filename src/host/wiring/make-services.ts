@@ -2,7 +2,7 @@
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
 import type { ServiceRegistry } from './service-registry.ts'
-import type { SharedParts, SharedService, TenantParts } from './tenant-service.ts'
+import type { SharedDependencies, SharedService, TenantDependencies } from './tenant-service.ts'
 
 /** Those that the options want, in the order of the table. Nothing of them works before their `start`. */
 export async function makeServices(
@@ -21,7 +21,7 @@ export interface OpenedService extends SharedService {
 }
 
 /** What tenants share of the services, in their order. Nothing of it works before its `start`. */
-export function openShared(services: readonly HostedService[], parts: SharedParts): readonly OpenedService[] {
+export function openShared(services: readonly HostedService[], parts: SharedDependencies): readonly OpenedService[] {
   return services.flatMap((one) => {
     const opened = one.openShared?.(parts)
     if (opened === undefined) return []
@@ -38,7 +38,7 @@ export function openShared(services: readonly HostedService[], parts: SharedPart
 }
 
 /** What one tenant has of the services for itself. */
-export function openOwn(services: readonly HostedService[], parts: TenantParts): ServiceRegistry {
+export function openOwn(services: readonly HostedService[], parts: TenantDependencies): ServiceRegistry {
   return Object.assign({}, ...services.map((one) => one.open?.(parts))) as ServiceRegistry
 }
 

@@ -39,10 +39,10 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
         ofCaller(tenants, ({ transfers }) => transfers),
       )
     },
-    openShared: ({ storage, registry }) => {
+    openShared: ({ storage, registry, of }) => {
       const objects = () => served(registry.objects)
       const broker = () => registry.broker
-      const queries = () => registry.queries
+      const queries = (tenant: string) => of(tenant).queries
       const queue = (tenant: string): JobQueue => subscriptions.queue(tenant)
       const transfers = new Transfers({ storage, queue, queries, now, newId })
       const subscriptions = new Subscriptions({

@@ -1,7 +1,7 @@
 /** Queries and their neighbours: what plugs ask of queries, and the resources that queries select. */
 import { AppError, type Json } from '#kernel'
 import type { QueryPort } from '#core'
-import type { OperatedResources } from '#services/resources/contract'
+import type { ResourcesService } from '#services/resources/contract'
 import type { Overrides, OperatedQueries, ResourceSelector, RowSet, SelectedResource } from '#services/queries/contract'
 
 const ENGINE = 'system/engine'
@@ -42,10 +42,10 @@ export function queryPort(tenant: string, queries: () => OperatedQueries | undef
   }
 }
 
-/** Over the listing of resources, in its query language. */
-export function resourceSelector(resources: OperatedResources): ResourceSelector {
+/** Over the listing of resources of a tenant, in its query language. */
+export function resourceSelector(tenant: string, resources: ResourcesService): ResourceSelector {
   return {
-    async select(tenant, { type, tag, query }, limit) {
+    async select({ type, tag, query }, limit) {
       const { list } = resources.as({ tenant, user: ENGINE }).resources
       const wanted = {
         ...(type !== undefined && { resourceTypeId: type }),

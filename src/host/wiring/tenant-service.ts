@@ -4,7 +4,7 @@ import type { HostedPartition } from '../cluster/partition-questions.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 
 /** What a service of one tenant is made of. */
-export interface TenantParts {
+export interface TenantDependencies {
   readonly tenant: string
   readonly store: Store
   /** what the tenant has of all services; asked when it is needed */
@@ -12,7 +12,7 @@ export interface TenantParts {
 }
 
 /** What a service of all tenants of a host that is alone is made of; a host of a cluster makes one for each tenant. */
-export interface SharedParts {
+export interface SharedDependencies {
   readonly storage: Storage
   /** a folder, where the host has one */
   readonly data: string

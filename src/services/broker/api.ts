@@ -48,9 +48,9 @@ import { type SocketHandler, Sockets } from './streams/sockets.ts'
 
 export interface BrokerRoutes {
   readonly service: BrokerService
-  /** tells this process from others, in ids of server-sent events: letters and digits */
+  /** of this process alone, in ids of server-sent events: letters and digits */
   readonly life: string
-  /** tells this store from others, likewise; undefined: it does not last, and readers that come back to another process begin anew */
+  /** of this store alone, likewise; undefined: it does not last, and readers that come back to another process start over */
   readonly store?: string | undefined
   /** bytes of a frame of a WebSocket */
   readonly frameBytes: number
@@ -277,7 +277,7 @@ const ROUTES = [
 ]
 
 const produces = ['application/json', EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE]
-// a stream that nobody reads would not end
+// a stream without a reader would not end
 const stream = { ...read, query: RESUMING }
 
 function streamRoutes(streaming: Streaming, sockets: Sockets) {
@@ -288,6 +288,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       summary: `The last ${name}; with Accept a stream of those to come; as a WebSocket see ${name}/subscribe and ${name}/publish`,
       produces,
       answers: { 200: Type.Array(MessageSchema) },
+      // the scope is that of its reads: events are posted over the same path, once it is upgraded
       server: { exposeHeadRoute: false, wsHandler },
       handler: ({ api, params: { id }, query, request, reply }) => {
         const form = acceptedForm(request.headers.accept)
@@ -316,7 +317,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       ...stream,
       path: '/messages',
       summary:
-        'All messages as they come, a line of JSON each; a reader that is too slow loses some and is told how many',
+        'All messages as they come, a line of JSON each; a reader that is too slow loses some and gets their number',
       produces: produces.slice(1),
       server: { exposeHeadRoute: false },
       handler: ({ api, query, request, reply }) => {
@@ -353,7 +354,7 @@ function whatWent(isSeriesOnly: boolean, metrics: readonly string[] | undefined,
   return isSeriesOnly ? 'series and all metrics' : 'messages, series and all metrics'
 }
 
-/** What did not fit is told in the body and as a link (RFC 8288). */
+/** What did not fit stands in the body and as a link (RFC 8288). */
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: SeriesPage, isHal = false): FastifyReply {
   const { next, ...answer } = page
   const [path = ''] = request.url.split('?', 1)

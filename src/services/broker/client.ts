@@ -41,9 +41,8 @@ function postingClient(http: Http): PostingApi {
   }
 }
 
-/** How many rules led to a message is known inside a host only. */
 function refuseHops(hops: number | undefined): void {
-  if (hops !== undefined) throw new AppError('VALIDATION', 'hops cannot be told from outside; leave it out')
+  if (hops !== undefined) throw new AppError('VALIDATION', 'hops is known inside a host only; leave it out')
 }
 
 function messageClient(http: Http): MessageApi {

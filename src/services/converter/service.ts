@@ -1,19 +1,9 @@
-/** The converter service of one host, over storage, the broker and the resources. */
+/** The converters of a tenant, over its store, the broker and the resources. */
 import { isUtf8 } from 'node:buffer'
-import {
-  AppError,
-  type Caller,
-  isTooLongForId,
-  KeyedMutex,
-  makeIssue,
-  MAX_ID_BYTES,
-  messageOf,
-  perTenant,
-  refuse,
-} from '#kernel'
-import type { Storage } from '#storage'
+import { AppError, type Caller, isTooLongForId, KeyedMutex, makeIssue, MAX_ID_BYTES, messageOf, refuse } from '#kernel'
+import type { Store } from '#storage'
 import { isAddressable, issueLine, NOT_ADDRESSABLE, parsePayload, Payload, payloadValue } from '#services/shared'
-import { Conversions, type ConversionsElsewhere, type ConversionWork, type Input } from './conversion.ts'
+import type { Conversions, ConversionsElsewhere, ConversionWork, Input } from './conversion.ts'
 import { Converters } from './converters.ts'
 import type { ConverterApi, ConverterGauges, OperatedConverter } from './contract.ts'
 import {
@@ -30,7 +20,10 @@ import { previewOf } from './stored.ts'
 import { wildcardsOf } from './topics.ts'
 
 export interface ConverterDependencies extends Neighbours {
-  readonly storage: Storage
+  readonly tenant: string
+  readonly store: Store
+  /** of the host: templates that are ready */
+  readonly conversions: Conversions
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -46,52 +39,45 @@ export function createConverterService(dependencies: ConverterDependencies): Ope
   return new Service(dependencies)
 }
 
-interface Tenant {
-  readonly converters: Converters
-  readonly rejected: RejectedPayloads
-}
-
 class Service implements OperatedConverter {
   readonly #dependencies: ConverterDependencies
-  readonly #conversions: Conversions
-  readonly #tenant: (tenant: string) => Tenant
+  readonly #converters: Converters
+  readonly #rejectedPayloads: RejectedPayloads
+  /** by converter: changes of it, one after the other */
   readonly #turns = new KeyedMutex()
-  /** by tenant and converter: the end of the last conversion that is done elsewhere */
+  /** by converter: the end of the last conversion that is done elsewhere */
   readonly #elsewhere = new Map<string, Promise<void>>()
   #converted = 0
   #rejected = 0
 
   constructor(dependencies: ConverterDependencies) {
-    const { storage, now } = dependencies
+    const { store, now } = dependencies
     this.#dependencies = dependencies
-    this.#conversions = new Conversions(now)
-    this.#tenant = perTenant((tenant) => {
-      const store = storage.tenant(tenant)
-      return { converters: new Converters(store, now), rejected: new RejectedPayloads(store) }
-    })
+    this.#converters = new Converters(store, now)
+    this.#rejectedPayloads = new RejectedPayloads(store)
   }
 
   as(caller: Caller): ConverterApi {
-    const { converters, rejected } = this.#tenant(caller.tenant)
+    const [converters, rejected] = [this.#converters, this.#rejectedPayloads]
     return {
       put: async (name, body) => {
         const converter = converterOf(name, body)
-        await this.#prepare(caller.tenant, converter)
-        const created = await this.#turns.run(`${caller.tenant}\n${name}`, () => converters.put(converter))
+        await this.#prepare(converter)
+        const created = await this.#turns.run(name, () => converters.put(converter))
         return { converter, created }
       },
       get: (name) => converters.get(name),
       list: async () => {
         return Object.fromEntries((await converters.all()).map(({ name, ...rest }) => [name, rest]))
       },
-      remove: (name) => this.#turns.run(`${caller.tenant}\n${name}`, () => converters.remove(name)),
+      remove: (name) => this.#turns.run(name, () => converters.remove(name)),
       convert: async (name, payload, { forward: forwards = false } = {}) => {
         const stored = await converters.get(name)
-        const converted = await this.#convert(caller.tenant, stored, { payload: payloadValue(payload) })
+        const converted = await this.#convert(stored, { payload: payloadValue(payload) })
         if (forwards) await this.#forward(caller, stored, converted, undefined)
         return converted
       },
-      test: (config, payload, topic) => this.#test(caller.tenant, config, payload, topic),
+      test: (config, payload, topic) => this.#test(config, payload, topic),
       ingest: async (name, payload, { idempotencyKey: given } = {}) => {
         if (given === '' || (given !== undefined && given.length > 500)) {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
@@ -122,7 +108,7 @@ class Service implements OperatedConverter {
   }
 
   async take(caller: Caller, topic: string, payload: Uint8Array): Promise<boolean> {
-    const fitting = await this.#tenant(caller.tenant).converters.fitting(topic)
+    const fitting = await this.#converters.fitting(topic)
     const bytes = Buffer.from(payload)
     const encoding = isUtf8(bytes) ? 'utf8' : 'base64'
     for (const { converter, wildcards } of fitting) {
@@ -146,15 +132,12 @@ class Service implements OperatedConverter {
 
   /** Resolves when it is forwarded or rejected, either durable. `rejection`: what is kept of it, made when it is needed. */
   async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
-    const { rejected } = this.#tenant(caller.tenant)
     try {
       return { messages: await this.#pass(caller, converter, taken) }
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
       const { now } = this.#dependencies
-      const id = await this.#turns.run(`${caller.tenant}\n${converter.name}`, () =>
-        rejected.add(rejection(), error, now()),
-      )
+      const id = await this.#turns.run(converter.name, () => this.#rejectedPayloads.add(rejection(), error, now()))
       this.#rejected++
       return { messages: 0, rejected: id }
     }
@@ -166,7 +149,7 @@ class Service implements OperatedConverter {
    */
   #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<number> {
     const input = { payload: payload(), ...(wildcards && { topic: wildcards }) }
-    const converted = this.#inTurn(caller.tenant, converter, input)
+    const converted = this.#inTurn(converter, input)
     const forward = (own: Converted): Promise<number> => {
       const { length } = own.metrics
       return this.#forward(caller, converter, own, key).then(() => length)
@@ -175,32 +158,32 @@ class Service implements OperatedConverter {
   }
 
   /** As `#convert`, but that none overtakes one of its converter that takes longer. */
-  #inTurn(tenant: string, converter: Converter, input: Input): Converted | Promise<Converted> {
-    const key = `${tenant}\n${converter.name}`
-    const before = this.#elsewhere.get(key)
-    const convert = (): Converted | Promise<Converted> => this.#convert(tenant, converter, input)
+  #inTurn(converter: Converter, input: Input): Converted | Promise<Converted> {
+    const { name } = converter
+    const before = this.#elsewhere.get(name)
+    const convert = (): Converted | Promise<Converted> => this.#convert(converter, input)
     const converted = before === undefined ? convert() : before.then(convert)
     if (!(converted instanceof Promise)) return converted
     const over = (): void => {
-      if (this.#elsewhere.get(key) === settled) this.#elsewhere.delete(key)
+      if (this.#elsewhere.get(name) === settled) this.#elsewhere.delete(name)
     }
     const settled = converted.then(over, over)
-    this.#elsewhere.set(key, settled)
+    this.#elsewhere.set(name, settled)
     return converted
   }
 
   /** Here and at once when it is little work, else elsewhere. */
-  #convert(tenant: string, { template, compat }: Template, input: Input): Converted | Promise<Converted> {
-    const { elsewhere } = this.#dependencies
+  #convert({ template, compat }: Template, input: Input): Converted | Promise<Converted> {
+    const { tenant, conversions, elsewhere } = this.#dependencies
     const converter = { template, ...(compat && { compat }) }
-    if (elsewhere === undefined) return this.#conversions.convert(converter, input)
-    return this.#conversions.convertSmall(converter, input) ?? elsewhere.convert(tenant, { converter, input })
+    if (elsewhere === undefined) return conversions.convert(converter, input)
+    return conversions.convertSmall(converter, input) ?? elsewhere.convert(tenant, { converter, input })
   }
 
-  async #prepare(tenant: string, { template, compat }: Template): Promise<void> {
-    const { elsewhere } = this.#dependencies
+  async #prepare({ template, compat }: Template): Promise<void> {
+    const { tenant, conversions, elsewhere } = this.#dependencies
     const converter = { template, ...(compat && { compat }) }
-    if (elsewhere === undefined || this.#conversions.isSmall(converter)) this.#conversions.prepare(converter)
+    if (elsewhere === undefined || conversions.isSmall(converter)) conversions.prepare(converter)
     else await elsewhere.prepare(tenant, converter)
   }
 
@@ -214,14 +197,14 @@ class Service implements OperatedConverter {
     return forward(this.#dependencies, caller, converted, posting).then(() => void this.#converted++)
   }
 
-  async #test(tenant: string, config: unknown, payload: unknown, topic: string | undefined): Promise<Tested> {
+  async #test(config: unknown, payload: unknown, topic: string | undefined): Promise<Tested> {
     const converter = ConverterConfiguration.read(config)
     const wildcards = topic === undefined ? undefined : wildcardsOf(converter.mqtt?.topic ?? '', topic)
     if (topic !== undefined && wildcards === undefined) {
       throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not fit the one of the converter`)
     }
     const input = { payload: payloadValue(payload), ...(wildcards && { topic: wildcards }) }
-    const converted = await this.#convert(tenant, converter, input)
+    const converted = await this.#convert(converter, input)
     const issues =
       converted.metrics.length === 0 ? [] : (this.#dependencies.broker()?.check('events', converted.metrics) ?? [])
     const refusals = issues
@@ -232,7 +215,7 @@ class Service implements OperatedConverter {
 
   /** One after the other: what waits for a converter that was mended comes in its own time. */
   async #retry(caller: Caller, name: string, ids: readonly string[] | undefined): Promise<Retried> {
-    const { converters, rejected } = this.#tenant(caller.tenant)
+    const [converters, rejected] = [this.#converters, this.#rejectedPayloads]
     const converter = await converters.get(name)
     const forwarded: string[] = []
     const failed: Retried['failed'][number][] = []

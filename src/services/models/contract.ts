@@ -79,7 +79,7 @@ export interface ModelReleases {
   /** From now on its name stands for it. */
   serve(release: ModelRelease): Promise<void>
   /** When the name stands for that version, it is described so. */
-  describe(release: Pick<ModelRelease, 'tenant' | 'name' | 'version' | 'description' | 'user'>): Promise<void>
+  describe(release: Omit<ModelRelease, 'framework' | 'files' | 'whileThere'>): Promise<void>
   /** The version that a name stands for; undefined: none of the registry. */
   served(tenant: string, name: string): Promise<string | undefined>
   /** When the name stands for that version, it stands for nothing any more. */

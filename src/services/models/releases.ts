@@ -103,17 +103,12 @@ export class Releases implements ModelReleases {
     if (record !== undefined) this.#options.loader.load(release.tenant, record, packaged.files)
   }
 
-  async describe({
-    tenant,
-    name,
-    version,
-    description,
-    user,
-  }: Parameters<ModelReleases['describe']>[0]): Promise<void> {
+  async describe(release: Parameters<ModelReleases['describe']>[0]): Promise<void> {
+    const { tenant, name, version, description, user: updatedBy } = release
     const { now, storeOf } = this.#options
     await storeOf(tenant).change(name, (record) =>
       record.release === version && record.description !== description
-        ? { ...record, description, updatedBy: user, updatedOn: now() }
+        ? { ...record, description, updatedBy, updatedOn: now() }
         : undefined,
     )
   }

@@ -195,18 +195,18 @@ export interface ByteRange {
 /** What must be there for a write to count; all that is given must hold. */
 export interface WriteCondition {
   /** the object has one of these etags; `*`: there is one */
-  readonly match?: readonly string[]
+  readonly match?: readonly string[] | undefined
   /** it has none of these; `*`: there is none */
-  readonly noneMatch?: readonly string[]
+  readonly noneMatch?: readonly string[] | undefined
   /** it was not changed after this, epoch ms of a whole second */
-  readonly unmodifiedSince?: number
+  readonly unmodifiedSince?: number | undefined
 }
 
 export interface PutOptions {
   readonly contentType?: string
   readonly metadata?: Readonly<Record<string, string>>
   /** else `PRECONDITION` */
-  readonly expect?: WriteCondition
+  readonly expect?: WriteCondition | undefined
   /** bytes that content must have, both included, else `TOO_LARGE` or `VALIDATION`; it is told as early as it is known */
   readonly length?: LengthBounds
   /** the rule behind it: the same effect again changes nothing, and one that comes late is `SUPERSEDED` */

@@ -116,7 +116,7 @@ export class PartUploads implements UploadsApi {
     const record = await writer.put(table, upload.bucket, upload.path, this.#joined(id, parts), {
       ...(contentType !== undefined && { contentType }),
       ...(metadata !== undefined && { metadata }),
-      ...(expect !== undefined && { expect }),
+      expect,
       length: { min: size, max: size },
     })
     await this.abort(bucket, path, id).catch((error: unknown) => {

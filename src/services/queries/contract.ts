@@ -183,12 +183,7 @@ export interface ResourceSelection {
 /** What the queries ask of the resources. */
 export interface ResourceSelector {
   /** By id, at most `limit`; with inherited values. */
-  select(tenant: string, selection: ResourceSelection, limit: number): Promise<readonly SelectedResource[]>
+  select(selection: ResourceSelection, limit: number): Promise<readonly SelectedResource[]>
 }
 
 export type SelectedResource = JsonObject & { readonly id: string }
-
-/** What the queries ask of the broker: samples that were acknowledged before can be read once it resolves. */
-export interface Readiness {
-  readable(tenant: string): Promise<void>
-}

@@ -1,24 +1,23 @@
-/** The query service put together: series and documents over storage, everything else injected. */
-import { type Caller, type Issue, perTenant, refusedBy, Yielder } from '#kernel'
-import { machineTimers } from '#platform'
-import type { Collection, Storage } from '#storage'
-import type { OpenedResult, QueriesApi, OperatedQueries, QuerySource, Readiness, ResourceSelector } from './contract.ts'
+/** The queries of a tenant put together: series and documents over its store, everything else injected. */
+import { type Caller, type Issue, refusedBy } from '#kernel'
+import type { Collection, Store } from '#storage'
+import type { OpenedResult, QueriesApi, OperatedQueries, QuerySource, ResourceSelector } from './contract.ts'
 import { QuerySlots } from './execution/query-slots.ts'
 import { begin, openRun, resultOf, type Run } from './execution/run.ts'
 import { readQuery } from './query/read-query.ts'
 import { QUERIES, type QueryRecord } from './stored/query-record.ts'
 import { queryNotFound, storedQueryApi } from './stored/stored-queries.ts'
 
-/** ms: what comes meanwhile, as a post, takes some turns of the loop, and finds the work of one query in each */
-const TURN_MS = 1
-
 export interface QueriesOptions {
-  readonly storage: Storage
+  readonly store: Store
   /** epoch ms */
   readonly now: () => number
-  /** Neighbours are asked for when they are needed: they may be made later, or not at all. */
+  /** asked for when it is needed: it may be made later, or not at all */
   readonly resources?: () => ResourceSelector | undefined
-  readonly broker?: () => Readiness | undefined
+  /** Samples that were acknowledged before can be read once it resolves. */
+  readonly readable?: () => Promise<void>
+  /** of all queries of the host; default: own ones */
+  readonly slots?: QuerySlots
 }
 
 export function createQueriesService(options: QueriesOptions): OperatedQueries {
@@ -27,25 +26,24 @@ export function createQueriesService(options: QueriesOptions): OperatedQueries {
 
 class Service implements OperatedQueries {
   readonly #options: QueriesOptions
-  readonly #collection: (tenant: string) => Collection<QueryRecord>
-  readonly #slots = new QuerySlots()
-  readonly #yielder = new Yielder(machineTimers, TURN_MS)
+  readonly #collection: Collection<QueryRecord>
+  readonly #slots: QuerySlots
   #running = 0
   #executed = 0
 
   constructor(options: QueriesOptions) {
     this.#options = options
-    this.#collection = perTenant((tenant) => options.storage.tenant(tenant).collection(QUERIES))
+    this.#collection = options.store.collection(QUERIES)
+    this.#slots = options.slots ?? new QuerySlots()
   }
 
   as(caller: Caller): QueriesApi {
-    const { tenant } = caller
-    const { storage, now, resources = none, broker = none } = this.#options
-    const collection = this.#collection(tenant)
+    const { store, now, resources = () => undefined, readable = () => Promise.resolve() } = this.#options
+    const { yielder } = this.#slots
+    const collection = this.#collection
     const run = async (source: QuerySource, options: Parameters<QueriesApi['open']>[1] = {}): Promise<Run> => {
       const query = 'query' in source ? source.query : await storedQuery(collection, source.stored)
-      const store = storage.tenant(tenant)
-      return begin({ tenant, store, now, resources, broker, yielder: this.#yielder }, query, options)
+      return begin({ store, now, resources, readable, yielder }, query, options)
     }
     return {
       execute: (source, options) =>
@@ -90,8 +88,4 @@ async function storedQuery(collection: Collection<QueryRecord>, name: string): P
   const found = await collection.get(name)
   if (found === undefined) throw queryNotFound(name)
   return found.value.query
-}
-
-function none(): undefined {
-  return undefined
 }

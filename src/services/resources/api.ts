@@ -62,6 +62,20 @@ const page = { 200: PageSchema }
 const none = { 204: Type.Null() }
 const OWN = { denormalized: Type.Optional(Type.Boolean({ default: true })) }
 
+function historyRoute(kind: 'resources' | 'types', path: string, summary: string) {
+  return route({
+    method: 'GET',
+    path: `${path}/:id/changes`,
+    scope: 'read',
+    summary,
+    query: PAGING,
+    produces: JSON_OR_PAGE,
+    answers: { 200: ChangesSchema },
+    handler: async ({ api, params, request, reply }) =>
+      sendList(request, reply, await api[kind].changes((params as { readonly id: string }).id, queryOf(request))),
+  })
+}
+
 const resourceRoutes = [
   route({
     method: 'POST',
@@ -144,39 +158,25 @@ const resourceRoutes = [
       return context.reply.code(204).send()
     },
   }),
-  route({
-    method: 'GET',
-    path: `${RESOURCES}/:id/children`,
-    scope: 'read',
-    summary: 'The resources whose parent it is',
-    query: RESOURCE_LISTING,
-    produces: JSON_OR_HAL,
-    answers: page,
-    handler: async (context) =>
-      sendPage(context, await context.api.resources.children(context.params.id, queryOf(context.request))),
-  }),
-  route({
-    method: 'GET',
-    path: `${RESOURCES}/:id/referrers`,
-    scope: 'read',
-    summary: 'The resources that refer to it',
-    query: RESOURCE_LISTING,
-    produces: JSON_OR_HAL,
-    answers: page,
-    handler: async (context) =>
-      sendPage(context, await context.api.resources.referrers(context.params.id, queryOf(context.request))),
-  }),
-  route({
-    method: 'GET',
-    path: `${RESOURCES}/:id/changes`,
-    scope: 'read',
-    summary: 'What was written, newest first; also of a resource that is deleted',
-    query: PAGING,
-    produces: JSON_OR_PAGE,
-    answers: { 200: ChangesSchema },
-    handler: async ({ api, params, request, reply }) =>
-      sendList(request, reply, await api.resources.changes(params.id, queryOf(request))),
-  }),
+  ...(
+    [
+      ['children', 'The resources whose parent it is'],
+      ['referrers', 'The resources that refer to it'],
+    ] as const
+  ).map(([part, summary]) =>
+    route({
+      method: 'GET',
+      path: `${RESOURCES}/:id/${part}`,
+      scope: 'read',
+      summary,
+      query: RESOURCE_LISTING,
+      produces: JSON_OR_HAL,
+      answers: page,
+      handler: async (context) =>
+        sendPage(context, await context.api.resources[part](context.params.id, queryOf(context.request))),
+    }),
+  ),
+  historyRoute('resources', RESOURCES, 'What was written, newest first; also of a resource that is deleted'),
   route({
     method: 'GET',
     path: `${RESOURCES}/:id/commands`,
@@ -266,17 +266,7 @@ const typeRoutes = [
       return context.reply.code(204).send()
     },
   }),
-  route({
-    method: 'GET',
-    path: `${TYPES}/:id/changes`,
-    scope: 'read',
-    summary: 'What was written, newest first',
-    query: PAGING,
-    produces: JSON_OR_PAGE,
-    answers: { 200: ChangesSchema },
-    handler: async ({ api, params, request, reply }) =>
-      sendList(request, reply, await api.types.changes(params.id, queryOf(request))),
-  }),
+  historyRoute('types', TYPES, 'What was written, newest first'),
   route({
     method: 'GET',
     path: `${TYPES}/:id/constraints`,

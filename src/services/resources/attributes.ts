@@ -3,6 +3,13 @@ import type { Json } from '#kernel'
 
 export type Attributes = Readonly<Record<string, Json>>
 
+/** Fields of a collection for texts of these names. */
+export function textFields<R>(names: readonly string[], textOf: (record: R, name: string) => string | undefined) {
+  return Object.fromEntries(
+    names.map((name) => [name, { type: 'text', of: (record: R) => textOf(record, name) } as const]),
+  )
+}
+
 export function textAt(attributes: Attributes, name: string): string | undefined {
   const value = Object.hasOwn(attributes, name) ? attributes[name] : undefined
   return typeof value === 'string' ? value : undefined

@@ -2,10 +2,10 @@
  * When resources were heard last. Readers see it at once; it is written now and then, so that a resource that talks all
  * the time does not cost a write for each message. What was not written when the process dies is lost.
  */
-import { AppError } from '#kernel'
+import type { Stored } from '#storage'
 import type { TenantCollections } from './collections.ts'
 import type { ResourceEntity } from './contract.ts'
-import type { ResourceRecord } from './resource-record.ts'
+import { type ResourceRecord, writeBeats } from './resource-record.ts'
 
 /** of one commit: a conflict costs all of them */
 const PORTION = 50
@@ -42,45 +42,33 @@ export class LastSeen {
     return time === undefined || !isLater(own, time) ? own : { ...own, lastMessageTimestamp: time }
   }
 
-  /** Writes those that waited longest, at most `most`; gives the records as they are now. */
-  async flush(most: number): Promise<readonly ResourceRecord[]> {
+  /** Writes those that waited longest, at most `most`; returns the ids of what is written now. */
+  async flush(most: number): Promise<readonly string[]> {
     const due: (readonly [string, number])[] = []
     for (const entry of this.#unwritten) {
       if (due.length >= most) break
       due.push(entry)
     }
-    const written: ResourceRecord[] = []
-    for (let at = 0; at < due.length; at += PORTION) {
-      written.push(...(await this.#write(due.slice(at, at + PORTION))))
-    }
+    const written: string[] = []
+    for (let at = 0; at < due.length; at += PORTION) written.push(...(await this.#write(due.slice(at, at + PORTION))))
     return written
   }
 
-  async #write(due: readonly (readonly [string, number])[]): Promise<readonly ResourceRecord[]> {
-    const { resources } = this.#collections
-    const stored = new Map((await resources.getMany(due.map(([id]) => id))).map((each) => [each.id, each]))
-    const next: { readonly record: ResourceRecord; readonly time: number; readonly version: number }[] = []
+  async #write(due: readonly (readonly [string, number])[]): Promise<readonly string[]> {
+    const found = await this.#collections.resources.getMany(due.map(([id]) => id))
+    const stored = new Map(found.map((each) => [each.id, each]))
+    const next: Stored<ResourceRecord>[] = []
     for (const [id, time] of due) {
       const before = stored.get(id)
-      if (before === undefined || !isLater(before.value.own, time)) {
-        this.written(id, time)
-        continue
-      }
-      const { value, version } = before
-      const own = { ...value.own, lastMessageTimestamp: time }
-      next.push({ record: { ...value, own, beats: (value.beats ?? 0) + 1 }, time, version })
+      if (before === undefined || !isLater(before.value.own, time)) this.written(id, time)
+      else
+        next.push({ ...before, value: { ...before.value, own: { ...before.value.own, lastMessageTimestamp: time } } })
     }
-    try {
-      await this.#collections.commit(
-        next.map(({ record, version }) => resources.putting(record.own.id, record, version)),
-      )
-    } catch (error) {
-      // whoever wrote meanwhile was faster; the next flush has another go
-      if (error instanceof AppError && error.code === 'CONFLICT') return []
-      throw error
-    }
-    for (const { record, time } of next) this.written(record.own.id, time)
-    return next.map(({ record }) => record)
+    // where others wrote meanwhile, the next flush has another go
+    if (!(await writeBeats(this.#collections, next))) return []
+    const times = new Map(due)
+    for (const { id } of next) this.written(id, times.get(id))
+    return next.map(({ id }) => id)
   }
 }
 

@@ -1,7 +1,7 @@
 /** A resource as it is stored. What is searched are its own attributes over a copy of those of its type. */
-import { decodedText, isPlainObject, sameJson } from '#kernel'
-import type { CollectionSpec } from '#storage'
-import { type Attributes, textAt, wordsOf } from './attributes.ts'
+import { decodedText, isPlainObject, isStoreConflict, sameJson } from '#kernel'
+import type { Collection, CollectionSpec, Store, Stored } from '#storage'
+import { type Attributes, textFields, textAt, wordsOf } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import { isInherited } from './denormalize.ts'
 
@@ -33,13 +33,7 @@ export const RESOURCES: CollectionSpec<ResourceRecord> = {
   name: 'resources',
   version: 1,
   fields: {
-    name: { type: 'text', of: (record) => textOf(record, 'name') },
-    alias: { type: 'text', of: (record) => textOf(record, 'alias') },
-    owner: { type: 'text', of: (record) => textOf(record, 'owner') },
-    provider: { type: 'text', of: (record) => textOf(record, 'provider') },
-    providerId: { type: 'text', of: (record) => textOf(record, 'providerId') },
-    customer: { type: 'text', of: (record) => textOf(record, 'customer') },
-    firmware: { type: 'text', of: (record) => textOf(record, 'firmware') },
+    ...textFields(TEXT_FIELDS, textOf),
     resourceTypeId: { type: 'text', of: ({ own }) => textAt(own, 'resourceTypeId') },
     parentId: { type: 'text', of: ({ own }) => textAt(own, 'parentId') },
     lastMessageTimestamp: { type: 'number', of: ({ own }) => numberOf(own['lastMessageTimestamp']) },
@@ -69,6 +63,24 @@ export function searchedOf(type: Attributes): Attributes | undefined {
     ([name, value]) => isInherited(name) && (SEARCHED.has(name) || referredId(value) !== undefined),
   )
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
+}
+
+/** Writes in the background, which no ETag counts. Returns false, and nothing is written, where others wrote meanwhile. */
+export async function writeBeats(
+  { resources, commit }: { readonly resources: Collection<ResourceRecord>; readonly commit: Store['commit'] },
+  changed: readonly Stored<ResourceRecord>[],
+): Promise<boolean> {
+  try {
+    await commit(
+      changed.map(({ id, value, version }) =>
+        resources.putting(id, { ...value, beats: (value.beats ?? 0) + 1 }, version),
+      ),
+    )
+    return true
+  } catch (error) {
+    if (!isStoreConflict(error)) throw error
+    return false
+  }
 }
 
 /** Whether resources of a type are found as before. */

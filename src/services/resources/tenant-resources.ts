@@ -68,7 +68,7 @@ export class TenantResources {
 
   /** Those that waited longest. */
   async writeLastSeen(most: number): Promise<void> {
-    for (const { own } of await this.lastSeen.flush(most)) this.resources.forget(own.id)
+    for (const id of await this.lastSeen.flush(most)) this.resources.forget(id)
   }
 
   async #read(id: string): Promise<ResourceEntity | undefined> {

@@ -1,7 +1,7 @@
 /** A resource type as it is stored. */
 import { isPlainObject } from '#kernel'
 import type { CollectionSpec } from '#storage'
-import { textAt, wordsOf } from './attributes.ts'
+import { textFields, textAt, wordsOf } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 
 export interface TypeRecord {
@@ -29,18 +29,17 @@ export interface ConstraintFailure {
   readonly resources: readonly string[]
 }
 
+const TEXTS = ['name', 'provider', 'providerId', 'customer']
+
 export const TYPES: CollectionSpec<TypeRecord> = {
   name: 'resource_types',
   version: 1,
   fields: {
-    name: { type: 'text', of: ({ own }) => textAt(own, 'name') },
-    provider: { type: 'text', of: ({ own }) => textAt(own, 'provider') },
-    providerId: { type: 'text', of: ({ own }) => textAt(own, 'providerId') },
-    customer: { type: 'text', of: ({ own }) => textAt(own, 'customer') },
+    ...textFields(TEXTS, ({ own }: TypeRecord, name) => textAt(own, name)),
     templates: { type: 'texts', of: ({ own }) => templateNames(own) },
     constraints: { type: 'texts', of: ({ constraints }) => constraints.map(({ constraintId }) => constraintId) },
     operation: { type: 'text', of: ({ operation }) => operation },
-    words: { type: 'text', of: ({ own }) => wordsIn(own) },
+    words: { type: 'text', of: ({ own }) => wordsOf(['id', ...TEXTS].flatMap((name) => textAt(own, name) ?? [])) },
   },
 }
 
@@ -60,8 +59,4 @@ function templateNames(own: ResourceEntity): readonly string[] {
   if (!Array.isArray(templates)) return []
   const names = templates.flatMap((entry: unknown) => (isPlainObject(entry) ? [entry['templateName']] : []))
   return names.filter((name): name is string => typeof name === 'string')
-}
-
-function wordsIn(own: ResourceEntity): string {
-  return wordsOf(['id', 'name', 'provider', 'providerId', 'customer'].flatMap((name) => textAt(own, name) ?? []))
 }

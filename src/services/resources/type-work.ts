@@ -9,7 +9,7 @@
 import { isStoreConflict, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
 import { type Condition, portions, type Stored } from '#storage'
 import { constraintsOf, failuresOf } from './constraints/enforcement.ts'
-import { searchedOf, type ResourceRecord } from './resource-record.ts'
+import { searchedOf, type ResourceRecord, writeBeats } from './resource-record.ts'
 import { typeIdOf, type TenantResources } from './tenant-resources.ts'
 import type { AppliedConstraint, TypeRecord } from './type-record.ts'
 
@@ -132,16 +132,11 @@ export class TypeWork {
     typeMark: number,
   ): Promise<void> {
     const { collections, resources } = this.#tenantResources
-    const writes = slice.map(({ id, value, version }) => {
-      const { inherited: _before, ...record } = value
-      const next = { ...record, ...(inherited && { inherited }), typeMark, beats: (value.beats ?? 0) + 1 }
-      return collections.resources.putting(id, next, version)
-    })
-    try {
-      await collections.commit(writes)
-    } catch (error) {
-      if (!isStoreConflict(error)) throw error
-    }
+    const next = slice.map(({ value: { inherited: _before, ...record }, ...stored }) => ({
+      ...stored,
+      value: { ...record, ...(inherited && { inherited }), typeMark },
+    }))
+    await writeBeats(collections, next)
     for (const { id } of slice) resources.forget(id)
   }
 

@@ -42,7 +42,7 @@ export interface OtherBatches {
   get(caller: Caller, id: string): Promise<unknown>
 }
 
-export interface RulesRouting {
+interface RulesRouting {
   readonly service: RulesService
   /** operations on what is not a task, which come on the same path; asked at each request */
   readonly otherBatches?: (() => OtherBatches | undefined) | undefined

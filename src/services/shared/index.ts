@@ -1,6 +1,6 @@
 /** What services share: routes and bodies, effects in order, series and calendars. */
 export type { Checked } from './api/check.ts'
-export { type Parameters, parameterReader } from './api/parameters.ts'
+export { Flag, type Parameters, parameterReader, Text, Texts, Whole } from './api/parameters.ts'
 export { addRoutes, type Route, routesOf } from './api/route.ts'
 export { type EffectDraft, EffectLedger, type EffectOfTask } from './effect-order.ts'
 export { isAddressable, NOT_ADDRESSABLE } from './http/addressable.ts'
@@ -29,7 +29,6 @@ export {
 export { bodyText, MAX_LEVELS, parseBody, parseMessages, parseRendered, readBody } from './http/parse-body.ts'
 export { parsePayload, Payload, payloadValue } from './http/payload.ts'
 export { errorBodyOfLines, issueLine, type Refusal } from './http/refusal.ts'
-export { Flag, Text, Texts, Whole } from './http/route-parts.ts'
 export { HERE, sendEvents, sendLines, sendTexts, STILL_HERE, untilClosed } from './http/send-stream.ts'
 export { revisionCondition, withTag, writeCondition } from './http/write-condition.ts'
 export { type AggregateDefinition, COMMON_AGGREGATES, finite, percentileOf } from './series/common-aggregates.ts'

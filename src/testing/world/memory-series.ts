@@ -92,7 +92,7 @@ async function open(now: () => number): Promise<Opened> {
   const storage = openMemory({ clock: now })
   const store = storage.tenant(TENANT)
   const { series } = createSeries({ store, now })
-  const queries = createQueriesService({ storage, now })
+  const queries = createQueriesService({ store, now })
   return {
     series: store.series,
     execute: queryPort(TENANT, () => queries).execute,

@@ -15,7 +15,10 @@ export async function runCase({ series, query }: JudgedCase): Promise<JudgedRows
       await storage.tenant('t').series.append({ samples: [{ resource: 'r', metric, time, value }] })
     }
   }
-  const { execute } = createQueriesService({ storage, now: () => 0 }).as({ tenant: 't', user: 'judge' })
+  const { execute } = createQueriesService({ store: storage.tenant('t'), now: () => 0 }).as({
+    tenant: 't',
+    user: 'judge',
+  })
   const { data } = await execute({ query })
   await storage.close()
   return (data[0] as RowSet).data

@@ -11,8 +11,7 @@ const NDJSON = { accept: 'application/x-ndjson' }
 describe('a stream of server-sent events', () => {
   it('tells messages of its resource as they are acknowledged, with `resource` and an id', async () => {
     await using broker = await brokerBench()
-    const url = await broker.listen()
-    await using stream = await openAnswer(`${url}/resources/a%2Fb/events`, SSE)
+    await using stream = await openAnswer(`${await broker.listen()}/resources/a%2Fb/events`, SSE)
     await stream.until(': here')
     await broker.api.posting.events('other', { n: 0 })
     await broker.api.posting.events('a/b', { n: 1 })
@@ -45,18 +44,22 @@ describe('a stream of server-sent events', () => {
     ['that is none', 'x'],
   ])('says that there is a gap for an id %s', async (_what, id) => {
     await using broker = await brokerBench()
-    const url = await broker.listen()
-    await using stream = await openAnswer(`${url}/resources/a/events`, { ...SSE, 'last-event-id': id })
+    await using stream = await openAnswer(`${await broker.listen()}/resources/a/events`, {
+      ...SSE,
+      'last-event-id': id,
+    })
     await stream.until('event: gap\ndata: {}\n\n')
     expect(stream.status).toBe(200)
   })
 
   it('says that there is a gap when what came since is kept no more', async () => {
     await using broker = await brokerBench()
-    const url = await broker.listen()
     await broker.api.streams.subscribe('a', 'events', { signal: new AbortController().signal }).return?.()
     for (let n = 1; n <= 102; n++) await broker.api.posting.events('a', { n })
-    await using stream = await openAnswer(`${url}/resources/a/events`, { ...SSE, 'last-event-id': 'life1.1' })
+    await using stream = await openAnswer(`${await broker.listen()}/resources/a/events`, {
+      ...SSE,
+      'last-event-id': 'life1.1',
+    })
     await stream.until('"n":102')
     expect(stream.text.indexOf('event: gap')).toBeLessThan(stream.text.indexOf('"n":3,'))
     expect(stream.text).not.toContain('"n":2,')
@@ -64,8 +67,7 @@ describe('a stream of server-sent events', () => {
 
   it('gets an empty object after a minute of silence, and no sooner', async () => {
     await using broker = await brokerBench()
-    const url = await broker.listen()
-    await using stream = await openAnswer(`${url}/resources/a/events`, SSE)
+    await using stream = await openAnswer(`${await broker.listen()}/resources/a/events`, SSE)
     await stream.until(': here')
     broker.timers.fire(TICK_MS, 40)
     await broker.api.posting.events('a', { n: 1 })
@@ -82,8 +84,7 @@ describe('a stream of server-sent events', () => {
     const closing = new AbortController()
     await using broker = await brokerBench()
     await broker.service.start(closing.signal)
-    const url = await broker.listen()
-    await using stream = await openAnswer(`${url}/resources/a/events`, SSE)
+    await using stream = await openAnswer(`${await broker.listen()}/resources/a/events`, SSE)
     closing.abort()
     await stream.ended()
     expect(stream.text).toBe(': here\n\n')
@@ -94,8 +95,7 @@ describe('a stream of server-sent events', () => {
 describe('lines of JSON', () => {
   it('tell all messages of the tenant, and begin before the first', async () => {
     await using broker = await brokerBench()
-    const url = await broker.listen()
-    await using stream = await openAnswer(`${url}/messages`)
+    await using stream = await openAnswer(`${await broker.listen()}/messages`)
     expect(stream.type).toBe('application/x-ndjson')
     await broker.service.as({ tenant: 'other', user: 'x' }).posting.events('a', { n: 0 })
     await broker.api.posting.events(undefined, [
@@ -116,8 +116,7 @@ describe('lines of JSON', () => {
 
   it('are another form of the stream of a resource', async () => {
     await using broker = await brokerBench()
-    const url = await broker.listen()
-    await using stream = await openAnswer(`${url}/resources/a/events`, NDJSON)
+    await using stream = await openAnswer(`${await broker.listen()}/resources/a/events`, NDJSON)
     await broker.api.posting.events('a', { n: 1 })
     await stream.until('\n')
     expect(stream.text).toBe(`{"resource":"a","n":1,"timestamp":${NOON}}\n`)

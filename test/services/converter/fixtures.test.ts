@@ -4,7 +4,6 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { root } from '../../support/repository.ts'
 import { Conversions } from '../../../src/services/converter/conversion.ts'
-import { previewOf } from '../../../src/services/converter/stored.ts'
 
 const FOLDER = join(root, 'fixtures/converters')
 const read = (file: string): string => readFileSync(join(FOLDER, file), 'utf8')
@@ -77,12 +76,5 @@ describe('the converters that come with the package', () => {
     const decoded = { ...payload, object: { temperature: 19.5, co2: 640 } }
     const { metrics } = new Conversions(() => 0).convert({ template: read('lorawan-uplink.vm') }, { payload: decoded })
     expect(metrics[0]).toMatchObject({ temperature: 19.5, co2: 640, rssi: -81 })
-  })
-
-  it('warn of what is hardly meant', () => {
-    const payload: unknown = JSON.parse(read('senml-pack.payload.json'))
-    const converted = new Conversions(() => 0).convert({ template: read('senml-pack.vm') }, { payload })
-    // two times of one device: the older one is history, which rules do not get
-    expect(previewOf(converted, []).warnings).toEqual([expect.stringContaining('several entries')])
   })
 })

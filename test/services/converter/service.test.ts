@@ -10,12 +10,13 @@ const HOT = { device: 'boiler-1', t: 93 }
 describe('converters', () => {
   // Holds CONVERTER-5
   it('belong to one tenant', async () => {
-    const { service, api } = testConverter()
+    const { storage, api } = testConverter()
     await api.put('gw', { ...VELOCITY, mqtt: { topic: 'gw/+/up' } })
-    const other = { tenant: 'two', user: 'other' }
-    expect(await service.as(other).list()).toEqual({})
-    expect((await refusalOf(service.as(other).convert('gw', HOT))).code).toBe('NOT_FOUND')
-    expect(await service.take(other, 'gw/1/up', Buffer.from('{}'))).toBe(false)
+    const caller = { tenant: 'two', user: 'other' }
+    const other = testConverter(storage, caller)
+    expect(await other.api.list()).toEqual({})
+    expect((await refusalOf(other.api.convert('gw', HOT))).code).toBe('NOT_FOUND')
+    expect(await other.service.take(caller, 'gw/1/up', Buffer.from('{}'))).toBe(false)
   })
 
   it('with a template that cannot be read are refused with the place', async () => {

@@ -2,6 +2,7 @@
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { OperatedBroker } from '../../../src/services/broker/contract.ts'
 import type { ConverterApi, OperatedConverter } from '../../../src/services/converter/contract.ts'
+import { Conversions } from '../../../src/services/converter/conversion.ts'
 import { createConverterService } from '../../../src/services/converter/service.ts'
 import type { OperatedResources } from '../../../src/services/resources/contract.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
@@ -21,8 +22,7 @@ export interface TestConverter {
   now: number
 }
 
-export function testConverter(): TestConverter {
-  const storage = openMemory()
+export function testConverter(storage = openMemory(), { tenant, user } = CALLER): TestConverter {
   const posted: TestConverter['posted'] = []
   const patched: TestConverter['patched'] = []
   const events = (_resource: undefined, body: unknown, options: { idempotencyKey?: string } = {}) => {
@@ -38,7 +38,9 @@ export function testConverter(): TestConverter {
   const resources = { as: () => ({ resources: { patch } }) } as unknown as OperatedResources
   let ids = 0
   const service = createConverterService({
-    storage,
+    tenant,
+    store: storage.tenant(tenant),
+    conversions: new Conversions(() => made.now),
     now: () => made.now,
     newId: () => `id-${++ids}`,
     broker: () => broker,
@@ -46,7 +48,7 @@ export function testConverter(): TestConverter {
   })
   const made: TestConverter = {
     service,
-    api: service.as(CALLER),
+    api: service.as({ tenant, user }),
     storage,
     posted,
     patched,

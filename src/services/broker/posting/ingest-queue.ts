@@ -21,7 +21,7 @@ import type { ForwardedPost, Forwarding } from '../contract.ts'
 import { readableMessageOf, routedText, type Post } from './arrival.ts'
 import { LOG, PARTITION } from './log-entry.ts'
 import { apart, groupsOf, type Group, type Grouped } from './post-group.ts'
-import type { Logged } from './projection.ts'
+import { isRefusal, type Logged } from './projection.ts'
 import type { SeriesProjector } from './series-projector.ts'
 
 /** posts and characters that wait in one tenant: of clients, and as many of rules */
@@ -289,9 +289,4 @@ function forwarded({ post }: Waiting): ForwardedPost {
   const [only] = arrivals
   const isText = only !== undefined && arrivals.length === 1 && (oddities === undefined || oddities.unreadable === 0)
   return { messages, ...(isText && { text: routedText(only) }), ...about }
-}
-
-/** Nothing was written, because of what was to be written. */
-function isRefusal(error: unknown): boolean {
-  return error instanceof AppError && error.status < 500
 }

@@ -141,12 +141,7 @@ export class Projection {
   }
 
   async #appendAgain(projected: Projected, position: number, entries: readonly LogEntry[]): Promise<void> {
-    try {
-      await this.#append(projected, position)
-    } catch (error) {
-      if (!(error instanceof AppError) || error.status >= 500) throw error
-      await this.#oneByOne(entries, position)
-    }
+    await unlessRefused(this.#append(projected, position), () => this.#oneByOne(entries, position))
     await this.#dependencies.recovered(projected)
   }
 
@@ -155,13 +150,10 @@ export class Projection {
       if (entry.position > upTo) return
       const projected = nothing()
       this.#read(entry, projected)
-      try {
-        await this.#append(projected, entry.position)
-      } catch (error) {
-        if (!(error instanceof AppError) || error.status >= 500) throw error
-        await this.#partByPart(entry, messageOf(error))
+      await unlessRefused(this.#append(projected, entry.position), async (reason) => {
+        await this.#partByPart(entry, reason)
         await this.#append(nothing(), entry.position)
-      }
+      })
     }
   }
 
@@ -170,12 +162,9 @@ export class Projection {
     const parts = partsOf(body)
     if (parts.length === 1) return this.#refused(position, reason)
     for (const part of parts) {
-      try {
-        await this.#dependencies.series.append(part)
-      } catch (error) {
-        if (!(error instanceof AppError) || error.status >= 500) throw error
-        this.#refused(position, `${part.messages[0]?.resource}: ${messageOf(error)}`)
-      }
+      await unlessRefused(this.#dependencies.series.append(part), (why) =>
+        this.#refused(position, `${part.messages[0]?.resource}: ${why}`),
+      )
     }
   }
 
@@ -194,4 +183,19 @@ export class Projection {
       this.#refused(position, messageOf(error))
     }
   }
+}
+
+/** What the caller is to blame for goes to `refused`, with its reason; anything else is thrown on. */
+async function unlessRefused(work: Promise<void>, refused: (reason: string) => Promise<void> | void): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    await refused(messageOf(error))
+  }
+}
+
+/** Nothing was written, because of what was to be written. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && error.status < 500
 }

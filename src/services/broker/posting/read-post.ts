@@ -19,6 +19,7 @@ import type { Arrival, Oddities, Post } from './arrival.ts'
 import { Bulk } from './bulk.ts'
 import { isSample } from './log-entry.ts'
 import { MAX_MESSAGES } from './message-schema.ts'
+import { shortMs } from '../series/grouping.ts'
 import { boundsProblem, CLAIMED_TIMESTAMP, isWithin, NO_BOUNDS } from './time-bounds.ts'
 
 /** values of one post, over all of its messages */
@@ -363,17 +364,14 @@ class OddityCount {
   }
 }
 
-const SHORT = /^(\d{1,15})([wdhms])$/
-const UNIT: Readonly<Record<string, number>> = { s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
-
 const TIME_TO_LIVE_FORM = 'write seconds such as 3600, a number with one of w, d, h, m, s such as 42m, or PT42M'
 
 /** ms of a `ttl`; `undefined` for anything else. Zero is no limit. */
 function timeToLive(given: string | number): number | undefined {
   if (typeof given === 'number') return Number.isSafeInteger(given) && given >= 0 ? within(given * 1000) : undefined
   if (/^\d{1,15}$/.test(given)) return within(Number(given) * 1000)
-  const short = SHORT.exec(given)
-  if (short) return within(Number(short[1]) * (UNIT[short[2] ?? ''] ?? Number.NaN))
+  const short = shortMs(given)
+  if (short !== undefined) return within(short)
   return given.startsWith('P') ? within(isoMs(given)) : undefined
 }
 

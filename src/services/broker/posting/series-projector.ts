@@ -8,7 +8,7 @@
  */
 import { AppError, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
-import type { Logged, Projection } from './projection.ts'
+import { isRefusal, type Logged, type Projection } from './projection.ts'
 
 /** posts and characters that may be acknowledged and not applied */
 export interface LagLimits {
@@ -161,7 +161,7 @@ export class SeriesProjector {
     try {
       await this.#projection.apply(batch)
     } catch (error) {
-      if (!(error instanceof AppError) || error.status >= 500) throw error
+      if (!isRefusal(error)) throw error
       // one of them is refused: from the log it is found and passed over
       await this.#projection.follow(upTo)
     }

@@ -45,7 +45,8 @@ export function lengthText(ms: number): string {
   return ms % SECOND === 0 ? `${ms / SECOND}s` : `PT${ms / SECOND}S`
 }
 
-function shortMs(text: string): number | undefined {
+/** ms of `42m`; undefined for anything else. */
+export function shortMs(text: string): number | undefined {
   const [, count, unit = ''] = SHORT.exec(text) ?? []
   return count === undefined ? undefined : Number(count) * (UNITS.get(unit) ?? 0)
 }

@@ -17,7 +17,7 @@ export class Frames {
   readonly #life: string
   readonly #store: string | undefined
 
-  /** `life` tells the numbers of this process from those of others, `store` the places of one store's logs from others'. */
+  /** `life`: of the numbers of this process; `store`: of the places in the logs of its store. */
   constructor(life: string, store?: string) {
     this.#life = life
     this.#store = store
@@ -31,7 +31,7 @@ export class Frames {
 
   /**
    * What a reader says that it saw last: by its number in this life, or else by its place in the log; `isForeign`: neither
-   * can be told, so what came since then is not known.
+   * is known, nor what came since then.
    */
   cameBack(id: string | undefined): {
     readonly seen: Pick<Subscription, 'after' | 'since'>

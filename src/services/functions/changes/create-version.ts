@@ -153,7 +153,7 @@ async function copyOf({ store, type, who }: ChangeContext, copy: string): Promis
   const range = given ?? '*'
   if (!isRange(range)) throw new AppError('VALIDATION', `copy: "${range}" is not a range of versions`)
   const versions = (await store.indexed()).versions(type, name).filter((one) => isInRange(one.version, range))
-  const found = latestOf(versions, { undeployed: true })
+  const found = latestOf(versions, { includeUndeployed: true })
   if (found === undefined) throw noFunction(type, copy)
   refuseProtected(found, who)
   const manifest = { ...found.manifest, tags: found.tags }

@@ -41,18 +41,15 @@ export async function removeVersions(
   // either all of them may go, or none does
   for (const { found, then, isLater } of steps)
     if (then !== undefined && !isLater) await refuseUsed(context, found.value)
-  const done = steps.map((step) => carryOut(context, step, options))
-  const [now, later] = [done.filter((one) => !one.isLater), done.filter((one) => one.isLater)]
-  const going = together(
-    context,
-    name,
-    now.flatMap(({ plan }) => plan ?? []),
-  )
-  await context.commit(
-    done.flatMap(({ writes }) => writes),
-    going,
-    ...later.map(({ plan }) => plan),
-  )
+  const writes: Write[] = []
+  const [now, later]: readonly [Plan[], Plan[]] = [[], []]
+  for (const step of steps) {
+    const { changed, plan } = carryOut(context, step, options)
+    writes.push(...context.store.putting(changed, step.found.version))
+    if (plan !== undefined) (step.isLater ? later : now).push(plan)
+  }
+  const going = together(context, name, now)
+  await context.commit(writes, going, ...later)
   const label = version === undefined ? `'${name}'` : `version '${name}@${version}'`
   return {
     message: `${going === undefined ? 'Deprecated' : 'Removing'} ${context.noun} ${label}`,
@@ -72,25 +69,18 @@ function stepOf(found: Stored<FunctionRecord>, { force = false, reset = false, u
   return { found, then: type === 'plugs' ? 'keep' : 'remove', isLater: true }
 }
 
-interface Done {
-  readonly writes: readonly Write[]
-  readonly plan?: Plan | undefined
-  readonly isLater: boolean
-}
-
+/** The record as it becomes, and its jobs. */
 function carryOut(
   context: ChangeContext,
-  { found, then, isLater }: Step,
+  { found: { value: record }, then, isLater }: Step,
   { reset = false, comment }: RemoveOptions,
-): Done {
-  const { store, type } = context
-  const { value: record, version } = found
+): { readonly changed: FunctionRecord; readonly plan?: Plan | undefined } {
   const runtime = { name: record.manifest.runtime, version: record.runtimeVersion }
   if (isLater || then === undefined) {
-    const kind = type === 'plugs' ? 'cleanup' : 'undeploy'
+    const kind = context.type === 'plugs' ? 'cleanup' : 'undeploy'
     const plan = then && context.plan([kind], record, { operation: 'deprecate', runtime, then, delay: GRACE })
     const changed = updated(record, context.update('deprecate', { comment, plan }), { deprecated: true })
-    return { writes: store.putting(changed, version), plan, isLater }
+    return { changed, plan }
   }
   const plan = context.plan(['undeploy'], record, { operation: 'undeploy', runtime, then })
   const isDeprecated = !record.draft && !record.deprecated && !reset
@@ -99,7 +89,7 @@ function carryOut(
     ...(isDeprecated ? [context.update('deprecate', { comment })] : []),
   ]
   const changed = updated(record, updates, { status: 'undeploying', deprecated: isDeprecated || record.deprecated })
-  return { writes: store.putting(changed, version), plan, isLater }
+  return { changed, plan }
 }
 
 /** Several jobs are one of the type `batch`, which is over when all of them are. */

@@ -7,7 +7,7 @@ import { noFunction } from '../function-store.ts'
 import { type FunctionType, TYPE_NAMES } from '../function-type.ts'
 import { makeIssue, refuse } from '#kernel'
 import { RUNTIMES } from '../runtimes/catalog.ts'
-import { type Inclusion, isAllowed, latestOf } from './select-versions.ts'
+import { isAllowed, latestOf } from './select-versions.ts'
 import { defaultColor, type TagRecord } from './tags.ts'
 import { isInRange } from './versions.ts'
 import { readTagQuery } from './tag-query.ts'
@@ -68,7 +68,9 @@ export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery,
     if (!isNamed(name)) return []
     const matching = versions.filter(fits)
     if (!isLatest)
-      return matching.filter((one) => isAllowed(one, { ...include, undeployed: query.includeUndeployed !== false }))
+      return matching.filter((one) =>
+        isAllowed(one, { ...query, includeUndeployed: query.includeUndeployed !== false }),
+      )
     return latestOf(matching, include) ?? []
   })
   const { limit = DEFAULT_LIMIT, page, showTags } = query
@@ -90,11 +92,11 @@ export function relatedOf(
 ): RelatedVersions {
   const draft = latestOf(
     others.filter((one) => one.draft),
-    { draft: true, deprecated: true, undeployed: true },
+    { includeDraft: true, includeDeprecated: true, includeUndeployed: true },
   )
   const published = latestOf(
     others.filter((one) => !one.draft),
-    { undeployed: true },
+    { includeUndeployed: true },
   )
   const isOther = (one: FunctionRecord | undefined): one is FunctionRecord =>
     one !== undefined && one.version !== record.version
@@ -105,9 +107,8 @@ export function relatedOf(
 }
 
 /** Undeployed versions are left out unless the status or a flag admits them. */
-function inclusionOf({ includeDraft, includeDeprecated, includeUndeployed, ...query }: FunctionQuery): Inclusion {
-  const undeployed = includeUndeployed ?? query.status !== undefined
-  return { draft: includeDraft, deprecated: includeDeprecated, undeployed }
+function inclusionOf(query: FunctionQuery): InclusionQuery {
+  return { ...query, includeUndeployed: query.includeUndeployed ?? query.status !== undefined }
 }
 
 function nameTest({ name }: FunctionQuery): (name: string) => boolean {

@@ -1,30 +1,20 @@
 /** Which version of each name a listing shows. */
+import type { FunctionRecord } from '../function-record.ts'
+import type { InclusionQuery } from '../function-schema.ts'
 import { compareVersions } from './versions.ts'
 
-/** What the choice looks at. */
-export interface Selectable {
-  readonly name: string
-  readonly version: string
-  readonly draft: boolean
-  readonly deprecated: boolean
-  readonly status: string
-}
+type Selectable = Pick<FunctionRecord, 'name' | 'version' | 'draft' | 'deprecated' | 'status'>
 
-/** `true`: may be chosen as any other; `false`: is left out; undefined: only when there is nothing else. */
-export interface Inclusion {
-  readonly draft?: boolean | undefined
-  readonly deprecated?: boolean | undefined
-  /** undefined: left out */
-  readonly undeployed?: boolean | undefined
-}
-
-/** The latest version among those of one name; undefined when none may be shown. */
-export function latestOf<T extends Selectable>(versions: readonly T[], include: Inclusion): T | undefined {
+/**
+ * The latest version among those of one name; undefined when none may be shown. What is included may be chosen as any
+ * other; what is not is left out; without a word drafts and deprecated versions are chosen when there is nothing else.
+ */
+export function latestOf<T extends Selectable>(versions: readonly T[], include: InclusionQuery): T | undefined {
   const allowed = versions
     .filter((one) => isAllowed(one, include))
     .toSorted((a, b) => compareVersions(b.version, a.version))
-  const isDraft = (one: T): boolean => one.draft && include.draft !== true
-  const isDeprecated = (one: T): boolean => one.deprecated && include.deprecated !== true
+  const isDraft = (one: T): boolean => one.draft && include.includeDraft !== true
+  const isDeprecated = (one: T): boolean => one.deprecated && include.includeDeprecated !== true
   return (
     allowed.find((one) => !isDraft(one) && !isDeprecated(one)) ??
     allowed.find((one) => !isDraft(one)) ??
@@ -33,10 +23,10 @@ export function latestOf<T extends Selectable>(versions: readonly T[], include: 
   )
 }
 
-export function isAllowed({ draft, deprecated, status }: Selectable, include: Inclusion): boolean {
-  if (draft && include.draft === false) return false
-  if (deprecated && include.deprecated === false) return false
-  return status !== 'undeployed' || include.undeployed === true
+export function isAllowed({ draft, deprecated, status }: Selectable, include: InclusionQuery): boolean {
+  if (draft && include.includeDraft === false) return false
+  if (deprecated && include.includeDeprecated === false) return false
+  return status !== 'undeployed' || include.includeUndeployed === true
 }
 
 /** Without regard to case first. */

@@ -36,7 +36,9 @@ export interface Runtime {
 }
 
 const FROM_SOURCES = import.meta.url.endsWith('.ts')
-const NODE_HARNESS = here(FROM_SOURCES ? './node-plug.ts' : './node-plug.js')
+const NODE_HARNESS = fileURLToPath(
+  FROM_SOURCES ? new URL('./node-plug.ts', import.meta.url) : new URL('./node-plug.js', import.meta.url),
+)
 /** From sources: the library, the parser that it uses, and the names of its doors. */
 const SOURCES_OF_NODE_HARNESS = [
   NODE_HARNESS,
@@ -47,7 +49,9 @@ const SOURCES_OF_NODE_HARNESS = [
   here('../../../../node_modules/acorn'),
   here('../../../../package.json'),
 ]
-const NODE_WEB_HARNESS = here(FROM_SOURCES ? './node-web.ts' : './node-web.js')
+const NODE_WEB_HARNESS = fileURLToPath(
+  FROM_SOURCES ? new URL('./node-web.ts', import.meta.url) : new URL('./node-web.js', import.meta.url),
+)
 /** From sources: what it is made of, and the client with what that reads. */
 const SOURCES_OF_NODE_WEB_HARNESS = [
   here('.'),

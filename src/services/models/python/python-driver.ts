@@ -101,14 +101,13 @@ async function openModel(
     seesItself: framework === 'tensorflow',
     argument: { paths: runtime.paths, framework, file: join(folder, mainFileOf(framework)) },
   }
-  const process = new ModelProcess(options, pool, program)
   const drop = async (): Promise<void> => {
     await pool.release(program.key)
     await rm(folder, { recursive: true, force: true })
   }
   try {
     const { version, signatures, warnings } = described(await pool.call(program, 'describe', null))
-    const batcher = new CallBatcher({ send: (call) => process.call(call), breathe: options.breathe })
+    const batcher = new CallBatcher({ send: callsOf(options, pool, program), breathe: options.breathe })
     return {
       signatures,
       frameworkVersion: version,
@@ -150,53 +149,40 @@ interface OpenOptions extends PythonDriverOptions {
   readonly written: LastLines
 }
 
-/** The calls of one model's process. */
-class ModelProcess {
-  readonly #options: OpenOptions
-  readonly #pool: ProcessPool
-  readonly #program: Program
+/** Makes calls of one model's process. */
+function callsOf(
+  options: OpenOptions,
+  pool: ProcessPool,
+  program: Program,
+): (call: ModelCall) => Promise<readonly Json[]> {
   /** when its process ended, ms of the clock */
-  #ends: number[] = []
-  #gaveUp: AppError | undefined
-
-  constructor(options: OpenOptions, pool: ProcessPool, program: Program) {
-    this.#options = options
-    this.#pool = pool
-    this.#program = program
+  let ends: number[] = []
+  let gaveUp: AppError | undefined
+  const failed = (error: AppError, cause: CallFailure): AppError => {
+    if (cause === 'answered') return new AppError('MODEL_FAILED', `the model failed: ${error.message}`)
+    const message = error.message + options.written.of(program.key)
+    const now = options.clock()
+    ends = [...ends.filter((time) => now - time < ENDS_MS), now]
+    if (ends.length < MAX_ENDS) return new AppError('MODEL_FAILED', `the process of the model ended: ${message}`)
+    const text = `its process ended ${MAX_ENDS} times in a minute, last because ${message}`
+    gaveUp = new AppError('MODEL_FAILED', text, { cause: GAVE_UP })
+    return gaveUp
   }
-
-  async call(call: ModelCall): Promise<readonly Json[]> {
-    const { operation, signature = null, probabilities = false, instances } = call
+  return async ({ operation, signature = null, probabilities = false, instances }) => {
     for (let waits = 0; ; waits++) {
-      if (this.#gaveUp !== undefined) throw this.#gaveUp
+      if (gaveUp !== undefined) throw gaveUp
       try {
         const params = { operation, signature, probabilities, instances }
-        return valuesOf(await this.#pool.call(this.#program, 'call', params), operation)
+        return valuesOf(await pool.call(program, 'call', params), operation)
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'PLUG_FAILED') throw error
         const cause = error.cause as CallFailure
-        if (cause !== 'held back') throw this.#failed(error, cause)
+        if (cause !== 'held back') throw failed(error, cause)
         if (waits === MAX_WAITS) throw new AppError('NOT_READY', `Model not ready yet: ${error.message}`)
-        await this.#wait()
+        const { startsIn } = pool.state(program.key)
+        await new Promise<void>((resolve) => void options.later(startsIn + 1, resolve))
       }
     }
-  }
-
-  /** Until its process may be started again. */
-  #wait(): Promise<void> {
-    const { startsIn } = this.#pool.state(this.#program.key)
-    return new Promise((resolve) => void this.#options.later(startsIn + 1, resolve))
-  }
-
-  #failed(error: AppError, cause: CallFailure): AppError {
-    if (cause === 'answered') return new AppError('MODEL_FAILED', `the model failed: ${error.message}`)
-    const message = error.message + this.#options.written.of(this.#program.key)
-    const now = this.#options.clock()
-    this.#ends = [...this.#ends.filter((time) => now - time < ENDS_MS), now]
-    if (this.#ends.length < MAX_ENDS) return new AppError('MODEL_FAILED', `the process of the model ended: ${message}`)
-    const text = `its process ended ${MAX_ENDS} times in a minute, last because ${message}`
-    this.#gaveUp = new AppError('MODEL_FAILED', text, { cause: GAVE_UP })
-    return this.#gaveUp
   }
 }
 

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import type { Interpreter } from '#platform/sandbox'
 import type { Framework } from '../frameworks.ts'
 
@@ -85,7 +86,10 @@ type Told = readonly [
 
 async function lookAt(name: string, folder: string): Promise<PythonRuntime | undefined> {
   try {
-    const [path, prefix, version, paths, found] = await tell(join(folder, 'bin', 'python'))
+    const args = ['-I', '-c', TELL, JSON.stringify(PACKAGES)]
+    const limits = { env: {}, timeout: TELL_MS, killSignal: 'SIGKILL' } as const
+    const { stdout } = await promisify(execFile)(join(folder, 'bin', 'python'), args, limits)
+    const [path, prefix, version, paths, found] = JSON.parse(stdout) as Told
     const frameworks = Object.fromEntries(Object.entries(found).filter(([, one]) => one !== null))
     if (Object.keys(frameworks).length === 0) return undefined
     // the system's libraries are shown anyway; links of Debian's lead over its alternatives
@@ -95,14 +99,4 @@ async function lookAt(name: string, folder: string): Promise<PythonRuntime | und
   } catch {
     return undefined
   }
-}
-
-function tell(python: string): Promise<Told> {
-  return new Promise((resolve, reject) => {
-    const args = ['-I', '-c', TELL, JSON.stringify(PACKAGES)]
-    execFile(python, args, { env: {}, timeout: TELL_MS, killSignal: 'SIGKILL' }, (error, output) => {
-      if (error !== null) reject(new Error(error.message))
-      else resolve(JSON.parse(output) as Told)
-    })
-  })
 }

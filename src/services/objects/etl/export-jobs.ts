@@ -3,6 +3,7 @@ import { AppError, type Json } from '#kernel'
 import type { JobContext, JobHandler } from '#jobs'
 import type { Stored } from '#storage'
 import type { OperatedBroker } from '#services/broker/contract'
+import { MAX_TIME } from '#services/shared'
 import type { OperatedQueries } from '#services/queries/contract'
 import type { ObjectsService } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
@@ -39,14 +40,12 @@ export const EXPORTS = transferRecords<ExportRecord>('object_exports')
 export const EXPORT_JOB = 'objects.export'
 export const EXPORT_BUCKET = 'etl-export'
 const CSV = 'text/csv; charset=utf-8'
-/** epoch ms, either way */
-const LAST_TIME = 8_640_000_000_000_000
 /** exports of one host at once */
 const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly queries: () => OperatedQueries | undefined
+  readonly queries: (tenant: string) => OperatedQueries | undefined
   readonly broker: () => OperatedBroker | undefined
   /** epoch ms */
   readonly now: () => number
@@ -106,7 +105,7 @@ async function writeFile(
 async function historyOf(
   { broker }: ExportJobsOptions,
   { tenant, store, signal }: JobContext,
-  { resource, metrics, from = -LAST_TIME, until = LAST_TIME, csv }: Extract<ExportSource, { kind: 'history' }>,
+  { resource, metrics, from = -MAX_TIME, until = MAX_TIME, csv }: Extract<ExportSource, { kind: 'history' }>,
 ): Promise<AsyncIterable<Uint8Array>> {
   // what was posted before is exported
   await broker()?.readable(tenant)
@@ -125,7 +124,7 @@ async function answerOf(
   request: Exclude<ExportSource, { kind: 'history' }>,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string | Uint8Array>> {
-  const service = queries()
+  const service = queries(tenant)
   if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
   const source = request.kind === 'query' ? { query: request.query } : { stored: request.name }
   const { csv } = request

@@ -14,7 +14,7 @@ import { type ExportInfo, ExportRequest, type TransferQuery } from './transfer-s
 export interface TransfersOptions {
   readonly storage: Storage
   readonly queue: (tenant: string) => JobQueue
-  readonly queries: () => OperatedQueries | undefined
+  readonly queries: (tenant: string) => OperatedQueries | undefined
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -87,7 +87,7 @@ export class Transfers implements TransfersService {
       startExport: async (body) => {
         const sent = ExportRequest.read(body)
         const { query } = sent
-        const wrong = query === undefined ? [] : (queries()?.check(query) ?? [])
+        const wrong = query === undefined ? [] : (queries(tenant)?.check(query) ?? [])
         const issues = [...wrongTimes(sent), ...wrong.map(inQuery)]
         if (issues.length > 0) throw refuse('the export', issues)
         const request = sourceOf(sent)

@@ -62,7 +62,7 @@ export async function takePart(
     case 'complete': {
       const parts = readParts((await bodyBytes(content(), MAX_LIST, undefined)).toString())
       const expect = expectedByWrite(request.headers)
-      const { etag } = await uploads.complete(alias, key, part.upload, parts, expect === undefined ? {} : { expect })
+      const { etag } = await uploads.complete(alias, key, part.upload, parts, { expect })
       const location = `${request.protocol}://${request.host}${sent.path}`
       const text = xmlText('CompleteMultipartUploadResult', { Location: location, ...named, ETag: `"${etag}"` })
       return sendXml(reply.header('etag', `"${etag}"`), text)

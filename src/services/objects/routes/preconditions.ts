@@ -29,17 +29,11 @@ export function isOfKnown(header: string | string[] | undefined, { etag, modifie
   return Math.floor(modified / 1_000) * 1_000 === Date.parse(text)
 }
 
-/** What a write expects to be there; undefined for nothing in particular. */
-export function expectedByWrite(headers: Headers): WriteCondition | undefined {
+/** What a write expects to be there. */
+export function expectedByWrite(headers: Headers): WriteCondition {
   const match = tagsIn(headers['if-match'])
-  const noneMatch = tagsIn(headers['if-none-match'])
   const since = match === undefined ? timeOf(headers['if-unmodified-since']) : Number.POSITIVE_INFINITY
-  if (match === undefined && noneMatch === undefined && since === Number.POSITIVE_INFINITY) return undefined
-  return {
-    ...(match && { match }),
-    ...(noneMatch && { noneMatch }),
-    ...(since !== Number.POSITIVE_INFINITY && { unmodifiedSince: since }),
-  }
+  return { match, noneMatch: tagsIn(headers['if-none-match']), unmodifiedSince: since }
 }
 
 /** Etags of a header, without their quotes. */

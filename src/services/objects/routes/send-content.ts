@@ -41,9 +41,11 @@ export async function sendContent(
       reply.header('content-range', `bytes */${record.size}`)
       throw new S3Error('InvalidRange', 'The requested range is not satisfiable')
     }
-    if (request.method === 'HEAD') return sendHead(reply, record, part)
-    const content = await opened(admitted, record, part, tries)
-    if (content !== undefined) return send(reply, record, part, content)
+    const isHead = request.method === 'HEAD'
+    const content = isHead ? undefined : await opened(admitted, record, part, tries)
+    if (!isHead && content === undefined) continue
+    sized(reply, record.size, part)
+    return reply.send(content && Readable.from(content, { objectMode: false, highWaterMark: 1 }))
   }
 }
 
@@ -80,22 +82,6 @@ function describe(reply: FastifyReply, record: ObjectRecord, { grant }: Admitted
       throw new S3Error('InvalidArgument', `response-${name} has characters that no header may have`)
     reply.header(name, value)
   }
-}
-
-/** What the answer to a GET would have, without the content. */
-function sendHead(reply: FastifyReply, { size }: ObjectRecord, part: PartOfContent | undefined): FastifyReply {
-  sized(reply, size, part)
-  return reply.send()
-}
-
-function send(
-  reply: FastifyReply,
-  { size }: ObjectRecord,
-  part: PartOfContent | undefined,
-  content: AsyncIterable<Uint8Array>,
-): FastifyReply {
-  sized(reply, size, part)
-  return reply.send(Readable.from(content, { objectMode: false, highWaterMark: 1 }))
 }
 
 function sized(reply: FastifyReply, size: number, part: PartOfContent | undefined): void {

@@ -26,11 +26,10 @@ export async function takeContent(
   const length = lengthBounds(grant?.parameters.get(LENGTH_PARAMETER))
   checkSaid(headers.get('content-length'), length)
   if (key.endsWith('/')) return takeFolder(reply, admitted, headers.get('content-length'))
-  const expect = expectedByWrite(request.headers)
   const { etag } = await api.put(alias, key, checkedContent(headers, arriving(request.raw, later)), {
     ...describedBy(headers),
     length,
-    ...(expect !== undefined && { expect }),
+    expect: expectedByWrite(request.headers),
   })
   return reply.header('etag', `"${etag}"`).send()
 }

@@ -1,8 +1,7 @@
 /** Carries deliveries out: each attempt is noted, and after the last one the delivery ends with its error. */
 import { AppError, messageOf } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
-import type { Stored } from '#storage'
-import type { DeliveryError, DeliveryRecord } from './delivery-record.ts'
+import type { DeliveryRecord } from './delivery-record.ts'
 import { DELIVERY_JOB, type DeliveryEnd, type Outbox } from './outbox.ts'
 import { SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
@@ -65,37 +64,23 @@ async function run(options: DeliveryJobsOptions, context: JobContext): Promise<J
   }
   const attempts = stored.value.attempts + 1
   try {
-    const subscription = await subscriptionOf(options, stored, store)
+    const { subscription: key, change } = stored.value
+    const subscription = options.system.get(key) ?? (await store.collection(SUBSCRIPTIONS).get(key))?.value
     if (subscription === undefined) {
-      return await end({ state: 'failed', attempts: stored.value.attempts, lastError: gone(options.now()) })
+      const lastError = { time: options.now(), message: 'its subscription was removed' }
+      return await end({ state: 'failed', attempts: attempts - 1, lastError })
     }
-    await options.deliver(tenant, id, { subscription, change: stored.value.change }, signal)
+    await options.deliver(tenant, id, { subscription, change }, signal)
   } catch (error) {
     // the host stops: that is no attempt
     if (signal.aborted) throw error
-    const lastError = noted(error, options.now())
+    const message = messageOf(error).slice(0, MAX_MESSAGE)
+    const status = error instanceof Refused && { status: error.answered }
+    const lastError = { time: options.now(), message, ...status }
     if (attempts >= DELIVERY_ATTEMPTS) return end({ state: 'failed', attempts, lastError })
     const failed = outbox.deliveries.putting(id, { ...stored.value, attempts, lastError }, stored.version)
     await context.progress({ done: 0, total: 1 }, [failed])
     throw error
   }
   return end({ state: 'delivered', attempts })
-}
-
-async function subscriptionOf(
-  { system }: DeliveryJobsOptions,
-  { value }: Stored<DeliveryRecord>,
-  store: JobContext['store'],
-): Promise<SubscriptionRecord | undefined> {
-  const own = system.get(value.subscription)
-  return own ?? (await store.collection(SUBSCRIPTIONS).get(value.subscription))?.value
-}
-
-function gone(time: number): DeliveryError {
-  return { time, message: 'its subscription was removed' }
-}
-
-function noted(error: unknown, time: number): DeliveryError {
-  const message = messageOf(error).slice(0, MAX_MESSAGE)
-  return { time, message, ...(error instanceof Refused && { status: error.answered }) }
 }

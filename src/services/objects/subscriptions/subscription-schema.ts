@@ -16,9 +16,7 @@ import { asked, Links, ListedBucketSchema, orNull, PAGE_SIZE, STORE, Text } from
 
 const CHANNEL_TYPES = ['webscript', 'system'] as const
 const CHANNEL_METHODS = ['GET', 'PUT', 'POST'] as const
-export type ChannelMethod = (typeof CHANNEL_METHODS)[number]
 const CHANGE_EVENTS = ['put', 'delete'] as const
-export type ChangeEvent = (typeof CHANGE_EVENTS)[number]
 const DELIVERY_STATES = ['waiting', 'active', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 const AUTHENTICATION_METHODS = ['NONE', 'API_KEY', 'TOKEN', 'SERVICE_TOKEN', 'WEBSCRIPT'] as const

@@ -88,19 +88,21 @@ export class Execution {
     for (const [i, column] of columns.entries()) {
       const missing = (cells[i] ?? []).reduce<number>((sum, cell) => sum + (cell === null ? 1 : 0), 0)
       this.empty[i] = missing
-      const { aggregation, metric, interpolation } = column
+      const { aggregation, interpolation } = column
       if (missing === 0 || aggregation === undefined) continue
-      const properties = { resource: ownerOf(column), metric }
-      const series = `Series ${seriesText(column)}`
       if (missing === cells[i]?.length && (this.points[i] ?? 0) > 0 && isNumeric(aggregation.name)) {
-        const text = `${series} has no numbers: ${aggregation.name} passes over texts and truth values`
-        this.notes.push({ level: 'warning', text, properties })
+        this.#note(column, 'warning', ` has no numbers: ${aggregation.name} passes over texts and truth values`)
       } else if (interpolation === undefined) {
         const freq = line.grid?.grid.text ?? ''
-        const text = `${series}, aggregated on freq ${freq} contains ${missing} null values. These will NOT be interpolated`
-        this.notes.push({ level: 'warning', text, properties })
+        const text = `, aggregated on freq ${freq} contains ${missing} null values. These will NOT be interpolated`
+        this.#note(column, 'warning', text)
       }
     }
+  }
+
+  #note(column: ColumnPlan, level: Note['level'], text: string): void {
+    const properties = { resource: ownerOf(column), metric: column.metric }
+    this.notes.push({ level, text: `Series ${seriesText(column)}${text}`, properties })
   }
 
   async #fill({ times, cells }: RowTable): Promise<void> {
@@ -111,9 +113,8 @@ export class Execution {
       await this.#yielder.due()
       signal?.throwIfAborted()
       const done = fill(times, (cells[i] ?? []) as Cell[], column.interpolation)
-      if (!('lacking' in done)) continue
-      const text = `Series ${seriesText(column)} cannot be interpolated: ${done.lacking}. It is left as it is`
-      this.notes.push({ level: 'error', text, properties: { resource: ownerOf(column), metric: column.metric } })
+      if ('lacking' in done)
+        this.#note(column, 'error', ` cannot be interpolated: ${done.lacking}. It is left as it is`)
     }
     this.took.interpolate += machineTimers.elapsed() - since
   }

@@ -10,7 +10,6 @@ import type {
   OpenOptions,
   QueryMessage,
   QueryResult,
-  Readiness,
   ResourceSelector,
 } from '../contract.ts'
 import { expand } from '../query/expand.ts'
@@ -27,12 +26,12 @@ import { type RowBatch, rowSlices } from './row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
 
 export interface RunDependencies {
-  readonly tenant: string
   readonly store: Store
   /** epoch ms */
   readonly now: () => number
   readonly resources: () => ResourceSelector | undefined
-  readonly broker: () => Readiness | undefined
+  /** Samples that were acknowledged before can be read once it resolves. */
+  readonly readable: () => Promise<void>
   /** of all queries */
   readonly yielder: Yielder
 }
@@ -50,7 +49,7 @@ export interface Run {
 
 /** Reads and plans; nothing of the series is read before its batches are asked for. */
 export async function begin(
-  { tenant, store, now, resources, broker, yielder }: RunDependencies,
+  { store, now, resources, readable, yielder }: RunDependencies,
   query: unknown,
   options: ExecuteOptions,
 ): Promise<Run> {
@@ -58,13 +57,15 @@ export async function begin(
   const { overrides, signal, now: asked, resource } = options
   const at = asked ?? now()
   const plan = readQuery({ query: aboutResource(query, resource), ...(overrides && { overrides }), now: at })
-  const { columns, notes } = await expand(plan.series, tenant, resources())
+  const { columns, notes } = await expand(plan.series, resources())
   if (plan.render.upload && new Set(columns.map(ownerOf)).size > 1) {
     throw refuse('the query', [
       makeIssue('QUERY', '/render', ONE_RESOURCE, 'ask for one resource, or for another mode'),
     ])
   }
-  await readable(broker(), tenant)
+  await readable().catch((error: unknown) => {
+    throw asDataError(error)
+  })
   signal?.throwIfAborted()
   const seenUntil = asked === undefined ? undefined : asked - 1
   const execution = new Execution({ series: store.series, line: plan.line, columns, seenUntil, signal }, yielder)
@@ -150,14 +151,6 @@ export async function begun<T>(
 async function* reading(execution: Execution): AsyncGenerator<RowBatch> {
   try {
     yield* execution.batches()
-  } catch (error) {
-    throw asDataError(error)
-  }
-}
-
-async function readable(broker: Readiness | undefined, tenant: string): Promise<void> {
-  try {
-    await broker?.readable(tenant)
   } catch (error) {
     throw asDataError(error)
   }

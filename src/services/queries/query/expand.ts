@@ -14,13 +14,12 @@ type Selected = Extract<SeriesSource, { readonly kind: 'selected' }>
 /** Throws `TOO_LARGE` above 1,000 columns, and what the resources say of a selection that they cannot read. */
 export async function expand(
   series: readonly SeriesPlan[],
-  tenant: string,
   selector: ResourceSelector | undefined,
 ): Promise<Expansion> {
   const notes: string[] = []
   const columns: ColumnPlan[] = []
   for (const { source, ...one } of series) {
-    const owners = source.kind === 'listed' ? listed(source.resources) : await selected(source, tenant, selector, notes)
+    const owners = source.kind === 'listed' ? listed(source.resources) : await selected(source, selector, notes)
     for (const owner of owners) columns.push({ ...one, ...owner })
     if (columns.length > MAX_SERIES) {
       throw new AppError('TOO_LARGE', `the query has more than ${MAX_SERIES} series; select fewer resources`)
@@ -37,12 +36,11 @@ function listed(resources: readonly string[]): readonly Owner[] {
 
 async function selected(
   { selection, groupBy }: Selected,
-  tenant: string,
   selector: ResourceSelector | undefined,
   notes: string[],
 ): Promise<readonly Owner[]> {
   if (selector === undefined) throw new AppError('CLOSED', 'this host serves no resources to select from')
-  const found = await selector.select(tenant, selection, MAX_SERIES + 1)
+  const found = await selector.select(selection, MAX_SERIES + 1)
   if (found.length > MAX_SERIES) {
     throw new AppError('TOO_LARGE', `the selection finds more than ${MAX_SERIES} resources; select fewer`)
   }

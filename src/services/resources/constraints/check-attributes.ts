@@ -19,90 +19,90 @@ const MAX_SHOWN = 20
 
 export function checkAttributes(attributes: readonly Attribute[], value: object): readonly Failure[] {
   const failures: Failure[] = []
-  for (const failure of failuresOf(attributes, value, '')) {
-    failures.push(failure)
-    if (failures.length >= MAX_FAILURES) break
-  }
+  addFailures(failures, attributes, value, '')
   return failures
 }
 
-function* failuresOf(attributes: readonly Attribute[], value: object, path: string): Generator<Failure> {
+function addFailures(failures: Failure[], attributes: readonly Attribute[], value: object, path: string): void {
   for (const { name, required, type } of attributes) {
-    if (Object.hasOwn(value, name)) yield* typeFailures(type, ownValue(value, name), at(path, name), name)
-    else if (required) yield missing(at(path, name), name)
+    if (Object.hasOwn(value, name)) addOfType(failures, type, ownValue(value, name), at(path, name), name)
+    else if (required) add(failures, at(path, name), 'required', name, 'missing.')
   }
 }
 
 const isText = (value: unknown): boolean => typeof value === 'string'
-const KINDS: Readonly<Record<Exclude<AttributeType['type'], 'enum'>, readonly [string, (value: unknown) => boolean]>> =
-  {
-    numeric: ['a number', (value) => typeof value === 'number'],
-    string: ['a string', isText],
-    boolean: ['a boolean', (value) => typeof value === 'boolean'],
-    resourceRef: ['a reference to a resource', isPlainObject],
-    object: ['an object', isPlainObject],
-    array: ['a list', Array.isArray],
-  }
+const KINDS: Readonly<
+  Record<Exclude<AttributeType['type'], 'enum'>, { readonly expected: string; holds(value: unknown): boolean }>
+> = {
+  numeric: { expected: 'a number', holds: (value) => typeof value === 'number' },
+  string: { expected: 'a string', holds: isText },
+  boolean: { expected: 'a boolean', holds: (value) => typeof value === 'boolean' },
+  resourceRef: { expected: 'a reference to a resource', holds: isPlainObject },
+  object: { expected: 'an object', holds: isPlainObject },
+  array: { expected: 'a list', holds: Array.isArray },
+}
 
 /** `name`: of the property, in texts. */
-function* typeFailures(type: AttributeType, value: unknown, path: string, name: string): Generator<Failure> {
-  const fail = (keyword: string, must: string): Failure => failure(path, keyword, name, must, value)
+function addOfType(failures: Failure[], type: AttributeType, value: unknown, path: string, name: string): void {
   if (type.type === 'enum') {
-    if (!type.items.some((item) => item === value)) yield fail('enum', `must be one of ${shown(type.items)}.`)
-    return
+    if (type.items.some((item) => item === value)) return
+    return add(failures, path, 'enum', name, `must be one of ${shown(type.items)}.`, value)
   }
-  const [expected, isOfKind] = KINDS[type.type]
-  if (!isOfKind(value)) {
-    yield fail('type', `must be ${expected}.`)
-    return
-  }
+  const kind = KINDS[type.type]
+  if (!kind.holds(value)) return add(failures, path, 'type', name, `must be ${kind.expected}.`, value)
   if (type.type === 'numeric') {
     const { minimum = -Infinity, maximum = Infinity } = type
-    if (Number(value) < minimum) yield fail('minimum', `must be at least ${minimum}.`)
-    if (Number(value) > maximum) yield fail('maximum', `must be at most ${maximum}.`)
+    if (Number(value) < minimum) add(failures, path, 'minimum', name, `must be at least ${minimum}.`, value)
+    if (Number(value) > maximum) add(failures, path, 'maximum', name, `must be at most ${maximum}.`, value)
   } else if (type.type === 'string') {
     const { minLength = 0, maxLength = Infinity } = type
     const text = String(value)
     const length = text.length > maxLength || minLength > 0 ? lengthOf(text) : 0
-    const characters = (count: number): string => `${count} character${count === 1 ? '' : 's'}.`
-    if (length < minLength) yield fail('minLength', `must have at least ${characters(minLength)}`)
-    if (length > maxLength) yield fail('maxLength', `must have at most ${characters(maxLength)}`)
-  } else if (type.type === 'resourceRef') yield* referenceFailures(type, value as object, path)
-  else if (type.type === 'object') yield* failuresOf(type.attributes ?? [], value as object, path)
-  else if (type.type === 'array') yield* listFailures(type, value as readonly unknown[], path, name)
+    if (length < minLength) add(failures, path, 'minLength', name, `must have at least ${characters(minLength)}`, value)
+    if (length > maxLength) add(failures, path, 'maxLength', name, `must have at most ${characters(maxLength)}`, value)
+  } else if (type.type === 'resourceRef') addOfReference(failures, type, value as object, path)
+  else if (type.type === 'object') addFailures(failures, type.attributes ?? [], value as object, path)
+  else if (type.type === 'array') addOfList(failures, type, value as readonly unknown[], path, name)
 }
 
-function* referenceFailures({ attributes = [] }: Of<'resourceRef'>, value: object, path: string): Generator<Failure> {
+function addOfReference(failures: Failure[], type: Of<'resourceRef'>, value: object, path: string): void {
   const [target, place] = [ownValue(value, '$ref'), `${path}/$ref`]
-  if (target === undefined) yield missing(place, '$ref')
-  else if (!isText(target)) yield failure(place, 'type', '$ref', 'must be a string.', target)
+  if (target === undefined) add(failures, place, 'required', '$ref', 'missing.')
+  else if (!isText(target)) add(failures, place, 'type', '$ref', 'must be a string.', target)
   else if (!referredId(value))
-    yield failure(place, 'pattern', '$ref', 'must begin with /resources/ and name a resource.', target)
-  for (const key of attributes) if (!Object.hasOwn(value, key)) yield missing(at(path, key), key)
+    add(failures, place, 'pattern', '$ref', 'must begin with /resources/ and name a resource.', target)
+  for (const key of type.attributes ?? [])
+    if (!Object.hasOwn(value, key)) add(failures, at(path, key), 'required', key, 'missing.')
 }
 
-function* listFailures(
+function addOfList(
+  failures: Failure[],
   { minLength = 0, maxLength = Infinity, uniqueValues = false, contains = [], elementType }: Of<'array'>,
   values: readonly unknown[],
   path: string,
   name: string,
-): Generator<Failure> {
-  const fail = (keyword: string, must: string): Failure => failure(path, keyword, name, must, values)
-  if (values.length < minLength) yield fail('minItems', `must have at least ${minLength} values.`)
-  if (values.length > maxLength) yield fail('maxItems', `must have at most ${maxLength} values.`)
-  if (uniqueValues && !areUnique(values)) yield fail('uniqueItems', `must not have a value twice.`)
+): void {
+  if (values.length < minLength)
+    add(failures, path, 'minItems', name, `must have at least ${minLength} values.`, values)
+  if (values.length > maxLength) add(failures, path, 'maxItems', name, `must have at most ${maxLength} values.`, values)
+  if (uniqueValues && !areUnique(values))
+    add(failures, path, 'uniqueItems', name, `must not have a value twice.`, values)
   for (const wanted of contains)
-    if (!values.includes(wanted)) yield fail('contains', `must contain ${JSON.stringify(wanted)}.`)
+    if (!values.includes(wanted))
+      add(failures, path, 'contains', name, `must contain ${JSON.stringify(wanted)}.`, values)
   if (elementType === undefined) return
-  for (const [i, each] of values.entries()) yield* typeFailures(elementType, each, `${path}/${i}`, `${name}[${i}]`)
+  for (const [i, each] of values.entries()) {
+    if (failures.length >= MAX_FAILURES) return
+    addOfType(failures, elementType, each, `${path}/${i}`, `${name}[${i}]`)
+  }
 }
 
-function failure(path: string, keyword: string, name: string, must: string, value: unknown): Failure {
-  return { path, keyword, message: `Property ${name} ${must}`, value }
+function add(failures: Failure[], path: string, keyword: string, name: string, must: string, value?: unknown): void {
+  if (failures.length < MAX_FAILURES) failures.push({ path, keyword, message: `Property ${name} ${must}`, value })
 }
 
-function missing(path: string, name: string): Failure {
-  return failure(path, 'required', name, 'missing.', undefined)
+function characters(count: number): string {
+  return `${count} character${count === 1 ? '' : 's'}.`
 }
 
 function shown(items: readonly unknown[]): string {

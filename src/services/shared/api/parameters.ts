@@ -4,6 +4,12 @@ import { takesList } from '../http/check-query.ts'
 import { checked } from './check.ts'
 import { type Decoded, type Problem, refined } from './fields.ts'
 
+/** A parameter that may be there several times. */
+export const Texts = Type.Array(Type.String())
+export const Text = Type.String()
+export const Flag = Type.Boolean()
+export const Whole = Type.Integer({ minimum: 0 })
+
 export type Parameters<P extends TProperties> = Decoded<TObject<P>>
 
 /**

@@ -2,10 +2,10 @@
  * A route as a value: what it takes, who may ask it and what answers. Its types, the check of what it takes, and its
  * operation on the API page follow from it.
  */
-import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
-import type { TProperties, TSchema } from 'typebox'
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions, RouteShorthandOptions } from 'fastify'
+import { type TProperties, type TSchema, Type } from 'typebox'
 import type { Caller } from '#kernel'
-import { type Description, describing } from '../http/route-parts.ts'
+import { checkQuery } from '../http/check-query.ts'
 import type { Checked } from './check.ts'
 import type { Decoded } from './fields.ts'
 import { type Parameters, parameterReader } from './parameters.ts'
@@ -39,6 +39,26 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly body: Body
   readonly request: FastifyRequest
   readonly reply: FastifyReply
+}
+
+interface Description {
+  readonly summary: string
+  readonly body?: TSchema
+  /** every parameter that the route reads; a list may repeat */
+  readonly query?: Readonly<Record<string, TSchema>>
+  /** names of parameters besides those; each may repeat */
+  readonly otherQuery?: RegExp
+  /** names of the parts of the path */
+  readonly params: readonly string[]
+  /** by status; 200 unless said otherwise */
+  readonly answers?: Readonly<Record<number, TSchema>>
+  /** content types of the body, when not JSON alone */
+  readonly consumes?: readonly string[]
+  readonly produces?: readonly string[]
+  /** the route reads `If-Match` and `If-None-Match` */
+  readonly isConditional?: boolean
+  /** what its operation on the API page has besides */
+  readonly operation?: { readonly operationId?: string; readonly deprecated?: boolean }
 }
 
 type Shared = Omit<Description, 'params' | 'query' | 'body'>
@@ -117,14 +137,13 @@ export async function addRoutes<Api>(
   service: { as(caller: Caller): Api },
   { tag, errors, routes, addParsers }: RoutesOptions<Api>,
 ): Promise<void> {
-  const described = describing(tag, errors)
   await app.register((own, _options, done) => {
     // routes check what they take themselves, and answers have nothing left out that a schema does not know
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
     addParsers?.(own)
     for (const { method, path, aliases = [], scope, description, server = {}, answer } of routes) {
-      const { config, schema, ...options } = described(description)
+      const { config, schema, ...options } = optionsOf(description, tag, errors)
       for (const url of [path, ...aliases])
         own.route({
           ...options,
@@ -142,4 +161,34 @@ export async function addRoutes<Api>(
     }
     done()
   })
+}
+
+const CONDITIONS = Type.Object({
+  'If-Match': Type.Optional(Type.String({ description: 'only where what is there has this ETag; *: any' })),
+  'If-None-Match': Type.Optional(
+    Type.String({ description: 'only where what is there has another ETag; *: nothing is' }),
+  ),
+})
+
+/** Schemas are for readers: routes check what they take themselves; only names of parameters are checked here. */
+function optionsOf(description: Description, tag: string, errors: TSchema): RouteShorthandOptions {
+  const { summary, body, query, otherQuery, params, consumes, produces, isConditional = false, operation } = description
+  const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description
+  const texts = Object.fromEntries(params.map((name) => [name, Type.String()]))
+  return {
+    config: { ...(isConditional && { isConditional }) },
+    preHandler: checkQuery({ named: query ?? {}, ...(otherQuery && { others: otherQuery }) }),
+    schema: {
+      summary,
+      tags: [tag],
+      ...(body && { body }),
+      ...(query && { querystring: Type.Object(query) }),
+      ...(isConditional && { headers: CONDITIONS }),
+      ...(params.length > 0 && { params: Type.Object(texts) }),
+      ...(consumes && { consumes }),
+      ...(produces && { produces }),
+      ...operation,
+      response: { ...answers, '4xx': errors },
+    },
+  }
 }

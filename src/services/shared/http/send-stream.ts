@@ -3,7 +3,8 @@ import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from './media-types.ts'
 import { TextBody } from './text-body.ts'
-import type { Yielder } from '#kernel'
+import { Yielder } from '#kernel'
+import { machineTimers } from '#platform'
 import type { ServerEvent } from './server-event.ts'
 
 /** Comments of server-sent events. */
@@ -20,12 +21,11 @@ export function untilClosed(reply: FastifyReply): AbortSignal {
   return controller.signal
 }
 
+const turns = new Yielder(machineTimers)
+
 export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerEvent>): FastifyReply {
-  return reply
-    .type(`${EVENTS_MEDIA_TYPE}; charset=utf-8`)
-    .header('cache-control', 'no-cache')
-    .header('x-accel-buffering', 'no')
-    .send(Readable.from(eventTexts(events)))
+  // the first text lets the reader know that it is connected
+  return sendTexts(reply, events, { type: EVENTS_MEDIA_TYPE, turns, first: HERE, quiet: STILL_HERE, textOf: eventText })
 }
 
 export interface TextStreamOptions<T> {
@@ -76,48 +76,7 @@ async function* lineTexts(first: IteratorResult<unknown>, iterator: AsyncIterato
   }
 }
 
-async function* eventTexts(events: AsyncIterable<ServerEvent>): AsyncGenerator<string> {
-  // lets the reader know that it is connected
-  yield HERE
-  yield* withSignsOfLife(textsOf(events), STILL_HERE)
-}
-
-async function* textsOf(events: AsyncIterable<ServerEvent>): AsyncGenerator<string> {
-  for await (const event of events) yield eventText(event)
-}
-
-async function* withSignsOfLife(texts: AsyncIterable<string>, quiet: string): AsyncGenerator<string> {
-  const iterator = texts[Symbol.asyncIterator]()
-  try {
-    for (let next = iterator.next(); ;) {
-      const told = await orQuiet(next)
-      if (told === undefined) {
-        yield quiet
-        continue
-      }
-      if (told.done === true) return
-      yield told.value
-      next = iterator.next()
-    }
-  } finally {
-    await iterator.return?.()
-  }
-}
-
 /** An event as it goes over the wire. */
-export function eventText({ id, event, data }: ServerEvent): string {
+function eventText({ id, event, data }: ServerEvent): string {
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
-}
-
-/** Undefined when nothing came for a while. */
-async function orQuiet<T>(next: Promise<T>): Promise<T | undefined> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const quiet = new Promise<undefined>((resolve) => {
-    timer = setTimeout(() => resolve(undefined), SIGN_OF_LIFE_MS)
-  })
-  try {
-    return await Promise.race([next, quiet])
-  } finally {
-    clearTimeout(timer)
-  }
 }

@@ -1,7 +1,7 @@
 /** The alarms service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions, LightMyRequestResponse } from 'fastify'
 import type { AlarmForwarding, AlarmsApi, CauseReader } from '../../../../src/services/alarms/contract.ts'
-import { alarmsErrorBody } from '../../../../src/services/alarms/error-body.ts'
+import { errorBodyOfLines } from '../../../../src/services/shared/http/refusal.ts'
 import { alarmsRoutes } from '../../../../src/services/alarms/api.ts'
 import { createAlarmsService, type OperatedAlarmsService } from '../../../../src/services/alarms/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
@@ -73,7 +73,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
 
 /** An app that believes who the request says it is. */
 export function appOf(service: OperatedAlarmsService): Promise<FastifyInstance> {
-  return trustingApp(alarmsErrorBody, (app) => alarmsRoutes(app, { service }))
+  return trustingApp(errorBodyOfLines, (app) => alarmsRoutes(app, { service }))
 }
 
 /** As much of an alarm as must be there. */

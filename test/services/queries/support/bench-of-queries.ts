@@ -1,11 +1,7 @@
 /** The query service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import type {
-  QueriesApi,
-  OperatedQueries,
-  Readiness,
-  ResourceSelector,
-} from '../../../../src/services/queries/contract.ts'
+import type { Caller } from '../../../../src/kernel/caller.ts'
+import type { QueriesApi, OperatedQueries, ResourceSelector } from '../../../../src/services/queries/contract.ts'
 import { queriesErrorBody, queriesRoutes } from '../../../../src/services/queries/api.ts'
 import { createQueriesService } from '../../../../src/services/queries/service.ts'
 import type { SampleValue, Storage } from '../../../../src/storage/contract.ts'
@@ -33,18 +29,21 @@ export interface Bench extends AsyncDisposable {
 export interface BenchOptions {
   readonly storage?: Storage
   readonly resources?: ResourceSelector
-  readonly broker?: Readiness
+  readonly readable?: () => Promise<void>
 }
 
-export async function bench({ storage = openMemory(), resources, broker }: BenchOptions = {}): Promise<Bench> {
+export async function bench({ storage = openMemory(), resources, readable }: BenchOptions = {}): Promise<Bench> {
   const clock = { now: NOW }
-  const service = createQueriesService({
-    storage,
-    now: () => clock.now,
-    ...(resources && { resources: () => resources }),
-    ...(broker && { broker: () => broker }),
-  })
-  const app = await trustingApp(queriesErrorBody, (scope) => queriesRoutes(scope, { service }))
+  const of = (tenant: string): OperatedQueries =>
+    createQueriesService({
+      store: storage.tenant(tenant),
+      now: () => clock.now,
+      ...(resources && { resources: () => resources }),
+      ...(readable && { readable }),
+    })
+  const service = of('acme')
+  const reached = { as: (caller: Caller) => (caller.tenant === 'acme' ? service : of(caller.tenant)).as(caller) }
+  const app = await trustingApp(queriesErrorBody, (scope) => queriesRoutes(scope, { service: reached }))
   const close = async (): Promise<void> => {
     await app.close()
     await storage.close()

@@ -3,25 +3,40 @@ import { fastify, type FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
-import { describing, Text, Texts } from '../../../../src/services/shared/http/route-parts.ts'
+import { Text, Texts } from '../../../../src/services/shared/api/parameters.ts'
+import { addRoutes, routesOf } from '../../../../src/services/shared/api/route.ts'
 
+const from = Type.Optional(Text)
 let app: FastifyInstance
 let handled = 0
 beforeAll(async () => {
   app = fastify()
-  app.setValidatorCompiler(() => () => true)
   app.setErrorHandler((error, _request, reply) =>
     error instanceof AppError ? reply.code(error.status).send({ error: error.message }) : reply.code(500).send(error),
   )
-  const described = describing('test', Type.Object({ error: Text }))
-  const named = described({ summary: 'names', query: { from: Type.Optional(Text), id: Type.Optional(Texts) } })
-  const tagged = described({ summary: 'others', query: { from: Type.Optional(Text) }, otherQuery: /^tags\../ })
+  const route = routesOf<undefined>()
   const handler = (): string => `handled ${++handled}`
-  for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const) {
-    app.route({ method, url: '/named', ...named, handler })
-    app.route({ method, url: '/tagged', ...tagged, handler })
-    app.route({ method, url: '/none', ...described({ summary: 'nothing' }), handler })
-  }
+  const routes = (['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const).flatMap((method) => [
+    route({
+      method,
+      path: '/named',
+      scope: 'read',
+      summary: 'names',
+      query: { from, id: Type.Optional(Texts) },
+      handler,
+    }),
+    route({
+      method,
+      path: '/tagged',
+      scope: 'read',
+      summary: 'others',
+      query: { from },
+      otherQuery: /^tags\../,
+      handler,
+    }),
+    route({ method, path: '/none', scope: 'read', summary: 'nothing', handler }),
+  ])
+  await addRoutes(app, { as: () => undefined }, { tag: 'test', errors: Type.Object({}), routes })
   await app.ready()
 })
 afterAll(() => app.close())
