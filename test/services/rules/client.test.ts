@@ -153,16 +153,6 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     }
   })
 
-  it('runs a template line by line', async () => {
-    await api.templates.create(templateOf())
-    const data = [20, 93].map((temperature, i) => [{ resource: 'b', timestamp: NOON + i, temperature }])
-    const states: unknown[] = []
-    for await (const report of api.templates.run('overheating', { data, conf: { resource: 'b' } })) {
-      states.push(report.sensors['hot']?.state)
-    }
-    expect(states).toEqual(['COLD', 'HOT'])
-  })
-
   it('works off batches', async () => {
     await api.tasks.create(ruleOf())
     const request = { entity: 'task', action: 'stop', query: { ids: ['t1', 'nope'] } } as const

@@ -174,13 +174,6 @@ describe('the events of a task', () => {
     expect(rest.at(-1)?.event).toMatchObject({ type: 'fired', node: 'alarm' })
   })
 
-  it('begin with a gap when some are no longer known', async () => {
-    const { events, controller } = open('another-life.7')
-    const [gap] = await until(events, 'gap')
-    controller.abort()
-    expect(gap?.event).toEqual({ type: 'gap', task: 't1', time: NOON })
-  })
-
   it('end for a reader that lets too many wait, while the task goes on', async () => {
     const { events } = open()
     const first = events.next()

@@ -1,6 +1,7 @@
 /** Tasks of a host go their short way while nobody reads their events. */
 import { describe, expect, it } from 'vitest'
 import { definePlug, VirtualClock } from '../../../../src/index.ts'
+import { generatorHere } from '../../../../src/platform/generate.ts'
 import { openDurableRunner } from '../../../../src/services/rules/durable/durable-runner.ts'
 import { createRulesService } from '../../../../src/services/rules/service.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -34,7 +35,9 @@ async function host() {
   ]
   const storage = openMemory()
   const clock = new VirtualClock(0)
+  const generate = generatorHere()
   const runner = openDurableRunner({
+    ...(generate && { generate }),
     store: (tenant) => storage.tenant(tenant),
     plugs: () => plugs,
     scheduler: clock,
