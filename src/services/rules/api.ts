@@ -54,18 +54,26 @@ const forceStop = { forceStop: Type.Optional(Flag) }
 const includeHealth = { includeHealth: Type.Optional(Flag) }
 const entity = { 200: TaskEntitySchema }
 
-/** An operation of PATCH, with its parameters beside it. */
-const TaskOperationSchema = closed(
-  {
-    operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']),
-    command: Type.Optional(Type.Enum(BATCH_ACTIONS.filter((action) => !action.startsWith('update')))),
-    updates: Type.Optional(UpdatePluginsSchema.properties.updates),
-    templateVersion: Type.Optional(Version),
-    ...PROPERTIES,
-  },
+const command = Type.Enum(BATCH_ACTIONS.filter((action) => !action.startsWith('update')))
+const { updates } = UpdatePluginsSchema.properties
+const templateVersion = Type.Optional(Version)
+/** An operation of PATCH, with its parameters beside it: as it is checked, and as the API page shows it. */
+const TaskOperationSchema = closed({
+  operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']),
+  command: Type.Optional(command),
+  updates: Type.Optional(updates),
+  templateVersion,
+  ...PROPERTIES,
+})
+const OPERATIONS = Type.Union(
+  [
+    closed({ operation: Type.Enum(['command']), command, templateVersion }),
+    closed({ operation: Type.Enum(['updatePlugins']), updates }),
+    closed({ operation: Type.Enum(['updateProperties']), ...PROPERTIES }),
+  ],
   { title: 'TaskOperation' },
 )
-const TaskOperation = checked(
+const { read } = checked(
   refined(TaskOperationSchema, (body) => {
     const { operation, command, ...parameters } = body as Decoded<typeof TaskOperationSchema>
     if (operation === 'command' && command === undefined) return [{ at: '/command', message: 'is required' }]
@@ -73,6 +81,7 @@ const TaskOperation = checked(
   }),
   { subject: 'the change', ...ISSUE_TYPES },
 )
+const taskOperation = { schema: Type.Unsafe<Decoded<typeof TaskOperationSchema>>(OPERATIONS), read }
 
 const TASK_ROUTES = [
   route({
@@ -144,7 +153,7 @@ const TASK_ROUTES = [
     summary: 'Change the tasks that the query selects, and wait for it',
     query: TASK_LISTING,
     otherQuery: TAG_PARAMETERS,
-    body: TaskOperation,
+    body: taskOperation,
     answers: { 200: Type.Object({}, { additionalProperties: true, title: 'TaskOutcomes' }) },
     handler: async ({ api, request, body: { operation, command, ...actionParameters } }) => {
       const where = taskListing(request.query).where
