@@ -60,17 +60,24 @@ export function generatedRows(rows: RowStore, batch: RowEvents, generate: Genera
     const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
     return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured))
   }
-  const follow = made('row, what, message', source.follow())
+  let following: unknown
+  // a store without rows needs no code yet
+  const follow = (): unknown => (following ??= made('row, what, message', source.follow()))
   return {
     takeOne: (usual, others) => {
-      const own = { follow, usual, usualFields: usual.fields, others }
+      const own = { follow: follow(), usual, usualFields: usual.fields, others }
       return made('row, message', source.takeOne(usual.fields.names), own) as TakeOne
     },
     takePart: (part) =>
-      made('row, message, fields, part', source.takePart(part), { follow, table: part.table }) as TakePart,
+      made('row, message, fields, part', source.takePart(part), { follow: follow(), table: part.table }) as TakePart,
     takeAll: (part) =>
-      made('list, from, message, part, isFirst', source.takeAll(part), { follow, table: part.table }) as TakeAll,
-    follow: follow as RowCode['follow'],
+      made('list, from, message, part, isFirst', source.takeAll(part), {
+        follow: follow(),
+        table: part.table,
+      }) as TakeAll,
+    get follow() {
+      return follow() as RowCode['follow']
+    },
   }
 }
 

@@ -177,7 +177,7 @@ function plainProblem(error: SchemaError, value: unknown, schemas: readonly Desc
     case 'enum':
       return {
         message: `${shown(value)} is unknown`,
-        suggestion: `write one of ${error.params.allowedValues.join(', ')}`,
+        suggestion: `write ${error.params.allowedValues.length > 1 ? 'one of ' : ''}${error.params.allowedValues.join(', ')}`,
         fix: nearestOf(value, error.params.allowedValues),
       }
     case 'maxLength':
