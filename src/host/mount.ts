@@ -5,8 +5,16 @@
  * MOUNT-1 every route asks for credentials, unless its `config.access` says otherwise
  * MOUNT-2 a failed request is answered in the shape of its service, and tells nothing of the inside
  * MOUNT-3 no body is larger, deeper or of another type than its route reads
+ * MOUNT-4 every route of a service declares the scope that it asks for
  */
-import type { FastifyError, FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
+import type {
+  FastifyError,
+  FastifyInstance,
+  FastifyReply,
+  FastifyRequest,
+  HookHandlerDoneFunction,
+  RouteOptions,
+} from 'fastify'
 import { AppError } from '#kernel'
 import { authenticate, type AuthenticationDependencies } from './auth/authenticate.ts'
 import { errorHandler } from './errors.ts'
@@ -128,17 +136,27 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   for (const service of services) {
     await app.register(async (scope) => {
       const { errorBody = plainErrorBody } = service
+      const routes: RouteOptions[] = []
       known.watch(scope, errorBody)
       scope.addHook('onRoute', (route) => {
         route.schema = { tags: [service.name], ...route.schema }
+        routes.push(route)
       })
       validateStrictly(scope)
       scope.setErrorHandler(errorHandler(errorBody))
       await service.routes(scope)
+      requireScopes(service, routes)
     })
   }
   await mounting.open(closing.signal)
   for (const service of services) await service.start?.(closing.signal)
+}
+
+function requireScopes({ name }: HostedService, routes: readonly RouteOptions[]): void {
+  const unscoped = routes
+    .filter(({ config }) => config?.scope === undefined)
+    .map(({ method, url }) => `${String(method)} ${url}`)
+  if (unscoped.length > 0) throw new Error(`Routes of ${name} declare no scope: ${unscoped.join(', ')}`)
 }
 
 /** Asked on a connection that is kept: those that are open may still bring requests. */

@@ -54,6 +54,27 @@ describe("the host on somebody else's server", () => {
     expect([seen.statusCode, seen.headers.location]).toEqual([302, at('/docs/')])
   })
 
+  // Holds MOUNT-4
+  it('is not mounted with a route that declares no scope', async () => {
+    await using app = fastify()
+    const { service, ...parts } = making()
+    const open = {
+      ...service,
+      routes: async (own: FastifyInstance) => {
+        await service.routes(own)
+        own.get('/sample/unscoped', () => ({}))
+      },
+    }
+    const mounted = app.register(
+      (scope, options: HostOptions) =>
+        mountHost(scope, options, { ...parts, services: new Map([['sample', () => open]]) }),
+      given,
+    )
+    await expect(mounted).rejects.toThrow(
+      'Routes of sample declare no scope: GET /sample/unscoped, HEAD /sample/unscoped',
+    )
+  })
+
   it.each([
     [{}, 0],
     [{ demo: true }, 1],

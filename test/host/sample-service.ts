@@ -50,6 +50,9 @@ export function sampleService(name = 'sample'): SampleService {
       life.push('stop')
     },
     routes(app) {
+      app.addHook('onRoute', (route) => {
+        if (!route.url.endsWith('/unscoped')) route.config = { ...route.config, scope: 'read' }
+      })
       app.get(`/${name}/things`, ({ tenant, user }) => ({ tenant, user }))
       app.post(`/${name}/things`, { schema: { body: THING } }, async (request, reply) =>
         reply.code(201).send(request.body),
