@@ -58,6 +58,8 @@ export class ColumnarExecutor implements Executor, Batches {
   readonly #host: ExecutorHost
   readonly #generate: Generate
   readonly #batches = new Map<string, RuleBatch>()
+  /** those of rows whose messages are stamped, which note what each sensor has taken */
+  readonly #stamped = new Map<string, RuleBatch>()
   /** by settings, that of the rule that was asked for last */
   readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()
   readonly #fields: FieldsTable
@@ -94,7 +96,7 @@ export class ColumnarExecutor implements Executor, Batches {
   counted(own: Counts): Counts {
     const all = { ...own }
     all.steps += this.takenIncomplete
-    for (const { counts } of this.#batches.values()) {
+    for (const { counts } of this.#all()) {
       all.steps += counts.steps
       all.firings += counts.firings
       all.calls += counts.calls
@@ -107,7 +109,7 @@ export class ColumnarExecutor implements Executor, Batches {
   stats(): EngineStats {
     const why = { ...this.plain }
     let [all, vectorized] = [this.takenIncomplete, 0]
-    for (const { ways } of this.#batches.values()) {
+    for (const { ways } of this.#all()) {
       all += ways.taken
       vectorized += ways.vectorized
       why.answer += ways.opened
@@ -133,7 +135,7 @@ export class ColumnarExecutor implements Executor, Batches {
   }
 
   listenersChanged(): void {
-    for (const batch of this.#batches.values()) batch.listenersChanged()
+    for (const batch of this.#all()) batch.listenersChanged()
   }
 
   /** How a task can run as a row; undefined when it cannot. */
@@ -162,8 +164,7 @@ export class ColumnarExecutor implements Executor, Batches {
   #shared(fit: BatchFit | undefined): BatchFit | undefined {
     if (fit === undefined) return undefined
     const { key } = fit.shape
-    const { shape = fit.shape } =
-      this.#batches.get(batchKey(key, false)) ?? this.#batches.get(batchKey(key, true)) ?? {}
+    const { shape = fit.shape } = this.#batches.get(key) ?? this.#stamped.get(key) ?? {}
     return { shape, constants: fit.constants }
   }
 
@@ -194,10 +195,15 @@ export class ColumnarExecutor implements Executor, Batches {
     return this.#host.events.takesRecords || this.#host.keeps !== undefined
   }
 
+  *#all(): Iterable<RuleBatch> {
+    yield* this.#batches.values()
+    yield* this.#stamped.values()
+  }
+
   #batch(model: TaskModel, { shape }: BatchFit, isStamped: boolean): RuleBatch | undefined {
-    const key = batchKey(shape.key, isStamped)
-    const known = this.#batches.get(key)
-    if (known !== undefined || this.#batches.size >= MAX_BATCHES) return known
+    const batches = isStamped ? this.#stamped : this.#batches
+    const known = batches.get(shape.key)
+    if (known !== undefined || this.#batches.size + this.#stamped.size >= MAX_BATCHES) return known
     const batch = new RuleBatch(
       shape,
       model,
@@ -208,7 +214,7 @@ export class ColumnarExecutor implements Executor, Batches {
       this.#generate,
       isStamped,
     )
-    this.#batches.set(key, batch)
+    batches.set(shape.key, batch)
     return batch
   }
 
@@ -236,11 +242,6 @@ function isNewest({ state, model }: BatchTask, readings: Readings, message: Mess
   if (model.settings.reorderMs > 0 || model.settings.time !== 'event' || !isStamped(message)) return false
   const { time: own, lag = 0 } = newest.get(message.resource) ?? {}
   return own === time && clock === time + lag && newest.size === 1 && state.streams[0]?.at === time
-}
-
-/** Those of rows whose messages are stamped are apart: they note what each sensor has taken. */
-function batchKey(shape: string, isStamped: boolean): string {
-  return `${isStamped ? 'stamped' : 'plain'} ${shape}`
 }
 
 /** Nothing is open, and each sensor has a state, or had one. */
