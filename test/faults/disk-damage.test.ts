@@ -47,9 +47,18 @@ beforeAll(async () => {
   for (let i = 0; i < NOTE_COUNT; i++) await acme.collection(NOTES).put(`n${i}`, noteOf(i))
   await acme.log('inputs').append(0, [{ a: 1 }, { b: 2 }])
   await acme.blobs.put('plan', Buffer.alloc(400_000, 'plan '))
+  // until they are in chunks, the samples stand in the order of their arrival too, and survive damage of a chunk
+  await expect.poll(arrivals).toBe(0)
   await storage.close()
   writeFileSync(join(whole, 'token.key'), Buffer.alloc(32, 7).toString('base64url'))
 })
+
+function arrivals(): unknown {
+  const db = new DatabaseSync(join(whole, 'series.db'), { readOnly: true })
+  const row = db.prepare('SELECT count(*) AS count FROM arrivals').get()
+  db.close()
+  return row?.['count']
+}
 
 function copy(name: string): string {
   const data = join(folder, name)
