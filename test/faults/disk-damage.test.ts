@@ -12,6 +12,7 @@ import { AppError } from '../../src/kernel/errors.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import type { CollectionSpec, Sample, Storage } from '../../src/storage/contract.ts'
 import { ANY_TIME } from '../support/any-time.ts'
+import { until } from '../support/until.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-damage-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -48,7 +49,7 @@ beforeAll(async () => {
   await acme.log('inputs').append(0, [{ a: 1 }, { b: 2 }])
   await acme.blobs.put('plan', Buffer.alloc(400_000, 'plan '))
   // until they are in chunks, the samples stand in the order of their arrival too, and survive damage of a chunk
-  await expect.poll(arrivals).toBe(0)
+  await until(async () => arrivals() === 0)
   await storage.close()
   writeFileSync(join(whole, 'token.key'), Buffer.alloc(32, 7).toString('base64url'))
 })
