@@ -174,11 +174,11 @@ export const WALLS: readonly Wall[] = [
     pure: false,
     within: ['src/platform/sandbox/**'],
   },
-  // Code of the engine's texts, live time, seals: the machine's time and chance
+  // Code of the engine's texts, live time, seals, priorities of threads: the machine's time and chance
   {
     from: 'src/platform/**',
     doors: ['#kernel', '#core/spi'],
-    packages: ['rxjs', 'node:crypto', 'node:timers'],
+    packages: ['rxjs', 'node:crypto', 'node:os', 'node:timers'],
     pure: false,
   },
   {

@@ -2,7 +2,7 @@
  * The thread that alone writes series.db. A batch is one transaction; between batches it folds what arrived, when much has
  * or when nothing comes for a while. It works behind the others: who posts waits for the log, not for it.
  */
-import { getPriority, setPriority } from 'node:os'
+import { workInBackground } from '#platform'
 import { ChunkCompactor } from './chunk-compactor.ts'
 import { type Database, openWriter } from './database.ts'
 import { MessageWriter } from './message-writer.ts'
@@ -14,23 +14,6 @@ import type { AppendOperation, ExpireJob, RemoveJob, SeriesAnswer, SeriesOperati
 import { SERIES_FORM } from './series-form.ts'
 import { serveThread, type Trouble } from './serve-thread.ts'
 import { notWritten } from './failure.ts'
-
-/** of niceness; with so many it gets a quarter of a core that another thread wants too */
-const STEPS = 5
-const LAST = 19
-
-/**
- * Puts the calling thread behind the others of this process, for work that nobody waits for. On Linux alone: elsewhere
- * it would be the whole process. Where that is not allowed the thread works as all others do.
- */
-function workInBackground(): void {
-  if (process.platform !== 'linux') return
-  try {
-    setPriority(0, Math.min(getPriority(0) + STEPS, LAST))
-  } catch {
-    // a sandbox forbids it; nothing but speed depends on it
-  }
-}
 
 export interface SeriesWriterData {
   readonly file: string
@@ -189,7 +172,7 @@ class SeriesWriter {
 
 const NOTHING = { blocks: 0, samples: 0 }
 
-workInBackground()
+workInBackground(5)
 serveThread<readonly SeriesOperation[], readonly SeriesAnswer[]>(
   (data, trouble) => new SeriesWriter(data as SeriesWriterData, trouble),
 )

@@ -1,4 +1,6 @@
 /** Scripts of requests in threads: as in the process, but that the loop is left to others. */
+import { readdirSync, readFileSync } from 'node:fs'
+import { getPriority } from 'node:os'
 import { afterAll, describe, expect, it } from 'vitest'
 import { Sandbox } from '../../../src/core/language/script/sandbox.ts'
 import { compileScript } from '../../../src/core/language/script/script-source.ts'
@@ -139,3 +141,18 @@ console.log(await threads.do(work).catch(({ code }) => code), threads.running)`
 function disposable(threads: WorkThreads) {
   return { threads, [Symbol.asyncDispose]: () => threads.close() }
 }
+
+/** Of all threads of this process. */
+function niceness(): readonly number[] {
+  return readdirSync('/proc/self/task').map((thread) => {
+    const [, fields = ''] = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8').split(') ')
+    return Number(fields.split(' ')[16])
+  })
+}
+
+it.skipIf(process.platform !== 'linux')('threads work behind requests', async () => {
+  const own = getPriority()
+  await seen('return 1', inThread)
+  expect(niceness()).toContain(Math.min(own + 12, 19))
+  expect(getPriority()).toBe(own)
+})
