@@ -40,6 +40,7 @@ describe('tenants of a host that is alone', () => {
     const read = new Map<string, () => number>()
     const figures = figuresIn(read)
     figures.total('queries-executed', ({ queries }) => queries?.gauges().executed)
+    figures.total('brokers', ({ broker }) => broker && 1)
     const own: HostedService = {
       name: 'own',
       description: '',
@@ -63,7 +64,7 @@ describe('tenants of a host that is alone', () => {
     }
     const tenants = new OpenTenants({ storage: openMemory(), figures, data: '' })
     tenants.open([own, shared])
-    return { tenants, opened, executed: () => read.get('queries-executed')?.() }
+    return { tenants, opened, figures: () => [read.get('queries-executed')?.(), read.get('brokers')?.()] }
   }
 
   it('have services of their own once they are asked for, and share the others', () => {
@@ -76,7 +77,7 @@ describe('tenants of a host that is alone', () => {
     expect((acme.vault as unknown as { neighbours: () => unknown }).neighbours()).toBe(acme)
   })
 
-  it('are not made for whoever names one without credentials', () => {
+  it('are not opened by a name without credentials', () => {
     const { tenants, opened } = openHost()
     expect(tenants.find('nobodys')).toHaveProperty('broker')
     expect(tenants.find('nobodys')).not.toHaveProperty('vault')
@@ -86,8 +87,8 @@ describe('tenants of a host that is alone', () => {
   })
 
   it('count what is shared once, and what is their own each', () => {
-    const { tenants, executed: count } = openHost()
+    const { tenants, figures } = openHost()
     for (const name of ['acme', 'umbrella', 'acme']) tenants.of(name)
-    expect(count()).toBe(2)
+    expect(figures()).toEqual([2, 1])
   })
 })
