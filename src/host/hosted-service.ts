@@ -2,7 +2,7 @@
  * What a service gives to the host: the frame that every service stands in. The host adds what is the same for all:
  * authentication, limits, body reading, validation, error handling, the API page, metrics and a graceful stop.
  *
- * Not in here: what a service stores or whom it calls. Both are given to what each tenant has of it, by `open`.
+ * Not in here: what a service stores or whom it calls. `open` and `openShared` receive both.
  */
 import type { FastifyInstance } from 'fastify'
 import type { Led } from '#kernel'

@@ -1,4 +1,4 @@
-/** What the tenants of a host that is alone have: what they share from the start on, the rest of each once it is asked for. */
+/** The tenants of a single host: shared services from the start, services of one tenant on first use. */
 import type { Storage } from '#storage'
 import type { HostedService } from './hosted-service.ts'
 import type { TenantFigures } from './tenant-figures.ts'
@@ -22,7 +22,7 @@ export class OpenTenants implements Tenants {
     this.#options = options
   }
 
-  /** What tenants share of the services, to be started. Called once, before anything is asked of a tenant. */
+  /** The shared services, to be started. Called once, before `of`. */
   open(services: readonly HostedService[]): readonly OpenedService[] {
     const { storage, data, figures } = this.#options
     this.#services = services
@@ -41,7 +41,7 @@ export class OpenTenants implements Tenants {
     return all
   }
 
-  /** A tenant that was never asked for has what all share. */
+  /** Of a tenant that was never opened: the shared services. */
   find(tenant: string): ServiceRegistry {
     return this.#open.get(tenant) ?? this.#shared
   }

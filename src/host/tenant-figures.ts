@@ -1,4 +1,4 @@
-/** The figures of services that each tenant has for itself: one figure for all of them, counted also of those that are gone. */
+/** Metrics of services that exist once a tenant: one metric sums over the open tenants; totals keep what closed ones counted. */
 import type { ByStatus, Gauges, ReadingReason, Ways, Work } from './gauges.ts'
 import type { ServiceRegistry } from './wiring/service-registry.ts'
 

@@ -1,12 +1,12 @@
-/** Work in the background: done again when it was asked for meanwhile, and later when it failed. */
+/** Background work: runs again when it is woken meanwhile, and retries after a failure. */
 import type { StartTimer } from './start-timer.ts'
 
 export interface RepeatableWorkOptions {
   readonly work: () => Promise<void>
   readonly later: StartTimer
-  /** ms until what failed is done again */
+  /** ms until a retry */
   readonly retryMs: number
-  /** once for each pause */
+  /** called once for each retry */
   readonly failed: (error: unknown) => void
 }
 
@@ -25,14 +25,14 @@ export class RepeatableWork {
     return this.#isStopped
   }
 
-  /** Begins it, or has it done once more. Never waits. */
+  /** Starts a run, or one more after the run that is under way. Returns at once. */
   wake(): void {
     if (this.#isStopped) return
     this.#isAsked = true
     this.#running ??= this.#run()
   }
 
-  /** Something else failed that it mends. */
+  /** Schedules a retry after a failure elsewhere that a run repairs. */
   postpone(error: unknown): void {
     if (this.#isStopped || this.#cancelRetry !== undefined) return
     this.#options.failed(error)
@@ -42,7 +42,7 @@ export class RepeatableWork {
     })
   }
 
-  /** Resolves when it is not under way; what failed is not waited for. */
+  /** Resolves when no run is under way; does not wait for retries. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
@@ -62,7 +62,7 @@ export class RepeatableWork {
     } catch (error) {
       this.postpone(error)
     } finally {
-      // at once: who asks from here on begins it
+      // not later: `wake` from here on begins a new run
       this.#running = undefined
     }
   }

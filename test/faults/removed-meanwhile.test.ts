@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Job, JobContext, JobOutcome } from '../../src/jobs/contract.ts'
-import type { OperatedFunctions } from '../../src/services/functions/contract.ts'
+import type { InternalFunctions } from '../../src/services/functions/contract.ts'
 import type { FunctionRecord, FunctionUpdate } from '../../src/services/functions/function-record.ts'
 import { JOB_TYPES } from '../../src/services/functions/function-schema.ts'
 import { FunctionStore } from '../../src/services/functions/function-store.ts'
@@ -59,7 +59,7 @@ const CALLER = { tenant: 'acme', user: 'users/1' }
 let ids = 0
 const newId = (): string => `id${ids++}`
 
-function serviceOf(storage: Storage, registry: () => OperatedFunctions | undefined = () => undefined) {
+function serviceOf(storage: Storage, registry: () => InternalFunctions | undefined = () => undefined) {
   const drivers = [new TestDriver()]
   const service = createModelsService({ storage, drivers, now: () => 1_000, newId, seal: TEST_SEAL, registry })
   return { service, api: service.as(CALLER) }

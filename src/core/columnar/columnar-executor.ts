@@ -58,7 +58,7 @@ export class ColumnarExecutor implements Executor, Batches {
   readonly #host: ExecutorHost
   readonly #generate: Generate
   readonly #batches = new Map<string, RuleBatch>()
-  /** those of rows whose messages are stamped, which note what each sensor has taken */
+  /** batches of rows with stamped messages, which note what each sensor has taken */
   readonly #stamped = new Map<string, RuleBatch>()
   /** by settings, that of the rule that was asked for last */
   readonly #fits = new WeakMap<Graph, Map<string, KnownFit>>()

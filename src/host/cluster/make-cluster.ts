@@ -1,4 +1,4 @@
-/** Puts a host of a cluster together: what it has of its services by itself, and what each tenant has that is here. */
+/** Composes a host of a cluster: its services, and the services of each tenant that it holds. */
 import { createHmac } from 'node:crypto'
 import { AppError, decodedText } from '#kernel'
 import type { FollowedStream } from '#services/broker/contract'

@@ -4,8 +4,8 @@
  */
 import type { PlugServices } from '#core'
 import { AppError } from '#kernel'
-import type { OperatedFunctions } from '#services/functions/contract'
-import type { OperatedResources } from '#services/resources/contract'
+import type { InternalFunctions } from '#services/functions/contract'
+import type { InternalResources } from '#services/resources/contract'
 import { machineTimers } from '#platform'
 import type { Partition } from '#cluster'
 import type { BrokerQuestion, FollowedPart, FollowedStream } from '#services/broker/contract'
@@ -28,8 +28,8 @@ export interface HostedPartition extends Partition {
 }
 
 export interface FirstServices {
-  readonly resources: Pick<OperatedResources, 'discover' | 'lookup'>
-  readonly functions: Pick<OperatedFunctions, 'plugs' | 'call'>
+  readonly resources: Pick<InternalResources, 'discover' | 'lookup'>
+  readonly functions: Pick<InternalFunctions, 'plugs' | 'call'>
 }
 
 /** Plain JSON. */

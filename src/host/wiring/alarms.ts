@@ -2,8 +2,8 @@
 import { AppError } from '#kernel'
 import type { AlarmPort } from '#core'
 import type { PlainObject } from '#core/spi'
-import type { Alarm, AlarmForwarding, AlarmsApi, OperatedAlarms, CauseReader } from '#services/alarms/contract'
-import type { OperatedRules } from '#services/rules/contract'
+import type { Alarm, AlarmForwarding, AlarmsApi, InternalAlarms, CauseReader } from '#services/alarms/contract'
+import type { InternalRules } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
 /** Sensors of this channel hear alarms. */
@@ -12,9 +12,9 @@ const CHANNEL = 'alarm'
 const MAX_FOUND = 100
 
 /** What the plugs of a tenant ask; `alarms` is asked at each call. */
-export function alarmPort(tenant: string, alarms: () => OperatedAlarms | undefined): AlarmPort {
+export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefined): AlarmPort {
   const caller = { tenant, user: ENGINE }
-  const served = (): OperatedAlarms => {
+  const served = (): InternalAlarms => {
     const service = alarms()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no alarms')
     return service
@@ -74,7 +74,7 @@ export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
 }
 
 /** What the rules say of a node now; `rules` is asked at each call, null while there are none. */
-export function causeReader(rules: () => OperatedRules | undefined): CauseReader {
+export function causeReader(rules: () => InternalRules | undefined): CauseReader {
   return {
     explain: async (tenant, { task, node }) => {
       const inspection = rules()?.as({ tenant, user: ENGINE }).inspection

@@ -2,11 +2,11 @@
 import { AppError, isPlainObject, withoutWritten } from '#kernel'
 import type { Cause } from '#core/spi'
 import type { DataPort, Ports } from '#core'
-import type { BrokerApi, OperatedBroker, PostOptions } from '#services/broker/contract'
+import type { BrokerApi, InternalBroker, PostOptions } from '#services/broker/contract'
 
 const ENGINE = 'system/engine'
 
-type Broker = () => OperatedBroker | undefined
+type Broker = () => InternalBroker | undefined
 
 /** What the plugs of a tenant ask; `broker` is asked at each call. The execution's id keeps a repeated call from posting twice. */
 export function dataPort(tenant: string, broker: Broker): DataPort {

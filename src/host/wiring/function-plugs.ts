@@ -1,10 +1,10 @@
 /** Plugs of a tenant as its engine takes them: declared by their manifests, called in their own processes. */
 import { AppError, isPlainObject } from '#kernel'
 import { definePlug, type Plug, type PlugContext } from '#plug'
-import type { DeclaredProperty, DeployedPlug, OperatedFunctions } from '#services/functions/contract'
+import type { DeclaredProperty, DeployedPlug, InternalFunctions } from '#services/functions/contract'
 import type { PlugCallParams } from '#services/functions'
 
-type CallPlug = Pick<OperatedFunctions, 'call'>
+type CallPlug = Pick<InternalFunctions, 'call'>
 
 /**
  * The plug that stands for a deployed one. Its answers come later, so that the durable runner records each as an input:

@@ -1,10 +1,10 @@
-/** Makes services of a table and what a tenant has of them, and lets things go one after the other. */
+/** Makes the services of a table and of a tenant, and closes them in order. */
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 import type { SharedDependencies, SharedService, TenantDependencies } from './tenant-service.ts'
 
-/** Those that the options want, in the order of the table. Nothing of them works before their `start`. */
+/** The services that the options select, in the order of the table. None works before its `start`. */
 export async function makeServices(
   table: ServiceTable,
   dependencies: Omit<ServiceDependencies, 'serves'>,
@@ -20,7 +20,7 @@ export interface OpenedService extends SharedService {
   readonly name: string
 }
 
-/** What tenants share of the services, in their order. Nothing of it works before its `start`. */
+/** The shared services, in order. None works before its `start`. */
 export function openShared(services: readonly HostedService[], parts: SharedDependencies): readonly OpenedService[] {
   return services.flatMap((one) => {
     const opened = one.openShared?.(parts)
@@ -37,7 +37,7 @@ export function openShared(services: readonly HostedService[], parts: SharedDepe
   })
 }
 
-/** What one tenant has of the services for itself. */
+/** The services of one tenant. */
 export function openOwn(services: readonly HostedService[], parts: TenantDependencies): ServiceRegistry {
   return Object.assign({}, ...services.map((one) => one.open?.(parts))) as ServiceRegistry
 }
@@ -55,7 +55,7 @@ export async function closeAll(steps: readonly (() => void | Promise<void>)[]): 
   if (failures.length > 0) throw failures[0] as Error
 }
 
-/** What stops services in the order opposite to that of their making. */
+/** Steps that stop the services in reverse order. */
 export function stopping(services: readonly Pick<HostedService, 'stop'>[]): readonly (() => void | Promise<void>)[] {
   return services.map((one) => () => one.stop?.()).reverse()
 }

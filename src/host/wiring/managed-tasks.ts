@@ -1,7 +1,7 @@
 /** Managed tasks of resources over the rules service. Their mark are tags and the user who made them. */
 import { AppError, type Caller, isPlainObject } from '#kernel'
 import type { ManagedTasks, UnstartableTask, WantedTask } from '#services/resources/contract'
-import type { RulesApi, OperatedRules, TaskEntity, TaskSpecification } from '#services/rules/contract'
+import type { RulesApi, InternalRules, TaskEntity, TaskSpecification } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
 const MANAGED = 'managed'
@@ -14,7 +14,7 @@ const PAGE = 1000
 type Managed = Awaited<ReturnType<ManagedTasks['of']>>[number]
 
 /** `rules` is asked at each call: `CLOSED` while there are none. */
-export function managedTasks(rules: () => OperatedRules | undefined): ManagedTasks {
+export function managedTasks(rules: () => InternalRules | undefined): ManagedTasks {
   const api = (tenant: string): RulesApi => {
     const service = rules()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; tasks are made once it does')

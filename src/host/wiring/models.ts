@@ -1,14 +1,14 @@
 /** Rules and hosted models: what plugs ask of them. Calls of one turn are one batch where a model is run in batches. */
 import type { ModelPort } from '#core'
 import { AppError, type Json, type JsonObject } from '#kernel'
-import type { ModelsApi, OperatedModels } from '#services/models/contract'
+import type { ModelsApi, InternalModels } from '#services/models/contract'
 
 const ENGINE = 'system/engine'
 
 type Asked = Parameters<ModelPort['predict']>[0]
 
 /** What the plugs of a tenant ask; `models` is asked at each call. */
-export function modelPort(tenant: string, models: () => OperatedModels | undefined): ModelPort {
+export function modelPort(tenant: string, models: () => InternalModels | undefined): ModelPort {
   const apiOf = (): ModelsApi => {
     const service = models()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no models')

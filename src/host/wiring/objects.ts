@@ -2,14 +2,14 @@
 import { AppError, MAX_HOPS } from '#kernel'
 import type { Cause, PlainObject } from '#core/spi'
 import type { ObjectPort } from '#core'
-import type { ObjectCause, ObjectForwarding, ObjectRecord, OperatedObjects } from '#services/objects/contract'
+import type { ObjectCause, ObjectForwarding, ObjectRecord, InternalObjects } from '#services/objects/contract'
 
 const ENGINE = 'system/engine'
 /** Sensors of this channel hear changes of objects. */
 const CHANNEL = 'object'
 
 /** What the plugs of a tenant ask, with the rights of users; `objects` is asked at each call. */
-export function objectPort(tenant: string, objects: () => OperatedObjects | undefined): ObjectPort {
+export function objectPort(tenant: string, objects: () => InternalObjects | undefined): ObjectPort {
   const api = () => {
     const service = objects()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no objects')

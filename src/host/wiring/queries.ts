@@ -2,7 +2,7 @@
 import { AppError, type Json } from '#kernel'
 import type { QueryPort } from '#core'
 import type { ResourcesService } from '#services/resources/contract'
-import type { Overrides, OperatedQueries, ResourceSelector, RowSet, SelectedResource } from '#services/queries/contract'
+import type { Overrides, InternalQueries, ResourceSelector, RowSet, SelectedResource } from '#services/queries/contract'
 
 const ENGINE = 'system/engine'
 /** rows that a plug gets at most */
@@ -16,7 +16,7 @@ const PAGE = 100
  * What the plugs of a tenant ask; `queries` is asked at each call. The message that woke the rule is among what is found:
  * the time of the query is the first millisecond behind that of the task, and nothing later is seen.
  */
-export function queryPort(tenant: string, queries: () => OperatedQueries | undefined): QueryPort {
+export function queryPort(tenant: string, queries: () => InternalQueries | undefined): QueryPort {
   return {
     execute: async (source, { now, resource, taskResource }) => {
       const service = queries()

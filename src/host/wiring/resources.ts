@@ -2,7 +2,7 @@
 import type { PlainObject } from '#core/spi'
 import { jsonFault, type Ports, type ResourcePort } from '#core'
 import { AppError, type Caller, MAX_HOPS, ownValue } from '#kernel'
-import type { ListQuery, ResourceApi, OperatedResources } from '#services/resources/contract'
+import type { ListQuery, ResourceApi, InternalResources } from '#services/resources/contract'
 
 const ENGINE = 'system/engine'
 /** resources that plugs get at most, unless they ask for fewer */
@@ -11,14 +11,14 @@ const MAX_FOUND = 100
 /** Metadata of a tenant's resources, at once when they are in memory; none where no resources are served. */
 export function metadataOf(
   tenant: string,
-  resources: () => Pick<OperatedResources, 'lookup'> | undefined,
+  resources: () => Pick<InternalResources, 'lookup'> | undefined,
 ): NonNullable<Ports['metadata']> {
   return (resource) => resources()?.lookup(tenant, resource)
 }
 
 /** What the plugs of a tenant ask; `resources` is asked at each call. */
-export function resourcePort(tenant: string, resources: () => OperatedResources | undefined): ResourcePort {
-  const served = (): OperatedResources => {
+export function resourcePort(tenant: string, resources: () => InternalResources | undefined): ResourcePort {
+  const served = (): InternalResources => {
     const service = resources()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no resources')
     return service
@@ -48,7 +48,7 @@ export function resourcePort(tenant: string, resources: () => OperatedResources 
 }
 
 /** Bulk operations on resources and types, as those on tasks are asked for. */
-export function resourceBatches(resources: Pick<OperatedResources, 'as'>) {
+export function resourceBatches(resources: Pick<InternalResources, 'as'>) {
   return {
     takes: (body: unknown): boolean => {
       const entity = ownValue(body, 'entity')

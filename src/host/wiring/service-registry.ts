@@ -1,18 +1,18 @@
-/** How services find each other: those of one tenant, and those of a host what its tenants have of them. */
+/** How services find each other within a tenant, and how the host finds the services of a tenant. */
 import { readPartitionName } from '#cluster'
 import { AppError, type Caller } from '#kernel'
-import type { OperatedAlarms } from '#services/alarms/contract'
-import type { OperatedBroker } from '#services/broker/contract'
-import type { OperatedFunctions } from '#services/functions/contract'
-import type { OperatedConverter } from '#services/converter/contract'
-import type { OperatedModels } from '#services/models/contract'
-import type { OperatedObjects } from '#services/objects/contract'
-import type { OperatedSubscriptions, TransfersService } from '#services/objects'
-import type { OperatedQueries } from '#services/queries/contract'
-import type { OperatedResources } from '#services/resources/contract'
+import type { InternalAlarms } from '#services/alarms/contract'
+import type { InternalBroker } from '#services/broker/contract'
+import type { InternalFunctions } from '#services/functions/contract'
+import type { InternalConverter } from '#services/converter/contract'
+import type { InternalModels } from '#services/models/contract'
+import type { InternalObjects } from '#services/objects/contract'
+import type { InternalSubscriptions, TransfersService } from '#services/objects'
+import type { InternalQueries } from '#services/queries/contract'
+import type { InternalResources } from '#services/resources/contract'
 import type { HostedResources } from '#services/resources'
-import type { OperatedRules } from '#services/rules/contract'
-import type { OperatedVault } from '#services/vault/contract'
+import type { InternalRules } from '#services/rules/contract'
+import type { InternalVault } from '#services/vault/contract'
 import type { WebscriptsService } from '#services/webscripts/contract'
 import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
 
@@ -21,7 +21,7 @@ import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
  * here when they are called, not before, so that the order of making does not matter.
  */
 export interface ServiceRegistry {
-  rules?: OperatedRules
+  rules?: InternalRules
   runner?: TaskRunner
   /** what runs the tasks, as far as its figures are concerned */
   running?: {
@@ -29,18 +29,18 @@ export interface ServiceRegistry {
     /** messages and calls of rules that were refused because too many came of one arrival */
     readonly refusedDescendants: () => number
   }
-  broker?: OperatedBroker
-  resources?: OperatedResources
-  alarms?: OperatedAlarms
-  functions?: OperatedFunctions
+  broker?: InternalBroker
+  resources?: InternalResources
+  alarms?: InternalAlarms
+  functions?: InternalFunctions
   webscripts?: WebscriptsService
-  converter?: OperatedConverter
-  queries?: OperatedQueries
-  models?: OperatedModels
-  objects?: OperatedObjects
-  subscriptions?: OperatedSubscriptions
+  converter?: InternalConverter
+  queries?: InternalQueries
+  models?: InternalModels
+  objects?: InternalObjects
+  subscriptions?: InternalSubscriptions
   transfers?: TransfersService
-  vault?: OperatedVault
+  vault?: InternalVault
   /** what works beside the resources: commands for the broker, templates that tasks wait for */
   work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
   /** of one of several partitions of a tenant: what it takes from others and hands to them */
@@ -51,7 +51,7 @@ export interface ServiceRegistry {
 export interface Tenants {
   /** Of a tenant, or of one of its partitions (`partitionName`). Throws `FENCED` when it is not open here. */
   of(tenant: string): ServiceRegistry
-  /** For whoever asks without credentials, and may name any: undefined when it is known that no host has that tenant. */
+  /** For requests without credentials, which may name any tenant: undefined when it is known that none has that name. */
   find(tenant: string): ServiceRegistry | undefined
   /** of all that are open here */
   all(): Iterable<ServiceRegistry>

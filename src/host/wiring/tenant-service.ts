@@ -26,12 +26,12 @@ export interface SharedDependencies {
 
 /** The life of such a service. */
 export interface SharedService {
-  /** why it is not as well as it should be, for /health; undefined: it is */
+  /** why it is degraded, for /health; undefined: it is not */
   readonly trouble?: () => string | undefined
-  /** what somebody should mend though the host is well, for /health: a sentence each */
+  /** what the operator should fix although the host works, for /health: a sentence each */
   readonly warnings?: () => readonly string[]
   /** Before the first request. The signal aborts when answers that never end must end. */
   start?(closing: AbortSignal): Promise<void>
-  /** After the last answer: finish, flush, let go. Called once, even when `start` failed or never came. */
+  /** After the last answer: drain, flush, release. Called once, even when `start` failed or never came. */
   stop?(): void | Promise<void>
 }

@@ -2,7 +2,7 @@
 import { createBuiltins } from '#plugins'
 import { createRegistry, type PlugServices, type Ports, type Template } from '#core'
 import type { Interpreter } from '#core/sandbox'
-import type { OperatedFunctions } from '#services/functions/contract'
+import type { InternalFunctions } from '#services/functions/contract'
 import { type DirectRuns, runsHere } from '#services/rules'
 import { AppError, messageOf } from '#kernel'
 import type { Plug } from '#plug'
@@ -84,7 +84,7 @@ function portsBehind({ ports }: RulesContext, ask: CallingThread): Ports {
   ) as Ports
 }
 
-function functionsBehind(ask: CallingThread): Pick<OperatedFunctions, 'call'> {
+function functionsBehind(ask: CallingThread): Pick<InternalFunctions, 'call'> {
   return {
     call: (_tenant, name, version, params, { signal }) =>
       ask.later('functions', 'call', [name, version, params], signal),

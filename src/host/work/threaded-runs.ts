@@ -2,7 +2,7 @@
 import type { PlugServices, Ports } from '#core'
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
-import type { DeployedPlug, OperatedFunctions } from '#services/functions/contract'
+import type { DeployedPlug, InternalFunctions } from '#services/functions/contract'
 import type { InvocationReport, RunsElsewhere } from '#services/rules'
 import type { RulesContext, WorkInputs, WorkName } from './work-inputs.ts'
 import type { ServiceRequest } from './work-messages.ts'
@@ -58,7 +58,7 @@ export interface ThreadedRunsDependencies {
   readonly services: PlugServices
   readonly ports: Ports
   readonly deployed: () => readonly DeployedPlug[]
-  readonly functions: () => Pick<OperatedFunctions, 'call'> | undefined
+  readonly functions: () => Pick<InternalFunctions, 'call'> | undefined
   readonly plugs: Pick<ThreadPlugs, 'modules' | 'onlyHere' | 'failed'>
   /** epoch ms */
   readonly now: () => number

@@ -154,7 +154,7 @@ const ROUTES = [
   }),
 ]
 
-/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service. */
 export function alarmsRoutes(app: FastifyInstance, { service }: { service: AlarmsService }): Promise<void> {
   return addRoutes(app, service, { tag: 'alarms', errors: ErrorSchema, routes: ROUTES })
 }

@@ -25,8 +25,8 @@ export interface AlarmsService {
   as(caller: Caller): AlarmsApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedAlarms extends AlarmsService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalAlarms extends AlarmsService {
   /**
    * For rules: clears whatever is open of a source and type, also under keys of their own, and gives those alarms. One
    * operation: what is raised of that source and type is raised before it or after it. The same effect again gives the

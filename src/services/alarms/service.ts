@@ -12,7 +12,7 @@ import type {
   AlarmEvent,
   AlarmForwarding,
   AlarmsApi,
-  OperatedAlarms,
+  InternalAlarms,
   CauseReader,
 } from './contract.ts'
 import type { LiveEvent } from './event-tail.ts'
@@ -37,7 +37,7 @@ export interface AlarmsOptions {
 }
 
 /** The service, and what its clock does. */
-export interface OperatedAlarmsService extends OperatedAlarms {
+export interface OperatedAlarmsService extends InternalAlarms {
   /** Clears, escalates and lets go what is due by now, and resolves when that is done. */
   keepHouse(): Promise<void>
   /** Resolves when what was asked so far is done, batch operations and events for the engine too. */
@@ -121,7 +121,7 @@ class Alarms implements OperatedAlarmsService {
     await Promise.all([...this.#opened.values()].map(({ tail }) => tail.idle()))
   }
 
-  gauges(): ReturnType<OperatedAlarms['gauges']> {
+  gauges(): ReturnType<InternalAlarms['gauges']> {
     return { openBatches: this.#jobs.open, eventStreams: this.#streams }
   }
 

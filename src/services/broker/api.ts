@@ -50,7 +50,7 @@ export interface BrokerRoutes {
   readonly service: BrokerService
   /** of this process alone, in ids of server-sent events: letters and digits */
   readonly life: string
-  /** of this store alone, likewise; undefined: it does not last, and readers that come back to another process start over */
+  /** of this store alone, likewise; undefined: the store does not last, and readers that reconnect to another process start over */
   readonly store?: string | undefined
   /** bytes of a frame of a WebSocket */
   readonly frameBytes: number
@@ -61,7 +61,7 @@ export interface BrokerRoutes {
 /** ms that a client has to answer the closing of its socket */
 const FAREWELL_MS = 1_000
 
-/** Adds every route of the broker, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the broker. */
 export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes): Promise<void> {
   const { service, life, store, frameBytes, every = machineTimers.every } = options
   const streaming = { frames: new Frames(life, store), open: new OpenStreams() }
@@ -261,7 +261,7 @@ const ROUTES = [
     method: 'DELETE',
     path: '/resources/:id',
     scope: 'operate',
-    summary: 'Forget messages and series of a resource, all or those of a range; with `metrics` only these series',
+    summary: 'Delete messages and series of a resource, all or of a range; with `metrics` only these series',
     query: { ...FROM_UNTIL, onlytimeseries: Type.Optional(Type.Boolean()), metrics: Type.Optional(Text) },
     answers: removed,
     handler: async ({ api, params: { id }, query: { onlytimeseries = false, metrics: names = '', ...range } }) => {

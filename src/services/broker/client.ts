@@ -1,6 +1,6 @@
 /**
  * The broker over fetch: the same contract, for tests and for other processes. Errors are the same AppErrors, as far as
- * the wire tells them apart. Types of answers are those of the contract; the client does not check them again.
+ * the wire tells them apart. Answers have the types of the contract; the client does not check them.
  */
 import { AppError } from '#kernel'
 import { EVENTS_MEDIA_TYPE, type Http, pathOf, serverEvents, typed } from '#services/shared/client'

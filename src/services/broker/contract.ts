@@ -30,8 +30,8 @@ export interface BrokerService {
   as(caller: Caller): BrokerApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedBroker extends BrokerService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalBroker extends BrokerService {
   /**
    * Resolves when all that was posted before can be read. Rules wait for it before they read, because they hear of a
    * message before its poster is answered (BROKER-2). Rejects with `STORE` as reads do.

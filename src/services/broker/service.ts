@@ -5,7 +5,7 @@ import { machineTimers } from '#platform'
 import type {
   BrokerGauges,
   BrokerQuestion,
-  OperatedBroker,
+  InternalBroker,
   Channel,
   FollowedPart,
   FollowedStream,
@@ -15,10 +15,10 @@ import type { IngestLimits } from './posting/ingest-queue.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
 import { NO_BOUNDS } from './posting/time-bounds.ts'
 import type { LagLimits } from './posting/series-projector.ts'
-import { type SharedDependencies, TenantBroker } from './tenant-broker.ts'
+import { type CommonDependencies, TenantBroker } from './tenant-broker.ts'
 
 /** Whatever is absent is not there, or as below. */
-export interface BrokerDependencies extends Partial<Omit<SharedDependencies, 'now' | 'limits' | 'lag'>> {
+export interface BrokerDependencies extends Partial<Omit<CommonDependencies, 'now' | 'limits' | 'lag'>> {
   readonly storage: Storage
   readonly now: () => number
   readonly limits?: Partial<IngestLimits>
@@ -49,12 +49,12 @@ const AT_ONCE = 8
 const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 }
 const LIMITS: IngestLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
-export function createBrokerService(dependencies: BrokerDependencies): OperatedBroker {
+export function createBrokerService(dependencies: BrokerDependencies): InternalBroker {
   return new Service(dependencies)
 }
 
-class Service implements OperatedBroker {
-  readonly #given: SharedDependencies & Required<Pick<BrokerDependencies, 'storage' | 'every'>>
+class Service implements InternalBroker {
+  readonly #given: CommonDependencies & Required<Pick<BrokerDependencies, 'storage' | 'every'>>
   readonly #tenants = new Map<string, TenantBroker>()
   #stopSweeps: (() => void) | undefined
   #sweeping: Promise<void> | undefined
@@ -64,7 +64,7 @@ class Service implements OperatedBroker {
     this.#given = { ...DEFAULTS, ...dependencies, limits: { ...LIMITS, ...limits }, lag: { ...LAG, ...lag } }
   }
 
-  as({ tenant }: Parameters<OperatedBroker['as']>[0]): ReturnType<OperatedBroker['as']> {
+  as({ tenant }: Parameters<InternalBroker['as']>[0]): ReturnType<InternalBroker['as']> {
     return this.#tenant(tenant).api
   }
 
@@ -144,7 +144,7 @@ class Service implements OperatedBroker {
       try {
         await tenant.sweep()
       } catch (error) {
-        this.#given.report(`tenant ${name}: the sweep goes on later: ${messageOf(error)}`)
+        this.#given.report(`tenant ${name}: the sweep is retried later: ${messageOf(error)}`)
       }
     }
     this.#sweeping = undefined

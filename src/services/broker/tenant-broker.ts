@@ -60,7 +60,7 @@ class LogTrim {
 }
 
 /** What the brokers of all tenants of a host have in common. */
-export interface SharedDependencies {
+export interface CommonDependencies {
   /** epoch ms */
   readonly now: () => number
   /** ms since some moment, whatever the clock is set to */
@@ -77,13 +77,13 @@ export interface SharedDependencies {
   /** A number that no stream has reached whose numbers readers may still have, since a broker was here before. */
   readonly toldUpTo: () => number
   readonly bounds: TimeBounds
-  /** Something of a message was not taken as it came. `about`: whose; lines of the same one are told sparingly. */
+  /** Logs that a part of a message was changed or dropped, rate-limited by `about`. */
   readonly odd: (what: string, about: string, details: Readonly<Record<string, unknown>>) => void
-  /** Something that nobody waits for went wrong; one line. */
+  /** Logs a failure without a caller to return it to; one line. */
   readonly report: (what: string) => void
 }
 
-export interface TenantBrokerDependencies extends SharedDependencies {
+export interface TenantBrokerDependencies extends CommonDependencies {
   readonly tenant: string
   readonly store: Store
 }

@@ -33,7 +33,7 @@ import {
 
 const MAX_PARTS = 10
 
-/** The parts of a form by name; each is JSON but for the topic, which is a text by itself. */
+/** The parts of a form by name; each is JSON except the topic, which is a text. */
 class Form extends Map<string, string | Payload> {}
 
 async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
@@ -158,7 +158,7 @@ const ROUTES = [
     method: 'POST',
     path: '/converter/:name/rejected',
     scope: 'operate',
-    summary: 'Try rejected payloads again, all of them or those that are named',
+    summary: 'Retry rejected payloads, all of them or the named ones',
     body: retry,
     answers: { 200: RetriedSchema },
     handler: ({ api, params, body }) => api.rejected.retry(params.name, body.ids),
@@ -167,7 +167,7 @@ const ROUTES = [
     method: 'DELETE',
     path: '/converter/:name/rejected/:id',
     scope: 'operate',
-    summary: 'Give up a rejected payload',
+    summary: 'Discard a rejected payload',
     answers: { 204: Type.Null() },
     handler: async ({ api, params, reply }) => {
       await api.rejected.remove(params.name, params.id)
@@ -176,7 +176,7 @@ const ROUTES = [
   }),
 ]
 
-/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service. */
 export function converterRoutes(app: FastifyInstance, { service }: { service: ConverterService }): Promise<void> {
   return addRoutes(app, service, {
     tag: 'converter',

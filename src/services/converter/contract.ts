@@ -32,8 +32,8 @@ export interface ConverterService {
   as(caller: Caller): ConverterApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedConverter extends ConverterService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalConverter extends ConverterService {
   /**
    * A message on a topic of MQTT. Resolves to true when it is durable, forwarded or among the rejected payloads, and to
    * false when no converter has that topic. Rejects when it should come again.

@@ -131,7 +131,7 @@ export const RetriedSchema = Type.Object(
   { forwarded: Type.Array(Text), failed: Type.Array(Type.Object({ id: Text, error: Text })) },
   { title: 'RejectedRetried' },
 )
-/** Forwarded ones are no longer in the list. */
+/** Forwarded payloads leave the list. */
 export interface Retried extends Decoded<typeof RetriedSchema> {}
 
 export const ErrorSchema = Type.Object(

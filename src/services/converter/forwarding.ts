@@ -1,13 +1,13 @@
 /** Hands what was converted to the broker, in one post, and to the resources, in one change of each. */
 import { AppError, type Caller, type JsonObject, messageOf } from '#kernel'
-import type { OperatedBroker, PostOptions } from '#services/broker/contract'
+import type { InternalBroker, PostOptions } from '#services/broker/contract'
 import type { ResourcesService } from '#services/resources/contract'
 import type { Converted } from './converter-schema.ts'
 import { attributesByResource } from './stored.ts'
 
 export interface Neighbours {
   /** Asked when they are needed: they may be made later, or not at all. */
-  readonly broker: () => OperatedBroker | undefined
+  readonly broker: () => InternalBroker | undefined
   readonly resources: () => ResourcesService | undefined
 }
 

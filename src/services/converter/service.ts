@@ -5,7 +5,7 @@ import type { Store } from '#storage'
 import { isAddressable, issueLine, NOT_ADDRESSABLE, parsePayload, Payload, payloadValue } from '#services/shared'
 import type { Conversions, ConversionsElsewhere, ConversionWork, Input } from './conversion.ts'
 import { Converters } from './converters.ts'
-import type { ConverterApi, ConverterGauges, OperatedConverter } from './contract.ts'
+import type { ConverterApi, ConverterGauges, InternalConverter } from './contract.ts'
 import {
   type Converted,
   type Converter,
@@ -35,11 +35,11 @@ export interface ConverterDependencies extends Neighbours {
 /** What is for the payload alone: it comes again as it is, and is refused again. */
 const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
 
-export function createConverterService(dependencies: ConverterDependencies): OperatedConverter {
+export function createConverterService(dependencies: ConverterDependencies): InternalConverter {
   return new Service(dependencies)
 }
 
-class Service implements OperatedConverter {
+class Service implements InternalConverter {
   readonly #dependencies: ConverterDependencies
   readonly #converters: Converters
   readonly #rejectedPayloads: RejectedPayloads

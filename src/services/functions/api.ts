@@ -182,7 +182,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
       method: 'POST',
       path: `${paths.version}/publish`,
       scope: 'publish',
-      summary: 'Make a draft a version that is used and that nobody changes',
+      summary: 'Publish a draft as an immutable version',
       query: { ...PUBLISH_QUERY, ...WAITING },
       answers: { 201: ChangeSchema, 202: ChangeSchema },
       handler: ({ api, params: { name, version }, query, reply }) =>
@@ -376,7 +376,7 @@ function tagRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   return ([paths.one, paths.version] as const).flatMap((path) => {
     const what = `${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`
-    // of one version there is no scope
+    // one version has no scope
     const query = path === paths.one ? SCOPE : ({} as typeof SCOPE)
     const setting = (method: 'PUT' | 'PATCH', kind: 'set' | 'add', doing: string, asked: typeof SCOPE) =>
       route({
@@ -463,7 +463,7 @@ interface RegistryRouting {
   readonly revision: string
 }
 
-/** Adds every route of the service, in scopes of their own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service, each kind in a scope of its own. */
 export async function functionsRoutes(
   app: FastifyInstance,
   { service, now, revision }: RegistryRouting,
@@ -524,7 +524,7 @@ async function sourceOf(
 
 interface Answer {
   readonly done?: 200 | 201
-  /** what is told besides once it is done */
+  /** what the answer says besides, once it is done */
   readonly more?: (after: SingleFunction) => object
 }
 
@@ -545,7 +545,7 @@ async function sendChange(
   return reply.code(done).send({ ...body, ...more(after) })
 }
 
-/** A plug is a page for those who want one, as browsers do. */
+/** A plug is shown as a page where the client accepts one, as browsers do. */
 function shownTo(request: FastifyRequest, reply: FastifyReply, one: SingleFunction): unknown {
   if (one.type === 'plugs') void reply.header('vary', 'accept')
   if (one.type !== 'plugs' || request.headers.accept?.includes('text/html') !== true)

@@ -165,7 +165,7 @@ function scopeOf(version: string | undefined, scope: TagScope | undefined): NonN
   return version === undefined ? { scope } : {}
 }
 
-/** Slashes of the asset's path are those of the address. */
+/** Slashes of the asset's path stay slashes in the address. */
 function assetPath(version: string, path: string): string {
   return `${version}/content/${path.split('/').map(encodeURIComponent).join('/')}`
 }

@@ -65,8 +65,8 @@ export interface FunctionsService {
   as(caller: Caller, type: FunctionType): FunctionsApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedFunctions extends FunctionsService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalFunctions extends FunctionsService {
   /** The plugs of a tenant that rules may use: the same list until they are others. */
   plugs(tenant: string): readonly DeployedPlug[]
   /** Calls a plug of a tenant in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */

@@ -193,7 +193,7 @@ export type PublishOptions = Parameters<typeof PUBLISH_QUERY>
 export type VerifyOptions = Parameters<typeof VERIFY_QUERY>
 export type RemoveOptions = Parameters<typeof REMOVE_QUERY>
 export interface CreateOptions extends Parameters<typeof CREATE_QUERY> {
-  /** members of a manifest that are laid over those of what is copied */
+  /** members of a manifest that override the copied one */
   readonly manifest?: Readonly<Record<string, unknown>>
 }
 export interface RebuildOptions extends Parameters<typeof REBUILD_QUERY> {

@@ -58,7 +58,7 @@ export const TagsBody = checked(closed({ tags: TagsSchema }, { title: 'TagsOfFun
 /** As it is written: its name alone, or with a colour for one that is not there yet. */
 export type TagInput = Decoded<typeof TagsSchema>[number]
 
-/** For readers alone: other members, such as those that tools of the platform write, are kept as they are. */
+/** For readers alone: other members, such as the platform's tools write, are kept as they are. */
 const Described = Type.Object(
   {
     name: text(100),
@@ -217,7 +217,7 @@ const MANIFESTS = {
 }
 const partial = <S extends TSchema>(type: FunctionType, schema: S) =>
   checked(Type.Partial(schema, { title: `Part of a manifest of ${type}` }), inFile(type))
-/** Members that are laid over those that a manifest has. */
+/** Members that override a manifest. */
 export const MANIFEST_PATCHES = {
   plugs: partial('plugs', closed(PLUG)),
   webscripts: partial('webscripts', closed(WEBSCRIPT)),

@@ -6,7 +6,7 @@
  * MODELRUN-2 a version that is taken away leaves its place to the best of the others, if one has answered
  */
 import { AppError, KeyedMutex, messageOf } from '#kernel'
-import type { ModelRelease, ModelReleases, OperatedModels } from '#services/models/contract'
+import type { ModelRelease, ModelReleases, InternalModels } from '#services/models/contract'
 import type { Assets } from './registry/archive.ts'
 import { type BuildResult, checkAssets, digestOf } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'
@@ -17,7 +17,7 @@ import { latestOf } from './registry/select-versions.ts'
 import type { VersionRunner } from './version-runner.ts'
 
 export interface ModelRunnerOptions {
-  readonly models: () => OperatedModels | undefined
+  readonly models: () => InternalModels | undefined
   readonly storeOf: (tenant: string) => FunctionStore
 }
 

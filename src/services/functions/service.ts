@@ -12,7 +12,7 @@ import type {
   DeployedWebscript,
   FunctionLine,
   FunctionsApi,
-  OperatedFunctions,
+  InternalFunctions,
   FunctionType,
   FunctionVersionId,
 } from './contract.ts'
@@ -22,8 +22,8 @@ import { FunctionCaller } from './function-caller.ts'
 import { type FunctionRecord, isRunning, recordId, refuseProtected } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
-import type { OperatedModels } from '#services/models/contract'
-import type { OperatedVault } from '#services/vault/contract'
+import type { InternalModels } from '#services/models/contract'
+import type { InternalVault } from '#services/vault/contract'
 import type { InstallTools } from './install.ts'
 import { ModelRunner } from './model-runner.ts'
 import { ProcessRunner } from './version-runner.ts'
@@ -40,9 +40,9 @@ export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' 
   /** Asked once, when the first function is to be run. */
   readonly openPool: (log: (program: Program, line: ProgramLine) => void) => Promise<OpenedPool>
   /** what runs versions of models */
-  readonly models?: () => OperatedModels | undefined
+  readonly models?: () => InternalModels | undefined
   /** where secrets of manifests are; asked at each call */
-  readonly vault?: (tenant: string) => OperatedVault | undefined
+  readonly vault?: (tenant: string) => InternalVault | undefined
   /** Tells whoever takes calls which webscripts a tenant has come to have, and which it has no more, by their ids. */
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
@@ -58,7 +58,7 @@ export interface OpenedPool {
   readonly tools?: InstallTools
 }
 
-export function createFunctionsService(options: FunctionsOptions): OperatedFunctions {
+export function createFunctionsService(options: FunctionsOptions): InternalFunctions {
   return new Functions(options)
 }
 
@@ -73,7 +73,7 @@ interface Deployed {
   readonly webscripts: ReadonlyMap<string, readonly DeployedWebscript[]>
 }
 
-class Functions implements OperatedFunctions {
+class Functions implements InternalFunctions {
   readonly #options: FunctionsOptions
   readonly #stores = new Map<string, FunctionStore>()
   readonly #deployed = new Map<string, Deployed>()
@@ -199,7 +199,7 @@ class Functions implements OperatedFunctions {
     await this.#reading.idle()
   }
 
-  gauges(): ReturnType<OperatedFunctions['gauges']> {
+  gauges(): ReturnType<InternalFunctions['gauges']> {
     return { openJobs: this.#jobs.open, processes: this.#opened?.pool?.running ?? 0 }
   }
 

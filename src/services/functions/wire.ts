@@ -24,7 +24,7 @@ export const PREFIX = '/registry/v2'
 /** JSON leaves out what is undefined. */
 type Wire = Readonly<Record<string, unknown>>
 
-/** `tenant`: who asks, which the addresses of webscripts have. */
+/** `tenant`: of the caller, part of the addresses of webscripts. */
 export function pageBody({ entities, count, limit, page }: FunctionPage, tenant: string): Wire {
   const tags = new Map(entities.flatMap(({ tags: own = [] }) => own.map((tag) => [tag.name, tag] as const)))
   return {

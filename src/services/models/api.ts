@@ -167,7 +167,7 @@ const ROUTES = [
   }),
 ]
 
-/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service. */
 export function modelsRoutes(app: FastifyInstance, { service }: { service: ModelsService }): Promise<void> {
   const addParsers = (own: FastifyInstance): void => {
     own.addContentTypeParser(FORM_TYPE, readForm)

@@ -37,8 +37,8 @@ export interface ModelsService {
   as(caller: Caller): ModelsApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedModels extends ModelsService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalModels extends ModelsService {
   /** What the function registry asks for its versions of models. */
   readonly releases: ModelReleases
   start(): Promise<void>

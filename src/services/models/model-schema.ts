@@ -256,7 +256,9 @@ const PredictSchema = refined(
       ),
       inputs: Type.Optional(Type.Unknown({ description: 'the same by column, in the place of instances' })),
       signature_name: Signature,
-      probabilities: Type.Optional(Type.Boolean({ description: 'of a model of sklearn: those of its classes' })),
+      probabilities: Type.Optional(
+        Type.Boolean({ description: 'of a model of sklearn: the probabilities of its classes' }),
+      ),
     },
     { title: 'PredictRequest', minProperties: 1 },
   ),

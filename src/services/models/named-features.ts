@@ -3,7 +3,7 @@ import type { Issues } from '#kernel'
 
 const MAX_SHOWN = 20
 
-/** Names that are unknown or missing become issues. `right`: what to do about those that are missing. */
+/** Names that are unknown or missing become issues. `right`: what to do about missing ones. */
 export function checkNames(
   instance: Readonly<Record<string, unknown>>,
   path: string,

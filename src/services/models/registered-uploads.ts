@@ -1,16 +1,16 @@
 /** The function registry as uploads see it: each becomes a version of its name, and ends with it. */
 import { AppError, type Caller } from '#kernel'
-import type { FunctionsApi, OperatedFunctions } from '#services/functions/contract'
+import type { FunctionsApi, InternalFunctions } from '#services/functions/contract'
 import type { Write } from '#storage'
 import type { ModelRecord } from './model-record.ts'
 
 type Described = Pick<ModelRecord, 'name' | 'framework' | 'description'>
 
 export class RegisteredUploads {
-  readonly #registry: () => OperatedFunctions | undefined
+  readonly #registry: () => InternalFunctions | undefined
 
   /** Undefined: this host has no registry. */
-  constructor(registry: () => OperatedFunctions | undefined) {
+  constructor(registry: () => InternalFunctions | undefined) {
     this.#registry = registry
   }
 

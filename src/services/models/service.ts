@@ -2,8 +2,8 @@
 import { AppError, type Caller, type Json, KeyedMutex, type Logger, perTenant, retryOnConflict } from '#kernel'
 import type { Seal } from '#platform'
 import type { Storage, Stored } from '#storage'
-import type { Classified, ModelsApi, ModelsGauges, OperatedModels, Regressed } from './contract.ts'
-import type { OperatedFunctions } from '#services/functions/contract'
+import type { Classified, ModelsApi, ModelsGauges, InternalModels, Regressed } from './contract.ts'
+import type { InternalFunctions } from '#services/functions/contract'
 import { GAVE_UP, isAway, type ModelCall, type ModelDriver } from './driver.ts'
 import { FRAMEWORKS } from './frameworks.ts'
 import { LoadedModels } from './loaded-models.ts'
@@ -29,18 +29,18 @@ export interface ModelsOptions {
   /** for headers that servers of models want */
   readonly seal: Pick<Seal, 'close' | 'open'>
   /** where uploads become versions; asked at each of them */
-  readonly registry?: () => OperatedFunctions | undefined
+  readonly registry?: () => InternalFunctions | undefined
   readonly logger?: Logger
 }
 
 /** of an upload that others come before */
 const MAX_TRIES = 10
 
-export function createModelsService(options: ModelsOptions): OperatedModels {
+export function createModelsService(options: ModelsOptions): InternalModels {
   return new Models(options)
 }
 
-class Models implements OperatedModels {
+class Models implements InternalModels {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
   readonly #storeOf: (tenant: string) => ModelStore

@@ -54,7 +54,7 @@ export function examplesOf(signatures: readonly Signature[]): readonly ModelExam
   })
 }
 
-/** One input stands by itself. */
+/** A single input needs no name. */
 function instanceOf(inputs: readonly SignatureInput[]): Json {
   const [only] = inputs
   return inputs.length === 1 && only !== undefined ? valueOf(only) : namedValues(inputs)

@@ -15,7 +15,7 @@ export function originOf({ protocol, host, server }: FastifyRequest): string {
   return `${protocol}://${host}${server.prefix}`
 }
 
-/** The address of a request with other parameters: those that are undefined go. */
+/** The address of a request with other parameters; undefined ones are removed. */
 export function hrefWith(href: string, query: unknown, change: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams(query as Readonly<Record<string, string>>)
   for (const [name, value] of Object.entries(change)) {

@@ -141,7 +141,7 @@ const ROUTES = [
   }),
 ]
 
-/** Adds every route of the service, each kind in a scope of its own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service, each kind in a scope of its own. */
 export async function objectsRoutes(app: FastifyInstance, { version, ...routing }: ObjectsRouting): Promise<void> {
   const about = route({
     method: 'GET',

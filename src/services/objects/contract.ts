@@ -51,8 +51,8 @@ export interface ObjectsService {
   hasTenant(tenant: string): Promise<boolean>
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedObjects extends ObjectsService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalObjects extends ObjectsService {
   changes(tenant: string): ObjectChanges
   /** Tenants whose log of changes has entries, for a reader that starts. */
   tenantsWithChanges(): Promise<readonly string[]>

@@ -52,7 +52,7 @@ function isContentType(text: string): boolean {
   return text.length <= MAX_CONTENT_TYPE && HEADER_TEXT.test(text) && MEDIA_TYPE.test(text)
 }
 
-/** documents that a store gives at once */
+/** documents of one page of the store */
 const READ_AT_ONCE = 1_000
 
 export interface WriterDependencies {

@@ -38,7 +38,7 @@ export interface PartUploadsDependencies {
   readonly newId: () => string
   /** epoch ms */
   readonly now: () => number
-  /** Throws when the caller may not write there, or it is no path of an object. */
+  /** Throws when the caller may not write there, or the path cannot be an object's. */
   readonly locate: (bucket: string, path: string) => { readonly bucket: string; readonly path: string }
 }
 

@@ -8,7 +8,7 @@ import type {
   ObjectChanges,
   ObjectsApi,
   ObjectsGauges,
-  OperatedObjects,
+  InternalObjects,
 } from './contract.ts'
 import { LooseContents } from './loose-contents.ts'
 import { openTable, PARTITION, type ObjectTable } from './object-table.ts'
@@ -30,14 +30,14 @@ export interface ObjectsOptions {
   readonly origin: () => string
 }
 
-export function createObjectsService(options: ObjectsOptions): OperatedObjects {
+export function createObjectsService(options: ObjectsOptions): InternalObjects {
   return new Objects(options)
 }
 
 /** Tables have no state: what is forgotten is opened again. */
 const MAX_TABLES = 1_000
 
-class Objects implements OperatedObjects {
+class Objects implements InternalObjects {
   readonly #options: ObjectsOptions
   readonly #tables = new LruCache<string, ObjectTable>(MAX_TABLES)
   /** tenants that have something */

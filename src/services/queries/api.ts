@@ -58,7 +58,7 @@ const executed = {
     csv: Type.Optional(
       Type.Enum(['safe'], { description: 'of CSV: texts that begin as formulas stand behind an apostrophe' }),
     ),
-    explain: Type.Optional(Type.Boolean({ description: 'true: tells what was read, and where the time went' })),
+    explain: Type.Optional(Type.Boolean({ description: 'true: explains what was read, and where the time went' })),
   },
   produces: ['application/json', CSV_MEDIA_TYPE, NDJSON_MEDIA_TYPE, ARROW_MEDIA_TYPE],
   answers: { 200: ResultSchema, 502: ErrorSchema },
@@ -156,7 +156,7 @@ const ROUTES = [
   }),
 ]
 
-/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service. */
 export function queriesRoutes(app: FastifyInstance, { service }: { service: QueriesService }): Promise<void> {
   return addRoutes(app, service, { tag: 'queries', errors: ErrorSchema, routes: ROUTES })
 }

@@ -19,8 +19,8 @@ export interface QueriesService {
   as(caller: Caller): QueriesApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedQueries extends QueriesService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalQueries extends QueriesService {
   /** What an execution of this query would refuse, from the query alone. At once. */
   check(query: unknown): readonly Issue[]
   gauges(): QueriesGauges

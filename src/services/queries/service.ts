@@ -1,7 +1,7 @@
 /** The queries of a tenant put together: series and documents over its store, everything else injected. */
 import { type Caller, type Issue, refusedBy } from '#kernel'
 import type { Collection, Store } from '#storage'
-import type { OpenedResult, QueriesApi, OperatedQueries, QuerySource, ResourceSelector } from './contract.ts'
+import type { OpenedResult, QueriesApi, InternalQueries, QuerySource, ResourceSelector } from './contract.ts'
 import { QuerySlots } from './execution/query-slots.ts'
 import { begin, openRun, resultOf, type Run } from './execution/run.ts'
 import { readQuery } from './query/read-query.ts'
@@ -20,11 +20,11 @@ export interface QueriesOptions {
   readonly slots?: QuerySlots
 }
 
-export function createQueriesService(options: QueriesOptions): OperatedQueries {
+export function createQueriesService(options: QueriesOptions): InternalQueries {
   return new Service(options)
 }
 
-class Service implements OperatedQueries {
+class Service implements InternalQueries {
   readonly #options: QueriesOptions
   readonly #collection: Collection<QueryRecord>
   readonly #slots: QuerySlots
@@ -60,7 +60,7 @@ class Service implements OperatedQueries {
     return refusedBy(() => readQuery({ query, now: this.#options.now() }))
   }
 
-  gauges(): ReturnType<OperatedQueries['gauges']> {
+  gauges(): ReturnType<InternalQueries['gauges']> {
     return { running: this.#running, executed: this.#executed }
   }
 

@@ -377,7 +377,7 @@ const eventRoute = (service: ResourcesService) =>
     },
   })
 
-/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service. */
 export function resourcesRoutes(app: FastifyInstance, { service }: { service: ResourcesService }): Promise<void> {
   const routes = [...resourceRoutes, ...typeRoutes, ...constraintRoutes, eventRoute(service)]
   return addRoutes(app, service, { tag: 'resources', errors: ErrorSchema, routes })

@@ -44,7 +44,7 @@ export class CollectionsByTenant extends ByTenant<TenantCollections> {
     })
   }
 
-  /** Without those of the host itself, whose names begin with _. */
+  /** Without internal tenants, whose names begin with _. */
   async ownTenants(): Promise<readonly string[]> {
     return (await this.tenants()).filter((tenant) => !tenant.startsWith('_'))
   }

@@ -1,4 +1,4 @@
-/** Resource constraints: created, changed, deleted and shown, by themselves and as those of a type. */
+/** Resource constraints: created, changed, deleted and shown, alone and of a type. */
 import { createHash } from 'node:crypto'
 import { AppError, type Issue, refuse, retryOnConflict, sameJson } from '#kernel'
 import type { Attributes } from './attributes.ts'
@@ -117,7 +117,7 @@ function idOf(tenant: string, type: string): string {
 
 /**
  * The constraints of a type with their status: new ones, and all when the type's own values changed, are to be held
- * against its resources. Throws `VALIDATION` for one that is not there and for those that contradict each other.
+ * against its resources. Throws `VALIDATION` for a missing one and for contradictions.
  */
 export async function appliedConstraints(
   tenantResources: TenantResources,

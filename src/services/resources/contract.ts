@@ -22,8 +22,8 @@ export interface ResourcesService {
   changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedResources extends ResourcesService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalResources extends ResourcesService {
   /** Goes on with bulk operations and with the managed tasks. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>

@@ -42,7 +42,7 @@ export class LastSeen {
     return time === undefined || !isLater(own, time) ? own : { ...own, lastMessageTimestamp: time }
   }
 
-  /** Writes those that waited longest, at most `most`; returns the ids of what is written now. */
+  /** Writes the longest waiting ones, at most `most`; returns their ids. */
   async flush(most: number): Promise<readonly string[]> {
     const due: (readonly [string, number])[] = []
     for (const entry of this.#unwritten) {

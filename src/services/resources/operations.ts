@@ -160,7 +160,7 @@ function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly 
   }
 }
 
-/** Jobs are let go by their runner. */
+/** Jobs are released by their runner. */
 async function removeOldWalks({ store }: TenantCollections, now: number): Promise<void> {
   const operations = store.collection(OPERATIONS)
   const where = [{ field: 'finishedTime', op: 'lt', value: now - KEPT_MS }] as const

@@ -28,7 +28,7 @@ import type {
   ResourceEntity,
   ResourcesApi,
   ResourcesGauges,
-  OperatedResources,
+  InternalResources,
   SeenResource,
 } from './contract.ts'
 import { Discovery } from './discovery.ts'
@@ -57,7 +57,7 @@ export interface ResourcesOptions {
 }
 
 /** What a host asks of the service besides what others do. */
-export interface HostedResources extends OperatedResources {
+export interface HostedResources extends InternalResources {
   /** for the broker */
   readonly outbox: CommandOutbox
   /** A template was made or changed: managed tasks that could not be made of it are tried again. Never waits. */
@@ -116,7 +116,7 @@ class Resources implements HostedResources {
     this.#reconciler = new Reconciler({ collectionsByTenant, tasks: managedTasks, now, newId, later, logger })
     const store = (tenant: string) => collectionsByTenant.of(tenant).store
     const common = { storage: { tenant: store, tenants: () => collectionsByTenant.ownTenants() }, now, logger }
-    const lookup: OperatedResources['lookup'] = (...resource) => this.lookup(...resource)
+    const lookup: InternalResources['lookup'] = (...resource) => this.lookup(...resource)
     this.outbox = new CommandRunner({ ...common, newId, later, actuators, lookup })
     const handlers = [operationHandler((caller) => this.as(caller), logger)]
     this.#jobs = new JobRunner({ ...common, newId, handlers, timers: { ...machineTimers, later } })

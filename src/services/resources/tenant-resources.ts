@@ -30,7 +30,7 @@ export class TenantResources {
   readonly lastSeen: LastSeen
   /** one write of a resource at a time, and one of types and constraints (`TYPES_LANE`) */
   readonly lanes = new KeyedMutex()
-  /** by type: exclusive while the type changes, so that no resource is checked by what is no more */
+  /** by type: exclusive while the type changes, so that no resource is checked by a stale version */
   readonly typeLock = new KeyedSharedLock()
   /** ids of resources that were there when the broker heard of them */
   readonly known = new Set<string>()

@@ -143,7 +143,7 @@ export class Types implements TypeApi {
     return found
   }
 
-  /** Nobody writes a resource of the type meanwhile: who has it is counted, and held against what it says then. */
+  /** Holds the lock of the type, so that no resource of it is written while they are counted and checked. */
   #aloneWith<T>(id: string, work: () => Promise<T>): Promise<T> {
     const { lanes, typeLock } = this.#tenantResources
     return lanes.run(TYPES_LANE, () => retryOnConflict(() => typeLock.exclusive(id, work)))
@@ -227,7 +227,7 @@ export class Types implements TypeApi {
     const { results } = await commit([write, ...noted, ...walk])
     this.#tenantResources.types.put(id, record)
     if (isNew) reconciler.planned(tenant)
-    // also without an operation: a resource may have been linked while nobody seemed to use the type
+    // also without an operation: a resource may have been linked while the type seemed unused
     const isOther = record !== undefined && record.mark !== before?.value.mark
     if (isOther || operation !== undefined) typeWork.begin(id)
     return results[0] ?? 0

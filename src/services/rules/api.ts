@@ -188,7 +188,7 @@ const TASK_ROUTES = [
     method: 'PUT',
     path: '/api/tasks/:id',
     scope: 'operate',
-    summary: 'Give a task another specification',
+    summary: 'Replace the specification of a task',
     body: specification,
     query: CHECKS,
     isConditional: true,
@@ -226,7 +226,7 @@ const TASK_ROUTES = [
     method: 'POST',
     path: '/api/tasks/:id/command/reload',
     scope: 'operate',
-    summary: 'Make a task anew from another version of its template, or see what that would change',
+    summary: 'Move a task to another version of its template, or preview the change',
     query: { dryRun: Type.Optional(Flag), templateVersion: Type.Optional(Version) },
     isConditional: true,
     answers: { 200: Type.Union([TaskEntitySchema, ReloadPreviewSchema]) },
@@ -245,7 +245,7 @@ const TASK_ROUTES = [
   }),
 ]
 
-/** Adds every route of the service, in scopes of their own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service, each kind in a scope of its own. */
 export async function rulesRoutes(app: FastifyInstance, { service, otherBatches }: RulesRouting): Promise<void> {
   const shared = { tag: 'rules', errors: ErrorBodySchema }
   const routes = [

@@ -69,8 +69,8 @@ export interface RulesService {
   as(caller: Caller): RulesApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedRules extends RulesService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalRules extends RulesService {
   /**
    * Goes on with what ran and with batches that were under way. Resolves when tasks take inputs. When the signal
    * aborts, streams of events end.

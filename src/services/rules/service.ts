@@ -9,7 +9,7 @@ import { machineTimers } from '#platform'
 import { portions } from '#storage'
 import { batchHandler } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
-import type { RulesApi, OperatedRules } from './contract.ts'
+import type { RulesApi, InternalRules } from './contract.ts'
 import { inspectionApi } from './inspection/inspection-service.ts'
 import { rebind } from './tasks/rebinding.ts'
 import type { RunnableTask } from './runner.ts'
@@ -30,11 +30,11 @@ const PORTION = 1000
 /** portions on their way to the runner */
 const AT_ONCE = 3
 
-export function createRulesService(options: RulesOptions): OperatedRules {
+export function createRulesService(options: RulesOptions): InternalRules {
   return new Rules(options)
 }
 
-class Rules implements OperatedRules {
+class Rules implements InternalRules {
   readonly #options: RulesOptions
   readonly #rules: ByTenant<TenantRules>
   readonly #made = new Set<TenantRules>()
@@ -143,7 +143,7 @@ class Rules implements OperatedRules {
     return all
   }
 
-  gauges(): ReturnType<OperatedRules['gauges']> {
+  gauges(): ReturnType<InternalRules['gauges']> {
     return { openBatches: this.#jobs.open, eventStreams: this.#history.readers }
   }
 

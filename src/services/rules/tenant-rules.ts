@@ -22,7 +22,7 @@ export interface RulesOptions {
   readonly runner: TaskRunner
   /** the plugs that rules of a tenant may name; the same list until they are others */
   readonly plugs: (tenant: string) => readonly Plug[]
-  /** the same plugs for runs that store nothing, which can wait where tasks must not. Default: those of `plugs` */
+  /** the same plugs for runs that store nothing, which can wait where tasks must not; default `plugs` */
   readonly directPlugs?: (tenant: string) => readonly Plug[]
   /** where long runs that store nothing are done; default: here */
   readonly elsewhere?: (tenant: string) => RunsElsewhere
@@ -37,7 +37,7 @@ export interface RulesOptions {
   readonly partition?: RulesPartition | undefined
   /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
   readonly resources?: () => ResourceFinder | undefined
-  /** told of every template that was made, changed or removed; must not wait */
+  /** called after a template was created, changed or removed; must not wait */
   readonly templateWritten?: (tenant: string, template: string) => void
 }
 
@@ -55,7 +55,7 @@ export class TenantRules {
   readonly direct: DirectRuns
   /** one change of a template at a time */
   readonly templateLanes = new KeyedMutex()
-  /** by template: exclusive while it is deleted, so that no task is made of what is no more */
+  /** by template: exclusive while it is deleted, so that no task is made of a deleted one */
   readonly templateLock = new KeyedSharedLock()
   readonly #jobs: JobRunner
 

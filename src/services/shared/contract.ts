@@ -17,6 +17,6 @@ export {
   REVISION,
 } from './api/fields.ts'
 export type { EffectOfTask } from './effect-order.ts'
-export { UNSTORABLE } from './series/read-name.ts'
+export { seriesName, UNSTORABLE } from './api/series-name.ts'
 export { MAX_TIME } from './series/times.ts'
 export { CONNECTION_HEADERS } from './http/connection-headers.ts'

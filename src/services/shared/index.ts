@@ -41,7 +41,6 @@ export {
   type PeriodUnit,
   skippedDays,
 } from './series/local-periods.ts'
-export { readName } from './series/read-name.ts'
 export { SampleReader } from './series/sample-reader.ts'
 export { MAX_TIME } from './series/times.ts'
 export type { ServerEvent } from './http/server-event.ts'

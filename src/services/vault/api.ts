@@ -41,7 +41,7 @@ const ROUTES = [
   }),
 ]
 
-/** Adds every route of the service, in a scope of its own. `request.tenant` and `request.user` say who asks. */
+/** Registers the routes of the service. */
 export function vaultRoutes(app: FastifyInstance, { service }: { service: VaultService }): Promise<void> {
   return addRoutes(app, service, { tag: 'vault', errors: ErrorSchema, routes: ROUTES })
 }

@@ -21,8 +21,8 @@ export interface VaultService {
   as(caller: Caller): VaultApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedVault extends VaultService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalVault extends VaultService {
   /** For what runs inside of the host. */
   open(names: readonly string[]): Promise<OpenSecrets>
 }

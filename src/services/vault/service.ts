@@ -2,7 +2,7 @@
 import { AppError, type Caller, makeIssue, refuse, Semaphore } from '#kernel'
 import type { Seal } from '#platform'
 import type { Collection, CollectionSpec, Store } from '#storage'
-import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type OperatedVault } from './contract.ts'
+import { type OpenSecrets, SECRET_NAME, type SecretInfo, type VaultApi, type InternalVault } from './contract.ts'
 import { SecretValue } from './secret-schema.ts'
 
 export interface VaultOptions {
@@ -28,11 +28,11 @@ const NAME = new RegExp(SECRET_NAME)
 /** secrets of one tenant */
 const MAX_SECRETS = 500
 
-export function createVaultService(options: VaultOptions): OperatedVault {
+export function createVaultService(options: VaultOptions): InternalVault {
   return new Vault(options)
 }
 
-class Vault implements OperatedVault {
+class Vault implements InternalVault {
   readonly #options: VaultOptions
   readonly #collection: Collection<SecretRecord>
   /** one change at a time */

@@ -39,7 +39,7 @@ export async function admit(
   const hasToken = script !== undefined && tokenOf === script.tenant
   if (script?.isPrivate === false) {
     const isToken = kind === 'bearer' && (await options.isToken(value.trim()))
-    // what cannot be checked now counts as a pair, of nobody known
+    // what cannot be checked now counts as a pair of an unknown owner
     const holder = isToken ? '' : await ofPair().catch(() => '')
     return { isHeaderOurs: holder !== undefined, isOwner: hasToken || holder === script.tenant }
   }

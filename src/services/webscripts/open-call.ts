@@ -67,7 +67,7 @@ export class OpenCall {
     const { figures, request } = facts
     figures.open++
     figures.bytesIn += request.body.length
-    // a query may hold what nobody should read
+    // a query may hold secrets
     this.#say('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
   }
 

@@ -5,7 +5,7 @@ import {
   type ApiRequest,
   type DeployedWebscript,
   type FunctionLine,
-  type OperatedFunctions,
+  type InternalFunctions,
   PIECE_BYTES,
   type WebCallParams,
 } from '#services/functions/contract'
@@ -28,8 +28,8 @@ import { type CallLimits, TenantCalls } from './tenant-calls.ts'
 import type { LogLevel } from './webscript-schema.ts'
 
 export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
-  /** those of a tenant; undefined: the host has none of it, or serves none */
-  readonly functions: (tenant: string) => OperatedFunctions | undefined
+  /** functions of a tenant; undefined: the host does not have the tenant, or serves no functions */
+  readonly functions: (tenant: string) => InternalFunctions | undefined
   /** Whose webscript has that id. */
   readonly webscriptOf: (id: string) => { readonly tenant: string; readonly name: string } | undefined
   /** Asks the API of this host as a tenant; `led`: by which rules. */
@@ -56,7 +56,7 @@ class Webscripts implements WebscriptsService {
   readonly #log = new ScriptLog()
   readonly #quota: TenantCalls
   /** functions whose lines are kept */
-  readonly #heard = new WeakSet<OperatedFunctions>()
+  readonly #heard = new WeakSet<InternalFunctions>()
   #total = 0
   #errors = 0
 
@@ -202,7 +202,7 @@ class Webscripts implements WebscriptsService {
     return this.#functions(tenant)?.webscripts(tenant, name) ?? []
   }
 
-  #functions(tenant: string): OperatedFunctions | undefined {
+  #functions(tenant: string): InternalFunctions | undefined {
     const functions = this.#options.functions(tenant)
     if (functions !== undefined && !this.#heard.has(functions)) {
       this.#heard.add(functions)

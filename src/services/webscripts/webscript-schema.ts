@@ -64,7 +64,7 @@ const FIELDS = {
 function lockProblems(body: unknown): readonly Problem[] {
   const { dependencies, lock } = body as Readonly<Record<string, unknown>>
   if (lock !== undefined || Object.keys(dependencies ?? {}).length === 0) return []
-  return [{ at: '/lock', message: 'is required for dependencies', suggestion: 'give the package-lock.json' }]
+  return [{ at: '/lock', message: 'is required for dependencies', suggestion: 'send the package-lock.json' }]
 }
 
 const NewSchema = refined(closed({ name: Text, ...FIELDS }, { title: 'NewWebscript' }), lockProblems)
@@ -108,7 +108,7 @@ export const TAIL_QUERY = {
 }
 export const LOG_QUERY = {
   ...TAIL_QUERY,
-  before: Type.Optional(Type.Integer({ minimum: 0, description: 'as the page before tells it' })),
+  before: Type.Optional(Type.Integer({ minimum: 0, description: 'from the page before' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, description: 'lines; default 100' })),
 }
 const QuerySchema = Type.Object(LOG_QUERY)

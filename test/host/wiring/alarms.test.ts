@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { alarmForwarding, alarmPort, causeReader } from '../../../src/host/wiring/alarms.ts'
 import type { AlarmPort } from '../../../src/plug.ts'
-import type { OperatedRules } from '../../../src/services/rules/contract.ts'
+import type { InternalRules } from '../../../src/services/rules/contract.ts'
 import { alarmOf, bench, type Bench } from '../../services/alarms/support/bench-of-alarms.ts'
 
 const cause = { task: 't', node: 'n', effect: 't/1/1/0', hops: 1 }
@@ -78,7 +78,7 @@ describe('the engine as alarms see it', () => {
 describe('the book of causes', () => {
   it('is what the rules explain of the node', async () => {
     const explain = async (...asked: unknown[]) => ({ asked })
-    const rules = { as: (caller: object) => ({ caller, inspection: { explain } }) } as unknown as OperatedRules
+    const rules = { as: (caller: object) => ({ caller, inspection: { explain } }) } as unknown as InternalRules
     expect(await causeReader(() => rules).explain('acme', cause)).toEqual({ asked: ['t', 'n'] })
     expect(await causeReader(() => undefined).explain('acme', cause)).toBeNull()
   })

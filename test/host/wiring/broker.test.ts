@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { dataPort, latestValue } from '../../../src/host/wiring/broker.ts'
 import type { Cause, DataPort } from '../../../src/core/ports.ts'
-import type { OperatedBroker, Forwarding } from '../../../src/services/broker/contract.ts'
+import type { InternalBroker, Forwarding } from '../../../src/services/broker/contract.ts'
 import { createBrokerService } from '../../../src/services/broker/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -12,7 +12,7 @@ const BOTH = { store: true, forward: true }
 type Received = Parameters<Forwarding['receive']>
 
 let storage: Storage
-let broker: OperatedBroker
+let broker: InternalBroker
 let received: Received[]
 let data: DataPort
 /** what a rule does with a message, before the message's poster is answered */

@@ -1,7 +1,7 @@
 /** What the sensors of rules get of hosted models. */
 import { describe, expect, it } from 'vitest'
 import { modelPort } from '../../../src/host/wiring/models.ts'
-import type { ModelsApi, OperatedModels } from '../../../src/services/models/contract.ts'
+import type { ModelsApi, InternalModels } from '../../../src/services/models/contract.ts'
 
 function port(api: Partial<ModelsApi>, endpoints: readonly string[] = ['predict']) {
   const asked: unknown[] = []
@@ -11,7 +11,7 @@ function port(api: Partial<ModelsApi>, endpoints: readonly string[] = ['predict'
       asked.push(caller)
       return { get, ...api }
     },
-  } as unknown as OperatedModels
+  } as unknown as InternalModels
   return { port: modelPort('acme', () => service), asked }
 }
 const ASKED = { model: 'm', features: [1] }

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { resourceCascades } from '../../../src/host/wiring/resource-cascades.ts'
-import type { OperatedRules } from '../../../src/services/rules/contract.ts'
+import type { InternalRules } from '../../../src/services/rules/contract.ts'
 
 describe('what goes with a resource', () => {
   it('are all of its tasks, running ones too, however many', async () => {
@@ -15,7 +15,7 @@ describe('what goes with a resource', () => {
         if (forceStop) left.delete(id)
       },
     }
-    const rules = { as: () => ({ tasks }) } as unknown as OperatedRules
+    const rules = { as: () => ({ tasks }) } as unknown as InternalRules
     const cascades = resourceCascades({ alarms: () => undefined, broker: () => undefined, rules: () => rules })
     await cascades.tasks?.('acme', 'boiler-1')
     expect([left.size, asked]).toEqual([0, Array.from({ length: 3 }, () => ({ resource: 'boiler-1' }))])

@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import type { FastifyRequest } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import { WebSocket as Client, type WebSocket as Server } from 'ws'
-import type { OperatedBroker, Posted } from '../../../src/services/broker/contract.ts'
+import type { InternalBroker, Posted } from '../../../src/services/broker/contract.ts'
 import { OpenStreams, TICK_MS } from '../../../src/services/broker/streams/open-streams.ts'
 import { Sockets } from '../../../src/services/broker/streams/sockets.ts'
 import { Frames } from '../../../src/services/broker/streams/frames.ts'
@@ -156,7 +156,7 @@ describe('a socket that publishes', () => {
     const socket = new ReadingSocket()
     const posts: (() => void)[] = []
     const events = () => new Promise<Posted>((resolve) => posts.push(() => resolve({ message: 'taken', content: {} })))
-    const service = { as: () => ({ posting: { events } }) } as unknown as OperatedBroker
+    const service = { as: () => ({ posting: { events } }) } as unknown as InternalBroker
     const request = { params: { id: 'a' }, query: {}, tenant: 'acme' } as Partial<FastifyRequest> as FastifyRequest
     new Sockets(service, { frames: new Frames('life'), open: new OpenStreams() }).publish('events')(
       socket as unknown as Server,

@@ -1,17 +1,17 @@
 /** A converter service over a store in memory, with neighbours that remember what they were given. */
 import { AppError } from '../../../src/kernel/errors.ts'
-import type { OperatedBroker } from '../../../src/services/broker/contract.ts'
-import type { ConverterApi, OperatedConverter } from '../../../src/services/converter/contract.ts'
+import type { InternalBroker } from '../../../src/services/broker/contract.ts'
+import type { ConverterApi, InternalConverter } from '../../../src/services/converter/contract.ts'
 import { Conversions } from '../../../src/services/converter/conversion.ts'
 import { createConverterService } from '../../../src/services/converter/service.ts'
-import type { OperatedResources } from '../../../src/services/resources/contract.ts'
+import type { InternalResources } from '../../../src/services/resources/contract.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 
 export const CALLER = { tenant: 'one', user: 'tester' }
 
 export interface TestConverter {
-  readonly service: OperatedConverter
+  readonly service: InternalConverter
   readonly api: ConverterApi
   readonly storage: Storage
   /** bodies that the broker took, with their keys */
@@ -34,8 +34,8 @@ export function testConverter(storage = openMemory(), { tenant, user } = CALLER)
     patched.push({ id, body })
     return Promise.resolve({ value: { id }, version: 1 })
   }
-  const broker = { as: () => ({ posting: { events } }), check: () => [] } as unknown as OperatedBroker
-  const resources = { as: () => ({ resources: { patch } }) } as unknown as OperatedResources
+  const broker = { as: () => ({ posting: { events } }), check: () => [] } as unknown as InternalBroker
+  const resources = { as: () => ({ resources: { patch } }) } as unknown as InternalResources
   let ids = 0
   const service = createConverterService({
     tenant,

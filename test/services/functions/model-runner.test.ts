@@ -1,6 +1,6 @@
 /** Which version the name of a model stands for, over a models service that only writes down what it is told. */
 import { describe, expect, it } from 'vitest'
-import type { OperatedModels } from '../../../src/services/models/contract.ts'
+import type { InternalModels } from '../../../src/services/models/contract.ts'
 import type { FunctionRecord } from '../../../src/services/functions/function-record.ts'
 import { FunctionStore } from '../../../src/services/functions/function-store.ts'
 import { ModelRunner } from '../../../src/services/functions/model-runner.ts'
@@ -26,8 +26,8 @@ async function modelsOf(versions: readonly string[], served?: string) {
     served: () => Promise.resolve(place),
     serve: ({ version }: { readonly version: string }) => Promise.resolve(void (place = version)),
     withdraw: () => Promise.resolve(void (place = undefined)),
-  } as unknown as OperatedModels['releases']
-  const models = { releases } as OperatedModels
+  } as unknown as InternalModels['releases']
+  const models = { releases } as InternalModels
   const runner = new ModelRunner({ models: () => models, storeOf: () => store })
   return { runner, place: () => place }
 }

@@ -1,8 +1,8 @@
 /** The models service over a driver that tests tell what to do. */
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
-import type { OperatedFunctions } from '../../../src/services/functions/contract.ts'
-import type { ModelsApi, OperatedModels } from '../../../src/services/models/contract.ts'
+import type { InternalFunctions } from '../../../src/services/functions/contract.ts'
+import type { ModelsApi, InternalModels } from '../../../src/services/models/contract.ts'
 import { GAVE_UP, type ModelDriver } from '../../../src/services/models/driver.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
@@ -17,10 +17,10 @@ const UPLOAD = { name: 'm', framework: 'xgboost', file }
 
 let ids = 0
 const seal = TEST_SEAL
-function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): OperatedModels {
+function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): InternalModels {
   return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}`, seal })
 }
-const asked = (service: OperatedModels, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
+const asked = (service: InternalModels, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
 const ready = (api: ModelsApi, name = 'm'): Promise<void> => until(async () => (await api.get(name)).ready)
 
 /** A model that can be asked. */
@@ -176,7 +176,7 @@ describe('a model that nothing runs here', () => {
     const driver = new TestDriver()
     driver.refusal = 'no Python with sklearn was found; make one'
     const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal }
-    const registry = () => functions as unknown as OperatedFunctions
+    const registry = () => functions as unknown as InternalFunctions
     const service = createModelsService({ storage: openMemory(), drivers: [driver], ...parts, registry })
     const api = asked(service)
     const upload = { name: 'm', framework: 'sklearn', file: zipOf({ 'model.joblib': 'x' }) }

@@ -71,7 +71,7 @@ export class RecentReadings {
     return true
   }
 
-  /** Forgets those that were taken before a time, epoch ms; returns their number. */
+  /** Forgets the readings taken before a time, epoch ms; returns their number. */
   forgetBefore(time: number): number {
     let count = 0
     while (this.oldest < time) {

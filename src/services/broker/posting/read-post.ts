@@ -366,7 +366,7 @@ class OddityCount {
 
 const TIME_TO_LIVE_FORM = 'write seconds such as 3600, a number with one of w, d, h, m, s such as 42m, or PT42M'
 
-/** ms of a `ttl`; `undefined` for anything else. Zero is no limit. */
+/** ms of a `ttl`; `undefined` for anything else. Zero: without a limit. */
 function timeToLive(given: string | number): number | undefined {
   if (typeof given === 'number') return Number.isSafeInteger(given) && given >= 0 ? within(given * 1000) : undefined
   if (/^\d{1,15}$/.test(given)) return within(Number(given) * 1000)

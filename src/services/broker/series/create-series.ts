@@ -66,7 +66,7 @@ export interface SeriesDependencies {
   readonly samplesRead?: number
 }
 
-/** What the time series side of the broker gives for one tenant. */
+/** The time series of one tenant. */
 export interface TenantSeries {
   readonly series: SeriesApi
   readonly queryMessages: MessageApi['query']

@@ -1,7 +1,7 @@
 /** What is asked of series and of stored messages, with its limits, and what is answered. Null in a query is nothing. */
 import { IANAZone } from 'luxon'
 import { type TSchema, Type } from 'typebox'
-import { isoInstant, isTooLongForId, MAX_ID_BYTES, notAnInstant, shown } from '#kernel'
+import { isoInstant, notAnInstant, shown } from '#kernel'
 import {
   checked,
   closed,
@@ -10,8 +10,7 @@ import {
   nullable,
   type Problem,
   refined,
-  text,
-  UNSTORABLE,
+  seriesName,
 } from '#services/shared/contract'
 import { DAY, LENGTH, LENGTH_FORMS, lengthMs, WEEK } from './grouping.ts'
 
@@ -48,18 +47,8 @@ const aggregate = refined(Type.String({ pattern: `^(?:${AGGREGATES.join('|')}|${
   return isOne ? [] : [{ message: `${shown(value)} is not an aggregate`, suggestion: AGGREGATE_FORMS }]
 })
 
-/** The id of a resource, or the name of a metric. */
-function nameOf(what: string) {
-  return refined(text(MAX_ID_BYTES, { minLength: 1 }), (value) => {
-    const fits = typeof value === 'string' && value !== '' && !isTooLongForId(value) && !UNSTORABLE.test(value)
-    if (fits) return []
-    const suggestion = `give a text of 1 to ${MAX_ID_BYTES} bytes of Unicode`
-    return [{ message: `${shown(value)} is not the name of a ${what}`, suggestion }]
-  })
-}
-
-const resource = nameOf('resource')
-const metric = nameOf('metric')
+const resource = seriesName('resource')
+const metric = seriesName('metric')
 const resources = Type.Array(resource, { minItems: 1, maxItems: MAX_RESOURCES })
 
 const TIME_FORMS = 'epoch milliseconds, ISO 8601 such as 2024-03-01T12:00:00Z, or an age such as -2d'

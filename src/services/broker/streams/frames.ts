@@ -44,7 +44,7 @@ export class Frames {
     return { seen, isForeign: id !== undefined && !isOwn && since === undefined }
   }
 
-  /** A sign of life: who comes back with its id has missed nothing up to then. */
+  /** A heartbeat: a reader that resumes from its id has missed nothing before it. */
   beat(form: Form, passed: Passed | undefined): string {
     const id = passed?.place !== undefined && this.#store !== undefined ? this.#idOf(passed) : undefined
     if (form === 'event') return `${id === undefined ? '' : `id: ${id}\n`}data: {}\n\n`

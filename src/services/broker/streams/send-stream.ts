@@ -13,7 +13,7 @@ export interface Streaming {
   readonly open: OpenStreams
 }
 
-/** What readers who come back say, and those who want to be able to. */
+/** Parameters of readers that resume, or want to be able to. */
 export const RESUMING = {
   lastEventId: Type.Optional(Type.String({ minLength: 1 })),
   withIds: Type.Optional(Type.Boolean()),

@@ -66,7 +66,7 @@ export class Sockets {
       tell().then(
         // the feed ends when the host closes
         () => socket.close(1001, 'the host is closing'),
-        // what the log has could not be read: whoever comes back with the same id goes on there
+        // the log could not be read: a reader that reconnects with the same id resumes there
         () => socket.close(TRY_LATER, 'what came since then cannot be read at the moment'),
       )
     }

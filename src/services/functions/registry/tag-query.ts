@@ -111,7 +111,7 @@ function readValue(text: ConditionText): string {
   return value
 }
 
-/** A test, or the name of a tag by itself. */
+/** A test, or the bare name of a tag. */
 function readTest(text: ConditionText, level: number): TagTest | string {
   if (level > MAX_LEVELS) throw new TextProblem(`nests deeper than ${MAX_LEVELS} brackets`)
   const start = text.place

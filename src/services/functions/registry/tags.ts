@@ -27,7 +27,7 @@ export function noTag(name: string): AppError {
   return new AppError('NOT_FOUND', `No tag '${name.slice(0, 100)}'`)
 }
 
-/** Those of that name, with `*` and `?` in any case, and of that colour. */
+/** Tags of that name, with `*` and `?` in any case, and of that colour. */
 export function tagsLike(tags: readonly Tag[], { name = '*', color }: TagQueryOptions): readonly Tag[] {
   const fits = wildcard(name.toLowerCase())
   return tags.filter((one) => fits(one.name.toLowerCase()) && (color === undefined || one.color === color))

@@ -21,7 +21,7 @@ export function sealedRemote(
 ): SealedRemote {
   const issues = new Issues('UPLOAD', 20)
   const place = placeOf(owner, url)
-  // what was told one server is not sent to another by somebody who does not know it
+  // a header meant for one server is not sent to another by a user who does not know it
   const kept = former !== undefined && place === placeOf(owner, former.url) ? former.headers : {}
   const sealed = Object.entries(headers).map(([header, text]) => {
     if (!text.startsWith(SEALED)) return [header, seal.close(text, place + header)] as const

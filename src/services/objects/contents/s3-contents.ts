@@ -106,7 +106,7 @@ class S3Contents implements ContentStore {
     }
     let size = 0
     let last = new Uint8Array()
-    // what fails in here is the sender's, and told as it is
+    // a failure in here is the sender's, and is passed on as it is
     for await (const part of inParts(content, PART, (piece) => hash.update(piece))) {
       if (size > 0) await add(last)
       size += part.length

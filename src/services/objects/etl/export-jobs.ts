@@ -2,9 +2,9 @@
 import { AppError, type Json } from '#kernel'
 import type { JobContext, JobHandler } from '#jobs'
 import type { Stored } from '#storage'
-import type { OperatedBroker } from '#services/broker/contract'
+import type { InternalBroker } from '#services/broker/contract'
 import { MAX_TIME } from '#services/shared'
-import type { OperatedQueries } from '#services/queries/contract'
+import type { InternalQueries } from '#services/queries/contract'
 import type { ObjectsService } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
 import { ATTEMPTS, attempted, type Transfer, transferRecords } from './transfer.ts'
@@ -45,8 +45,8 @@ const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly queries: (tenant: string) => OperatedQueries | undefined
-  readonly broker: () => OperatedBroker | undefined
+  readonly queries: (tenant: string) => InternalQueries | undefined
+  readonly broker: () => InternalBroker | undefined
   /** epoch ms */
   readonly now: () => number
 }

@@ -1,4 +1,5 @@
 /** A recording as batches of samples, with what of it was refused and how far it was read. */
+import { UNSTORABLE } from '#services/shared/contract'
 import { isTooLongForId, MAX_ID_BYTES } from '#kernel'
 import {
   type LineProblem,
@@ -31,8 +32,6 @@ export interface BatchOptions {
 const SIZE = 20_000
 /** bytes of a text */
 const MAX_TEXT = 65_536
-/** NUL, or half of a surrogate pair: no medium keeps it */
-const UNSTORABLE = /[\0\p{Surrogate}]/u
 /** names of metrics and resources that are known to be good */
 const MAX_KNOWN = 100_000
 

@@ -9,7 +9,7 @@ import { AppError } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import type { LineProblem } from '#formats/recording'
 import type { Collection, Stored } from '#storage'
-import type { OperatedBroker } from '#services/broker/contract'
+import type { InternalBroker } from '#services/broker/contract'
 import type { ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
 import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
@@ -48,7 +48,7 @@ const CONCURRENCY = 2
 
 export interface ImportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly broker: () => OperatedBroker | undefined
+  readonly broker: () => InternalBroker | undefined
   /** epoch ms */
   readonly now: () => number
 }
@@ -215,7 +215,7 @@ export function reportOf(record: ImportRecord): object {
   }
 }
 
-/** As answers have it; `lines`, `types` and `notes` are those of one import alone. */
+/** As answers show it; `lines`, `types` and `notes` only for a single import. */
 export function importInfo(id: string, record: ImportRecord): ImportInfo {
   const { source, messages, points, refusedCount, bytes = 0 } = record
   const { etag, size, metadata } = source

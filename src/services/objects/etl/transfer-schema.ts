@@ -9,7 +9,7 @@ export type TransferState = (typeof TRANSFER_STATES)[number]
 
 /** columns of a file */
 export const MAX_METRICS = 500
-/** of a path: what is left is for the report of whoever imports it again */
+/** of a path, which leaves room for the names of reports beside it */
 const MAX_OBJECT_BYTES = 1_000
 const MAX_NAME = 10_000
 

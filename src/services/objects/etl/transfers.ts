@@ -2,7 +2,7 @@
 import type { AddedJobs, JobQueue } from '#jobs'
 import { AppError, type Caller, type Issue, makeIssue, refuse } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Storage, Write } from '#storage'
-import type { OperatedQueries } from '#services/queries/contract'
+import type { InternalQueries } from '#services/queries/contract'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectChange } from '../contract.ts'
 import type { SubscriptionRecord } from '../subscriptions/subscription-record.ts'
 import type { TransfersApi, TransfersService } from './contract.ts'
@@ -14,7 +14,7 @@ import { type ExportInfo, ExportRequest, type TransferQuery } from './transfer-s
 export interface TransfersOptions {
   readonly storage: Storage
   readonly queue: (tenant: string) => JobQueue
-  readonly queries: (tenant: string) => OperatedQueries | undefined
+  readonly queries: (tenant: string) => InternalQueries | undefined
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */

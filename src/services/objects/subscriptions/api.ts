@@ -76,7 +76,7 @@ const ROUTES = [
     method: 'DELETE',
     operation: { operationId: 'deleteSubscriptions' },
     scope: 'author',
-    summary: 'Remove the subscriptions of a bucket, or those that are asked for',
+    summary: 'Remove the subscriptions of a bucket, all or the selected ones',
     query: SUBSCRIPTION_QUERY,
     answers: { 200: LinksSchema },
     handler: async ({ api, params, query, request }) => {
@@ -169,7 +169,7 @@ async function shownPage(
 
 function shownSubscription(subscription: Subscription, { alias }: ObjectBucket, request: FastifyRequest): object {
   const self = hrefOf(request, alias, subscription.id)
-  // nobody changes those that the host has by itself
+  // built-in subscriptions cannot be changed
   const isOwn = subscription.channel.type !== 'system'
   return {
     _links: {

@@ -49,8 +49,8 @@ export interface SubscriptionsService {
   as(caller: Caller): SubscriptionsApi
 }
 
-/** The service, as its neighbours and its host have it. */
-export interface OperatedSubscriptions extends SubscriptionsService {
+/** The service inside the host: what its neighbours and the host call. */
+export interface InternalSubscriptions extends SubscriptionsService {
   /** Goes on with what was not handed on, and with what was not delivered. */
   start(): Promise<void>
   stop(): Promise<void>

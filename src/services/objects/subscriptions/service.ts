@@ -4,7 +4,7 @@ import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf, type S
 import type { Storage } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
 import { ChangeReader } from './change-reader.ts'
-import type { SubscriptionsApi, OperatedSubscriptions } from './contract.ts'
+import type { SubscriptionsApi, InternalSubscriptions } from './contract.ts'
 import { deliveryHandler, type DeliveryOf } from './delivery-jobs.ts'
 import { Outbox } from './outbox.ts'
 import type { Seal } from '#platform'
@@ -39,7 +39,7 @@ const LOOK_MS = 15_000
 /** ms between two looks for what is kept no longer, and for what nobody carries out */
 const SWEEP_MS = 600_000
 
-export class Subscriptions implements OperatedSubscriptions {
+export class Subscriptions implements InternalSubscriptions {
   readonly #options: SubscriptionsOptions
   readonly #system: ReadonlyMap<string, SystemSubscription>
   readonly #records: ReadonlyMap<string, SubscriptionRecord>
@@ -134,7 +134,7 @@ export class Subscriptions implements OperatedSubscriptions {
     await this.#jobs.idle()
   }
 
-  gauges(): ReturnType<OperatedSubscriptions['gauges']> {
+  gauges(): ReturnType<InternalSubscriptions['gauges']> {
     return { openDeliveries: this.#jobs.open, delivered: this.#delivered, failed: this.#failed }
   }
 
@@ -156,7 +156,7 @@ export class Subscriptions implements OperatedSubscriptions {
     this.#stopLooking = timers.later(LOOK_MS, () => this.#looks.wake())
   }
 
-  /** What is kept no longer goes, and deliveries that wait for nobody end. */
+  /** Expired records are removed, and deliveries without a subscription end. */
   async #sweep(): Promise<void> {
     const { storage } = this.#options
     for (const tenant of await storage.tenants()) {

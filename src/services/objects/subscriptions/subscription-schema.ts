@@ -216,7 +216,7 @@ export const DeliveriesSchema = Type.Object(
 const FILTERS = {
   prefix: asked('those that an object whose path begins like this may set off'),
   suffix: asked('those that an object whose path ends like this may set off'),
-  event_type: Type.Optional(Type.Enum(CHANGE_EVENTS, { description: 'those of such a change' })),
+  event_type: Type.Optional(Type.Enum(CHANGE_EVENTS, { description: 'deliveries of such changes' })),
   channel_type: Type.Optional(Type.Enum([...CHANNEL_TYPES, 'webhook'], { description: 'of the channel' })),
   channel_id: asked('a part of the name of the channel'),
   ...PAGE_SIZE,
@@ -227,7 +227,7 @@ export interface SubscriptionQuery extends Decoded<TObject<typeof FILTERS>> {}
 export const DELIVERIES_QUERY = {
   state: Type.Optional(Type.Enum(DELIVERY_STATES, { description: 'those in this state' })),
   ...PAGE_SIZE,
-  before: Type.Optional(Type.Integer({ minimum: 1, description: 'those of changes before this position' })),
+  before: Type.Optional(Type.Integer({ minimum: 1, description: 'deliveries of changes before this position' })),
 }
 export interface DeliveryQuery extends Decoded<TObject<typeof DELIVERIES_QUERY>> {}
 

@@ -1,7 +1,7 @@
 /** What a caller can do with the subscriptions of its tenant. */
 import { AppError, type KeyedMutex, makeIssue, refuse } from '#kernel'
 import type { Collection, Store } from '#storage'
-import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type OperatedObjects } from '../contract.ts'
+import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type InternalObjects } from '../contract.ts'
 import type { DeliveryPage, SubscriptionPage, SubscriptionsApi } from './contract.ts'
 import { showDelivery } from './delivery-record.ts'
 import type { Outbox } from './outbox.ts'
@@ -27,7 +27,7 @@ import {
 export interface TenantSubscriptionsOptions {
   readonly tenant: string
   readonly store: Store
-  readonly objects: OperatedObjects
+  readonly objects: InternalObjects
   readonly api: ObjectsApi
   readonly outbox: Outbox
   readonly seal: Seal

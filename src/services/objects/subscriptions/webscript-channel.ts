@@ -1,14 +1,14 @@
 /** Calls the webscript of a channel, and shows what the channel has to show. */
 import { AppError, type StartTimer } from '#kernel'
 import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
-import type { ObjectChange, OperatedObjects, SignedLink } from '../contract.ts'
+import type { ObjectChange, InternalObjects, SignedLink } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import type { Seal } from '#platform'
 import { keyOf } from './subscription-record.ts'
 import { type Channel, secondsOf } from './subscription-schema.ts'
 
 export interface WebscriptChannelOptions {
-  readonly objects: () => OperatedObjects
+  readonly objects: () => InternalObjects
   readonly webscripts: () => WebscriptsService | undefined
   readonly seal: Seal
   /** Whose that key pair is; undefined when it is wrong. */
@@ -23,7 +23,7 @@ const SHOWN = 500
 /** Of a network for documents: wrong secrets of channels hold up nobody else. */
 const INSIDE = '192.0.2.2'
 
-/** Links are made with the rights of users: nobody is handed more by a message than by the API. */
+/** Links are made with the rights of users: a message grants no more than the API does. */
 const READER = 'system/subscriptions'
 const LINKS = { GET: 'get_object', PUT: 'put_object', POST: 'post_object' } as const
 
@@ -114,9 +114,9 @@ async function beginningOf({ body }: ScriptAnswer): Promise<string> {
   return text.slice(0, SHOWN)
 }
 
-/** What a target is told of a change by PUT and POST. */
+/** The body that PUT and POST send to a target. */
 async function notificationOf(
-  objects: OperatedObjects,
+  objects: InternalObjects,
   tenant: string,
   change: ObjectChange,
   { expiry, payload }: Pick<Channel, 'expiry' | 'payload'>,

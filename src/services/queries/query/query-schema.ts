@@ -1,8 +1,7 @@
 /** What a query may say, with its limits. `GET /schema/query.json` publishes it. */
 import { Type } from 'typebox'
-import { Issues, type Json, MAX_ID_BYTES } from '#kernel'
-import { readName } from '#services/shared'
-import { checked, closed, type Decoded, refined, text } from '#services/shared/contract'
+import { type Json, MAX_ID_BYTES } from '#kernel'
+import { checked, closed, type Decoded, seriesName, text } from '#services/shared/contract'
 import { INTERPOLATION_METHODS } from '../interpolation/methods.ts'
 import { render } from '../render/render-modes.ts'
 import { duration, freq, time, zone } from '../time-line/time-fields.ts'
@@ -12,15 +11,6 @@ import { AGGREGATION_PATTERN, PLAIN_AGGREGATIONS } from './aggregations.ts'
 export const MAX_SERIES = 1_000
 
 const label = text(MAX_ID_BYTES, { minLength: 1 })
-
-/** Of a resource or metric. */
-function nameOf(what: string) {
-  return refined(label, (value) => {
-    const issues = new Issues('QUERY')
-    readName(value, '', what, issues)
-    return issues.list.map(({ message, suggestion = '' }) => ({ message, suggestion }))
-  })
-}
 
 const AGGREGATIONS = `one of ${PLAIN_AGGREGATIONS.join(', ')}, or percentile(f) with f from 0 to 1`
 const aggregation = Type.String({ pattern: AGGREGATION_PATTERN, description: AGGREGATIONS })
@@ -51,13 +41,13 @@ const selection = closed({
 })
 
 const SERIES = {
-  resource: Type.Optional(nameOf('resource')),
+  resource: Type.Optional(seriesName('resource')),
   resources: Type.Optional(
-    Type.Union([Type.Array(nameOf('resource'), { minItems: 1, maxItems: MAX_SERIES }), selection], {
+    Type.Union([Type.Array(seriesName('resource'), { minItems: 1, maxItems: MAX_SERIES }), selection], {
       description: 'a list of ids, or {"type": ..}, {"tag": ..} or {"query": ..}, with groupBy or without',
     }),
   ),
-  metric: Type.Optional(nameOf('metric')),
+  metric: Type.Optional(seriesName('metric')),
   aggregation: Type.Optional(
     Type.Union([aggregation, Type.Array(aggregation, { minItems: 1, maxItems: 20 })], {
       description: `${AGGREGATIONS}; or a list of them`,

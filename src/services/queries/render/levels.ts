@@ -60,7 +60,7 @@ export function levelsIn({ columns, options }: Layout): RolledUp {
   return { levels, common }
 }
 
-/** The name of a series, else `resource/metric` or `resource/metric/aggregation`. Each once: those that come again get a number. */
+/** The name of a series, else `resource/metric` or `resource/metric/aggregation`. Each is unique: repeated names get a number. */
 export function headersOf(columns: readonly ColumnPlan[]): readonly string[] {
   const known = new Map<string, number>([['timestamp', 1]])
   return columns.map((column) => {

@@ -1,4 +1,4 @@
-/** Commands that wait for their turn, and what became of those that had it. */
+/** Queued commands, and the outcomes of finished ones. */
 import type { Json, Page } from '#kernel'
 import type { CollectionSpec, Store, Write } from '#storage'
 import type { ListQuery } from '../contract.ts'
@@ -14,7 +14,7 @@ export interface CommandJob {
   readonly hops: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
-  /** who carries it out, and until when nobody else may: epoch ms by the clock of the store, in this session of it */
+  /** its lease: the holder, and when it expires, epoch ms by the clock of the store in this session */
   readonly lease?: { readonly owner: string; readonly until: number; readonly session?: string }
 }
 

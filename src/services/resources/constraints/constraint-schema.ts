@@ -49,7 +49,7 @@ const flag = Type.Optional(Type.Boolean())
 const texts = Type.Optional(Type.Array(name, { maxItems: MAX_ITEMS }))
 const scalar = Type.Union([Type.Number(), Type.String(), Type.Boolean()])
 
-/** The parameters of each type; what stands inside another type is looked at by itself. */
+/** The parameters of each type; nested types are checked separately. */
 const PARAMETERS: Readonly<Record<AttributeType['type'], TProperties>> = {
   numeric: { minimum: bound, maximum: bound },
   string: { minLength: size, maxLength: size },

@@ -17,7 +17,7 @@ export async function enforce(tenantResources: TenantResources, own: ResourceEnt
   if (failures.length > 0) throw refuse('the resource', failures.map(issueOf))
 }
 
-/** Those of a type that are still there, in its order. */
+/** The constraints of a type that still exist, in its order. */
 export async function constraintsOf(
   tenantResources: TenantResources,
   type: TypeRecord,

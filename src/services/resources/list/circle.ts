@@ -116,7 +116,7 @@ export const DISTANCE_UNITS = [...METRES.keys()].filter((unit) => unit !== '')
 const EARTH_RADIUS_M = 6_371_008.8
 const DISTANCE = /^(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})[ ]?([a-zA-Z]{0,16})$/
 
-/** Metres; undefined when it is no number with a known unit. */
+/** Metres; undefined unless it is a number with a known unit. */
 export function metresOf(text: string): number | undefined {
   const [, number = '', unit = ''] = DISTANCE.exec(text.trim()) ?? []
   const factor = METRES.get(unit)

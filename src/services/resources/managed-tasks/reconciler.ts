@@ -37,7 +37,7 @@ export class Reconciler {
     return count
   }
 
-  /** Goes on with what was under way, for every tenant. */
+  /** Resumes what was under way, for every tenant. */
   async start(): Promise<void> {
     this.#isRunning = true
     for (const tenant of await this.#options.collectionsByTenant.ownTenants()) {

@@ -137,7 +137,7 @@ export class TenantReconciler {
     return this.#walks.operationOf(type)
   }
 
-  /** Goes on where the last life ended. What could not be read is read by the next who asks. */
+  /** Resumes where the last process ended. What could not be read is read at the next call. */
   start(): Promise<void> {
     this.#starting ??= this.#start().catch((error: unknown) => {
       this.#starting = undefined
@@ -315,7 +315,7 @@ export class TenantReconciler {
     this.#retrySoon(() => this.#retrySome([id]))
   }
 
-  /** After those that are under way. Never waits. */
+  /** Queues it behind what is under way. Returns at once. */
   #retrySoon(work: () => Promise<void>): void {
     if (this.#isStopped) return
     const before = this.#retrying ?? Promise.resolve()
@@ -338,7 +338,7 @@ export class TenantReconciler {
     if (this.#lackingIds.size < before) await this.#retryAll({})
   }
 
-  /** Those whose type or template it is. */
+  /** The resources of that type, or of types with that template. */
   async #retryAll(of: { readonly type?: string; readonly template?: string }): Promise<void> {
     const where = Object.entries(of).map(([field, value]) => ({ field, op: 'eq', value }) as const)
     for await (const ids of portionsOfIds(this.#lacking, where, RETRIED)) {

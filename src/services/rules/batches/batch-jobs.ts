@@ -20,7 +20,7 @@ const SLICE = 25
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Its items are ids of tasks; those of other partitions are changed there. */
+/** Its items are ids of tasks; tasks of other partitions are changed there. */
 export function batchHandler(rulesOf: (tenant: string) => TenantRules): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,

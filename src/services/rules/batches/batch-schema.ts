@@ -83,7 +83,7 @@ export const PROPERTIES = {
 const UpdatePropertiesSchema = refined(closed(PROPERTIES), (update) =>
   Object.keys(update as object).length > 0
     ? []
-    : [{ message: 'there is nothing to update', suggestion: 'write "nodes": [...], "variables" or "tags"' }],
+    : [{ message: 'has nothing to update', suggestion: 'write "nodes": [...], "variables" or "tags"' }],
 )
 export interface PropertiesUpdate
   extends Pick<TaskSettings, 'variables'>, Omit<Decoded<typeof UpdatePropertiesSchema>, 'variables'> {}

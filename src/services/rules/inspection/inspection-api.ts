@@ -77,7 +77,7 @@ export const INSPECTION_ROUTES = [
     method: 'GET',
     path: '/api/tasks/:id/events',
     scope: 'read',
-    summary: 'What happens in a task, as server-sent events; goes on after Last-Event-ID',
+    summary: 'What happens in a task, as server-sent events; resumes after Last-Event-ID',
     // a browser cannot set the header on its first request
     query: { lastEventId: Type.Optional(Text) },
     produces: ['text/event-stream'],

@@ -18,7 +18,7 @@ export interface WantedResources {
   readonly expression?: string
 }
 
-/** Of a tenant; absent where nobody keeps resources. */
+/** Of a tenant; absent where the host serves no resources. */
 interface FinderOfTenant {
   readonly tenant: string
   readonly options: { readonly resources?: () => ResourceFinder | undefined }

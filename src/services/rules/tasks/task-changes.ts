@@ -29,7 +29,7 @@ interface Decision {
   readonly changes: readonly TaskChange[]
   /** parts of the next record, when a run of it begins or they are new */
   readonly parts?: RunnableSource
-  /** what nodes of a run that goes on lose */
+  /** what nodes lose when their run continues */
   readonly lost?: readonly Lost[]
   /** a stopped task that cannot begin has failed; without this the change is refused and nothing else */
   readonly failsTask?: boolean
@@ -37,9 +37,9 @@ interface Decision {
 
 /** What an update means for the run of a task. */
 interface RunEffect {
-  /** `none`: no node can tell the difference; `change`: the run goes on under another rule; `begin`: it has to begin anew */
+  /** `none`: no node can tell the difference; `change`: the run continues under another rule; `begin`: it has to restart */
   readonly kind: 'none' | 'change' | 'begin'
-  /** what nodes of a run that goes on lose */
+  /** what nodes lose when their run continues */
   readonly lost: readonly Lost[]
 }
 

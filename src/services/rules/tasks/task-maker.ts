@@ -200,14 +200,14 @@ function distinct(issues: readonly Issue[]): readonly Issue[] {
   return [...byText.values()]
 }
 
-/** Overrides that fit no node are told by their places in the update, before they are merged with earlier ones. */
+/** Overrides without a node are reported by their places in the update, before they are merged with earlier ones. */
 function requireNodes({ source, rule = {} }: RunnableSource, { nodes = [] }: PropertiesUpdate): void {
   const report = new Report()
   applyOverrides(source?.document ?? rule, nodes, '/actionParameters/nodes', report)
   if (report.hasErrors) throw validationError('the update', report.issues)
 }
 
-/** `tags`: those that the task shows now, its template's among them. */
+/** `tags`: as the task shows them now, its template's included. */
 function withProperties(settings: TaskSettings, shown: TaskSettings['tags'], update: PropertiesUpdate): TaskSettings {
   const { nodes, variables, tags, ...flags } = update
   const next: TaskSettings = { ...settings, ...flags }

@@ -10,7 +10,7 @@ import type { Checked } from './check.ts'
 import type { Decoded } from './fields.ts'
 import { type Parameters, parameterReader } from './parameters.ts'
 
-/** Who may ask a route, from anybody to those who administer a tenant. A key of today has all but `public`. */
+/** The right that a route needs, from `public` (none) to `admin`. Every key has all of them today. */
 export type Scope = 'public' | 'device' | 'read' | 'operate' | 'author' | 'publish' | 'admin'
 
 declare module 'fastify' {
@@ -34,7 +34,7 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly api: Api
   /** parts of the path, decoded */
   readonly params: Params
-  /** read and checked by the handler that takes it; a service that reads its parameters itself gets those of `request` */
+  /** read and checked by the handler that takes it; a service that reads its parameters itself uses `request.query` */
   readonly query: Query
   readonly body: Body
   readonly request: FastifyRequest
@@ -63,7 +63,7 @@ interface Description {
 
 type Shared = Omit<Description, 'params' | 'query' | 'body'>
 
-/** What a route asks of the server by itself: readers of other bodies, their limit, sockets. */
+/** Options of the server for one route: readers of other bodies, their limit, sockets. */
 type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
 
 /** What routes have that the API page does not show. */

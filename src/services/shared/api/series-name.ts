@@ -1,14 +1,17 @@
 /** Names of resources and metrics, as series take them. */
-import { type Issues, isTooLongForId, MAX_ID_BYTES, shown } from '#kernel'
+import { Type } from 'typebox'
+import { isTooLongForId, MAX_ID_BYTES, shown } from '#kernel'
+import { refined } from './fields.ts'
 
 /** NUL, or half of a surrogate pair: no medium keeps it */
 export const UNSTORABLE = /[\0\p{Surrogate}]/u
 
-/** The name of a metric or resource. */
-export function readName(value: unknown, path: string, what: string, issues: Issues): string | undefined {
-  if (value === undefined || value === null) return issues.wrong(path, 'is missing', `name a ${what}`)
-  const fits = typeof value === 'string' && value !== '' && !isTooLongForId(value)
-  if (fits && !UNSTORABLE.test(value)) return value
-  const text = `${shown(value)} is no name of a ${what}`
-  return issues.wrong(path, text, `give a text of 1 to ${MAX_ID_BYTES} bytes of Unicode`)
+/** The id of a resource, or the name of a metric. `what`: for its refusal. */
+export function seriesName(what: string) {
+  return refined(Type.String({ minLength: 1, maxLength: MAX_ID_BYTES }), (value) => {
+    const fits = typeof value === 'string' && value !== '' && !isTooLongForId(value) && !UNSTORABLE.test(value)
+    if (fits) return []
+    const suggestion = `write a text of 1 to ${MAX_ID_BYTES} bytes of Unicode`
+    return [{ message: `${shown(value)} is not the name of a ${what}`, suggestion }]
+  })
 }

@@ -1,8 +1,8 @@
 /** Models of other servers in the service: what their records say, and what becomes of them when a server is away. */
 import { afterAll, describe, expect, it } from 'vitest'
 import { Seal } from '../../../../src/platform/seal.ts'
-import type { OperatedFunctions } from '../../../../src/services/functions/contract.ts'
-import type { ModelsApi, OperatedModels, RemoteModel } from '../../../../src/services/models/contract.ts'
+import type { InternalFunctions } from '../../../../src/services/functions/contract.ts'
+import type { ModelsApi, InternalModels, RemoteModel } from '../../../../src/services/models/contract.ts'
 import { remoteDriver } from '../../../../src/services/models/remote/remote-driver.ts'
 import { createModelsService } from '../../../../src/services/models/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
@@ -15,7 +15,7 @@ const server = await TestServer.start()
 afterAll(() => server.stop())
 
 let ids = 0
-function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => OperatedFunctions): OperatedModels {
+function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => InternalFunctions): InternalModels {
   return createModelsService({
     storage,
     drivers: [remoteDriver(REMOTE_OPTIONS)],
@@ -25,7 +25,7 @@ function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => Op
     ...(registry && { registry }),
   })
 }
-const asked = (service: OperatedModels, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
+const asked = (service: InternalModels, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
 const settled = (api: ModelsApi, name = 'sum'): Promise<void> =>
   until(async () => {
     const { ready, failure } = await api.get(name)
@@ -171,7 +171,7 @@ describe('a model of another server', () => {
 
   it('is no version of the function registry, whose versions are built of files', async () => {
     const storage = openMemory()
-    const registry = () => ({ as: () => expect.fail('the registry is asked') }) as unknown as OperatedFunctions
+    const registry = () => ({ as: () => expect.fail('the registry is asked') }) as unknown as InternalFunctions
     const service = serviceOf(storage, 1, registry)
     const api = asked(service)
     expect(await api.create({ name: 'sum', remote: at() })).not.toHaveProperty('semantic_version')

@@ -3,7 +3,7 @@ import { AppError } from '../../../../src/kernel/errors.ts'
 import type { JobTimers } from '../../../../src/jobs/contract.ts'
 import { createBrokerService } from '../../../../src/services/broker/service.ts'
 import { BlobContents } from '../../../../src/services/objects/contents/blob-contents.ts'
-import type { ObjectChange, ObjectForwarding, OperatedObjects } from '../../../../src/services/objects/contract.ts'
+import type { ObjectChange, ObjectForwarding, InternalObjects } from '../../../../src/services/objects/contract.ts'
 import { exportHandler } from '../../../../src/services/objects/etl/export-jobs.ts'
 import { importHandler } from '../../../../src/services/objects/etl/import-jobs.ts'
 import { IMPORT_SUBSCRIPTION, Transfers } from '../../../../src/services/objects/etl/transfers.ts'
@@ -80,7 +80,7 @@ export class SubscriptionsWorld {
 
 export class SubscriptionsHost {
   readonly service: Subscriptions
-  readonly objects: OperatedObjects
+  readonly objects: InternalObjects
   readonly transfers: Transfers
   readonly storage: Storage
   readonly #world: SubscriptionsWorld
@@ -109,7 +109,7 @@ export class SubscriptionsHost {
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
       random: () => 1,
     }
-    const objects = (): OperatedObjects => this.objects
+    const objects = (): InternalObjects => this.objects
     const queries = () => undefined
     this.transfers = new Transfers({ storage, queue: (tenant) => this.service.queue(tenant), queries, now, newId })
     this.service = new Subscriptions({

@@ -1,7 +1,7 @@
 /** The query service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import type { Caller } from '../../../../src/kernel/caller.ts'
-import type { QueriesApi, OperatedQueries, ResourceSelector } from '../../../../src/services/queries/contract.ts'
+import type { QueriesApi, InternalQueries, ResourceSelector } from '../../../../src/services/queries/contract.ts'
 import { queriesErrorBody, queriesRoutes } from '../../../../src/services/queries/api.ts'
 import { createQueriesService } from '../../../../src/services/queries/service.ts'
 import type { SampleValue, Storage } from '../../../../src/storage/contract.ts'
@@ -13,7 +13,7 @@ import { ask, trustingApp } from '../../support/trusting-app.ts'
 export const NOW = Date.UTC(2021, 4, 6, 12, 34, 56)
 
 export interface Bench extends AsyncDisposable {
-  readonly service: OperatedQueries
+  readonly service: InternalQueries
   readonly storage: Storage
   readonly clock: { now: number }
   /** as the tester of tenant `acme` */
@@ -34,7 +34,7 @@ export interface BenchOptions {
 
 export async function bench({ storage = openMemory(), resources, readable }: BenchOptions = {}): Promise<Bench> {
   const clock = { now: NOW }
-  const of = (tenant: string): OperatedQueries =>
+  const of = (tenant: string): InternalQueries =>
     createQueriesService({
       store: storage.tenant(tenant),
       now: () => clock.now,

@@ -1,7 +1,7 @@
 /** The rules service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
 import { VirtualClock, type Plug, type Ports } from '../../../../src/index.ts'
-import type { RulesApi, OperatedRules } from '../../../../src/services/rules/contract.ts'
+import type { RulesApi, InternalRules } from '../../../../src/services/rules/contract.ts'
 import { rulesErrorBody } from '../../../../src/services/rules/error-body.ts'
 import type { ResourceFinder } from '../../../../src/services/rules/tasks/resource-filter.ts'
 import { rulesRoutes } from '../../../../src/services/rules/api.ts'
@@ -17,7 +17,7 @@ import { PLUGS } from './rules.ts'
 export const NOON = Date.UTC(2026, 10, 20, 12)
 
 export interface Bench {
-  readonly service: OperatedRules
+  readonly service: InternalRules
   readonly runner: BareRunner
   readonly storage: Storage
   readonly clock: VirtualClock
@@ -71,6 +71,6 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
 }
 
 /** An app that believes who the request says it is. */
-export function appOf(service: OperatedRules): Promise<FastifyInstance> {
+export function appOf(service: InternalRules): Promise<FastifyInstance> {
   return trustingApp(rulesErrorBody, (app) => rulesRoutes(app, { service }))
 }
