@@ -44,6 +44,8 @@ REAL(int, fdatasync, int);
 REAL(int, rename, const char *, const char *);
 REAL(int, link, const char *, const char *);
 REAL(int, unlink, const char *);
+REAL(int, remove, const char *);
+REAL(int, unlinkat, int, const char *, int);
 REAL(int, mkdir, const char *, mode_t);
 REAL(int, rmdir, const char *);
 REAL(char *, mkdtemp, char *);
@@ -53,7 +55,7 @@ REAL(int, posix_fallocate, int, off_t, off_t);
 
 __attribute__((constructor)) static void begin(void) {
   FIND(open); FIND(openat); FIND(close); FIND(write); FIND(pwrite); FIND(writev); FIND(pwritev); FIND(ftruncate);
-  FIND(fsync); FIND(fdatasync); FIND(rename); FIND(link); FIND(unlink); FIND(mkdir); FIND(rmdir); FIND(mkdtemp);
+  FIND(fsync); FIND(fdatasync); FIND(rename); FIND(link); FIND(unlink); FIND(unlinkat); FIND(remove); FIND(mkdir); FIND(rmdir); FIND(mkdtemp);
   FIND(posix_fallocate);
   const char *to = getenv("RECORD_TO");
   folder = getenv("RECORD_FOLDER");
@@ -128,7 +130,14 @@ int open64(const char *path, int flags, ...) { MODE(flags) return open_path(AT_F
 int openat(int at, const char *path, int flags, ...) { MODE(flags) return open_path(at, path, flags, mode); }
 int openat64(int at, const char *path, int flags, ...) { MODE(flags) return open_path(at, path, flags, mode); }
 
-static int is_file(int fd) { return fd >= 0 && fd < MAX_FDS && files[fd] != 0; }
+/* A descriptor closed unseen (closedir, close_range) may stand for a socket by now. */
+static int is_file(int fd) {
+  if (fd < 0 || fd >= MAX_FDS || files[fd] == 0) return 0;
+  struct stat found;
+  if (fstat(fd, &found) == 0 && (S_ISREG(found.st_mode) || S_ISDIR(found.st_mode)) && found.st_ino == files[fd]) return 1;
+  files[fd] = 0;
+  return 0;
+}
 
 int close(int fd) {
   if (!is_file(fd)) return real_close(fd);
@@ -147,6 +156,7 @@ static ssize_t write_parts(int fd, const struct iovec *parts, int count, off_t o
   struct stat found;
   off_t at = offset;
   if (offset < 0) at = fcntl(fd, F_GETFL) & O_APPEND && fstat(fd, &found) == 0 ? found.st_size : lseek(fd, 0, SEEK_CUR);
+  if (at < 0) abort();
   ssize_t written = offset < 0 ? real_writev(fd, parts, count) : real_pwritev(fd, parts, count, offset);
   int failure = errno;
   ssize_t left = written;
@@ -215,6 +225,8 @@ int fdatasync(int fd) { RECORDED(is_file(fd), real_fdatasync(fd), synced(fd)) }
 int rename(const char *from, const char *to) { RECORDED(is_ours(to), real_rename(from, to), record_names('R', from, to)) }
 int link(const char *from, const char *to) { RECORDED(is_ours(to), real_link(from, to), record_names('L', from, to)) }
 int unlink(const char *path) { RECORDED(is_ours(path), real_unlink(path), record_names('U', path, NULL)) }
+int unlinkat(int at, const char *path, int flags) { RECORDED(is_ours(path), real_unlinkat(at, path, flags), record_names('U', path, NULL)) }
+int remove(const char *path) { RECORDED(is_ours(path), real_remove(path), record_names('U', path, NULL)) }
 int rmdir(const char *path) { RECORDED(is_ours(path), real_rmdir(path), record_names('U', path, NULL)) }
 int mkdir(const char *path, mode_t mode) { RECORDED(is_ours(path), real_mkdir(path, mode), record_names('M', path, NULL)) }
 char *mkdtemp(char *pattern) {
