@@ -17,6 +17,7 @@ class HandThreads extends WorkThreads {
 
   constructor(deadlines = new Set<() => void>(), clock = { ms: 0 }) {
     super({
+      most: 4,
       cpu: { perSecond: 0.5, most: 3_600 },
       elapsed: () => clock.ms,
       later: (ms, work) => {
