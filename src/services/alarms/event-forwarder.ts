@@ -4,7 +4,7 @@
  * that none passes one that was refused.
  */
 import { AppError, type Logger, MAX_HOPS, messageOf } from '#kernel'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
 
@@ -19,7 +19,7 @@ interface Place {
 }
 
 export class EventForwarder {
-  readonly #collections: TenantCollections
+  readonly #collections: AlarmCollections
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: Logger | undefined
   #place: Place | undefined
@@ -28,7 +28,7 @@ export class EventForwarder {
   #isStopped = false
   #hasFailed = false
 
-  constructor(collections: TenantCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
+  constructor(collections: AlarmCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
     this.#collections = collections
     this.#engine = engine
     this.#logger = logger
@@ -38,7 +38,7 @@ export class EventForwarder {
   wake(): void {
     if (this.#isStopped) return
     this.#isAsked = true
-    this.#running ??= this.#run().finally(() => (this.#running = undefined))
+    this.#running ??= this.#run()
   }
 
   /** Tries again what failed. */
@@ -73,6 +73,9 @@ export class EventForwarder {
       // the next event, or the next look at the clock, tries again from the same place
       this.#hasFailed = true
       if (!this.#isStopped) this.#logger?.error(`alarm events wait for the engine: ${messageOf(error)}`)
+    } finally {
+      // at once: a wake that comes in between would be lost
+      this.#running = undefined
     }
   }
 
@@ -117,9 +120,9 @@ export class EventForwarder {
 
   /** The cursor moves from one event to the next only: what comes behind a refused one is refused as well. */
   #tell(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
-    const { tenant, eventtype, eventtime, alarm, changes, hops, root } = event
+    const { eventtype, eventtime, alarm, changes, hops, root } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
     const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }
-    return engine.receive(tenant, message, { writes: [cursor], hops, ...(root !== undefined && { root }) })
+    return engine.receive(message, { writes: [cursor], hops, ...(root !== undefined && { root }) })
   }
 }

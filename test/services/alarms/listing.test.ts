@@ -134,11 +134,6 @@ describe('a listing of alarms', () => {
     const { statusCode, headers } = await alarms.ask('GET', `/alarm/alarms?${query}`)
     expect([statusCode, headers['warning']]).toEqual([200, warning])
   })
-
-  it('does not show alarms of another tenant', async () => {
-    const answer = await alarms.ask('GET', '/alarm/alarms', undefined, { 'x-tenant': 'other' })
-    expect(answer.json()).toEqual({ self: '/alarm/alarms', total: 0, alarms: [] })
-  })
 })
 
 describe('additional properties', () => {
