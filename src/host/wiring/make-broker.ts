@@ -5,7 +5,7 @@ import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/br
 import { machineTimers } from '#platform'
 import { mqttListener } from './mqtt.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { ofCaller } from './service-registry.ts'
+import { logsOf, ofCaller } from './service-registry.ts'
 
 /**
  * ms that series may wait for what came, on a medium that nobody else reads: each batch rewrites whole pages, and whoever
@@ -45,6 +45,7 @@ export const makeBroker: MakeService = (dependencies) => {
     openShared: ({ storage, registry, partition }) =>
       (registry.broker = createBrokerService({
         storage,
+        log: logsOf(registry, storage),
         now,
         engine: () => registry.runner && engineIntake(registry.runner.intake),
         resources: () => partition?.first?.resources ?? registry.resources,

@@ -32,7 +32,7 @@ import { threadedRuns } from '../work/threaded-runs.ts'
 import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { latestValue } from './broker.ts'
-import { ofCaller, type ServiceRegistry } from './service-registry.ts'
+import { logsOf, ofCaller, type ServiceRegistry } from './service-registry.ts'
 import type { SharedDependencies, SharedService } from './tenant-service.ts'
 
 /** Timers of a fleet wake the process at most 100 times a second. */
@@ -108,6 +108,7 @@ function openRules(
   const generate = generatorHere()
   const durable = openDurableRunner({
     store: (tenant) => storage.tenant(tenant),
+    log: logsOf(registry, storage),
     plugs: (tenant) => uncheckedOf(tenant)(),
     ports,
     scheduler: new HostScheduler(now),
