@@ -19,10 +19,14 @@ interface Settings {
   env?: Record<string, string>
 }
 
+/** Words of a command; in a text they have blanks between them. */
+export type Words = string | readonly string[]
+
 /** Runs `reflexarc <args>` to its end. */
-export async function cli(args: readonly string[], settings: Settings = {}): Promise<Outcome> {
+export async function cli(args: Words, settings: Settings = {}): Promise<Outcome> {
   const { cwd = root, input = '', env = {} } = settings
-  const child = spawn(process.execPath, [builtCode('cli.js'), ...args], {
+  const words = typeof args === 'string' ? args.split(' ') : args
+  const child = spawn(process.execPath, [builtCode('cli.js'), ...words], {
     cwd,
     env: { ...bareEnvironment, ...env },
     stdio: ['pipe', 'pipe', 'pipe'],
@@ -49,7 +53,7 @@ export class Workspace implements Disposable {
     }
   }
 
-  cli(args: readonly string[], settings: Omit<Settings, 'cwd'> = {}): Promise<Outcome> {
+  cli(args: Words, settings: Omit<Settings, 'cwd'> = {}): Promise<Outcome> {
     return cli(args, { ...settings, cwd: this.path })
   }
 
