@@ -13,12 +13,12 @@ const GUIDES = ['README.md', ...filesUnder(['docs'], '.md')]
 /** Pages, or parts of one, whose shell blocks are one script; a test of its own runs each. */
 const WALKS = [
   { page: 'README.md', title: 'With curl' },
-  { page: 'docs/guide/data-and-alarms.md', title: undefined },
-  { page: 'docs/guide/queries.md', title: undefined },
-  { page: 'docs/guide/converters.md', title: undefined },
+  { page: 'docs/tutorials/data-and-alarms.md', title: undefined },
+  { page: 'docs/how-to/queries.md', title: undefined },
+  { page: 'docs/how-to/converters.md', title: undefined },
   { page: 'README.md', title: "From a device's own JSON to an alarm" },
   { page: 'README.md', title: 'HTTP functions of your own' },
-  { page: 'docs/guide/objects.md', title: undefined },
+  { page: 'docs/how-to/objects.md', title: undefined },
 ] as const
 
 interface Snippet extends Block {
