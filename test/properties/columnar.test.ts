@@ -5,7 +5,7 @@ import { CoreEngine } from '../../src/core/engine/engine.ts'
 import { LiveTask } from '../../src/core/engine/live-task.ts'
 import type { Plug, PlugAnswer, PlugContext } from '../../src/core/plug/plug.ts'
 import type { Rule, Sensor, Trigger } from '../../src/core/rule/rule.ts'
-import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
+import { VirtualClock, type Message } from '../../src/index.ts'
 import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { leaves, listens, Listening, type Leaves, type Listens } from '../support/listening.ts'
@@ -14,6 +14,7 @@ import { scale } from '../support/scale-plug.ts'
 import { rowOf } from '../support/row-of.ts'
 import { generate } from '../support/generate.ts'
 import { stamps, Stamping, type Stamp } from '../support/stamping.ts'
+import { actuatorPlug, sensorPlug } from '../support/make-plug.ts'
 
 type Step =
   | { kind: 'message'; message: Message; wait: number; hops: number }
@@ -383,11 +384,7 @@ class Run {
   }
 
   #say(): Plug {
-    return definePlug({
-      name: 'say',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Low', 'High'],
+    return sensorPlug('say', ['Low', 'High'], {
       openOutput: true,
       execute: (context) => {
         const said = context.streamValue('say')
@@ -417,11 +414,7 @@ class Run {
   }
 
   #grow(): Plug {
-    return definePlug({
-      name: 'grow',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Low', 'High'],
+    return sensorPlug('grow', ['Low', 'High'], {
       parameters: [],
       input: { value: { type: 'double', mandatory: true }, limit: { type: 'double', mandatory: true } },
       openOutput: true,
@@ -435,23 +428,18 @@ class Run {
   }
 
   #act(): Plug {
-    return definePlug({
-      name: 'act',
-      version: '1.0.0',
-      kind: 'actuator',
-      execute: (context) => {
-        const act = context.streamValue('act')
-        this.#note(context)
-        if (act === 'log') context.log.warn('acted')
-        if (act === 'throw') throw new Error('broken')
-        if (act === 'later') return this.#later(undefined)
-        if (isAnswerName(act)) return answerNamed(act, context, (answer) => this.#later(answer))
-        if (act === 'id') this.calls.push(context.id)
-        if (act === 'chance') this.calls.push(String(context.random()))
-        if (act === 'read') this.calls.push(JSON.stringify(context.rawData))
-        if (act === 'look' || act === 'look and answer') this.look()
-        return act === 'look and answer' ? { message: `looked at ${context.now}` } : undefined
-      },
+    return actuatorPlug('act', (context) => {
+      const act = context.streamValue('act')
+      this.#note(context)
+      if (act === 'log') context.log.warn('acted')
+      if (act === 'throw') throw new Error('broken')
+      if (act === 'later') return this.#later(undefined)
+      if (isAnswerName(act)) return answerNamed(act, context, (answer) => this.#later(answer))
+      if (act === 'id') this.calls.push(context.id)
+      if (act === 'chance') this.calls.push(String(context.random()))
+      if (act === 'read') this.calls.push(JSON.stringify(context.rawData))
+      if (act === 'look' || act === 'look and answer') this.look()
+      return act === 'look and answer' ? { message: `looked at ${context.now}` } : undefined
     })
   }
 

@@ -3,7 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../../plugins/index.ts'
 import type { NodeView } from '../../../src/core/engine/api.ts'
 import type { Sensor } from '../../../src/core/rule/rule.ts'
-import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
+import { createEngine, VirtualClock } from '../../../src/index.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 const METADATA: Readonly<Record<string, Record<string, unknown>>> = {
   own: {
@@ -18,11 +19,7 @@ const METADATA: Readonly<Record<string, Record<string, unknown>>> = {
 }
 
 const seen: { readonly node: string; readonly properties: Readonly<Record<string, unknown>> }[] = []
-const keeps = definePlug({
-  name: 'keeps',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['Done'],
+const keeps = sensorPlug('keeps', ['Done'], {
   input: {
     text: { type: 'string' },
     number: { type: 'double' },

@@ -3,22 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
-import { definePlug, VirtualClock, type EngineEvent, type Rule } from '../../../src/index.ts'
+import { VirtualClock, type EngineEvent, type Rule } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
 import { generate } from '../../support/generate.ts'
 import { expectRow } from '../../support/row-of.ts'
+import { actuatorPlug } from '../../support/make-plug.ts'
 
-const say = definePlug({
-  name: 'say',
-  version: '1.0.0',
-  kind: 'actuator',
-  execute: (context) => {
-    const what = context.streamValue('say')
-    if (what === 'log') context.log.info('it is hot')
-    if (what === 'throw') throw new Error('broken')
-    if (what === 'later') return Promise.resolve()
-    return undefined
-  },
+const say = actuatorPlug('say', (context) => {
+  const what = context.streamValue('say')
+  if (what === 'log') context.log.info('it is hot')
+  if (what === 'throw') throw new Error('broken')
+  if (what === 'later') return Promise.resolve()
+  return undefined
 })
 const RULE: Rule = {
   sensors: [{ label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 'a', threshold: 10 } }],

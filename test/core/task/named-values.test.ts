@@ -2,9 +2,10 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import type { FiredEvent } from '../../../src/core/engine/events.ts'
 import type { Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
-import { createEngine, definePlug, simulate, VirtualClock, type Message } from '../../../src/index.ts'
+import { createEngine, simulate, VirtualClock, type Message } from '../../../src/index.ts'
 import { startBuiltins } from '../../support/builtin-task.ts'
 import { is, trigger } from '../../support/rule-writing.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 const sum = (more: Partial<Sensor> = {}): Sensor => ({
   label: 'sum',
@@ -129,11 +130,7 @@ describe('a message', () => {
 
   it('runs every sensor that declares nothing of what it reads', async () => {
     const calls: unknown[] = []
-    const own = definePlug({
-      name: 'own',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['On'],
+    const own = sensorPlug('own', ['On'], {
       input: { value: { type: 'any' } },
       execute: ({ properties }) => {
         calls.push(properties.value)
