@@ -168,10 +168,7 @@ class Alarms implements OperatedAlarmsService {
 
   #look(): void {
     this.#looks++
-    for (const [tenant, { tail, forwarder }] of this.#opened) {
-      if (this.#feed.hasReaders(tenant)) tail.look()
-      forwarder.wakeIfBehind()
-    }
+    for (const [tenant, { tail }] of this.#opened) if (this.#feed.hasReaders(tenant)) tail.look()
     this.#sweep(this.#looks % LOOKS_PER_SWEEP === 0)
   }
 

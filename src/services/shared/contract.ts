@@ -13,6 +13,7 @@ export {
   type Problem,
   readOnly,
   refined,
+  secret,
   text,
   word,
   worded,

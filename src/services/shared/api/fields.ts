@@ -78,6 +78,15 @@ export function text(maxLength: number, options: object = {}) {
   return Type.String({ maxLength, ...options })
 }
 
+/** A secret of at most `most` characters, or its sealed form as an answer showed it, which is longer. */
+export function secret(most: number, options: object = {}) {
+  const longest = 'enc:'.length + 4 * Math.ceil((28 + 3 * most) / 3)
+  return refined(text(longest, options), (value) => {
+    if (typeof value !== 'string' || value.length <= most || value.startsWith('enc:')) return []
+    return [{ message: `has ${value.length} characters`, suggestion: `at most ${most}` }]
+  })
+}
+
 /** The id of a resource. */
 export const id = refined(
   Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `at most ${MAX_ID_BYTES} bytes` }),
