@@ -94,7 +94,7 @@ all_clear    2    2      2      -         -         -
     [
       'all bad options at once',
       [old, later, ...playing, '--tolerance', 'soon', '--zone', 'Mars'],
-      'error: --tolerance: "soon" is not a duration; write PT50S, P1DT2H, or a short form such as 5m\nerror: --zone: ',
+      'error: --tolerance: "soon" is not a valid duration; use a form such as PT50S, P1DT2H or 5m\nerror: --zone: ',
     ],
     [
       'a tolerance below nothing',

@@ -71,7 +71,7 @@ describe('reflexarc prove', () => {
   it.each([
     [['prove', 'rule.json', '--props', 'none.mjs'], 'none.mjs gives no { properties: [...], options: { metrics } }'],
     [['prove', 'rule.json', '--props', 'gone.mjs'], 'gone.mjs cannot be loaded'],
-    [['prove', 'rule.json', '--props', 'good.mjs', '--time', 'soon'], '--time: "soon" is not a duration'],
+    [['prove', 'rule.json', '--props', 'good.mjs', '--time', 'soon'], '--time: "soon" is not a valid duration'],
     [['prove', 'rule.json', '--props', 'good.mjs', '--seed', 'x'], '--seed: "x" is no whole number from 0'],
     [['prove', 'gone.json', '--props', 'good.mjs'], 'gone.json'],
   ])('refuses %j', async (args, text) => {

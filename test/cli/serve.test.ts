@@ -153,7 +153,7 @@ describe('reflexarc token', () => {
       expect.stringMatching(/^error: --data: missing folder \S+; name the data folder of a host$/),
       expect.stringMatching(/^error: --tenant: "_host" is not a valid tenant name/),
       expect.stringMatching(/^error: --subject: write a name/),
-      expect.stringMatching(/^error: --expires: "soon" is not a duration/),
+      expect.stringMatching(/^error: --expires: "soon" is not a valid duration/),
     ])
   })
 })

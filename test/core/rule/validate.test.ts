@@ -191,7 +191,8 @@ describe('each problem is named with its place and with what would be right', ()
       '/sensors/2/tickTrigger = true': 'WARNING FIELD /sensors/2/tickTrigger',
       '/sensors/1/pollingPeriod = 5; /sensors/1/schedule = "0 0 * * * ?"':
         'ERROR FIELD /sensors/1/schedule: sensor "flip" has both pollingPeriod and schedule',
-      '/sensors/0/timeout = "5 parsecs"': 'ERROR TYPE /sensors/0/timeout: sensor "heat": "5 parsecs" is not a duration',
+      '/sensors/0/timeout = "5 parsecs"':
+        'ERROR TYPE /sensors/0/timeout: sensor "heat": "5 parsecs" is not a valid duration',
       '/sensors/0/timeout = "PT0S"': 'ERROR TYPE /sensors/0/timeout: sensor "heat": "PT0S" is not longer than nothing',
       '/sensors/0/retryConfig = {"maxRetries":1,"minBackoff":"PT1M","maxBackoff":"PT1S"}':
         'ERROR TYPE /sensors/0/retryConfig: sensor "heat": minBackoff "PT1M" is longer than maxBackoff "PT1S"',
@@ -275,9 +276,9 @@ describe('each problem is named with its place and with what would be right', ()
       '/task/type = "scheduled"; /task/cron = "0 61 * * * ?"':
         'ERROR SCHEDULE /task/cron: minute: "61" is out of range; minute takes 0-59',
       '/task/type = "scheduled"; /task/cron = "0 9 13 * 5"':
-        'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both given: it runs on days that fit either; for days that fit both write an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
+        'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both set: it runs on days that match either; for days that match both, use an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
       '/task/type = "scheduled"; /task/rrule = "FREQ=DAYLY"':
-        'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is no frequency',
+        'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is not a valid frequency',
       '/sensors/0/schedule = "every day"': 'ERROR SCHEDULE /sensors/0/schedule',
       '/task/maxLateness = "1 year"': 'ERROR TASK /task/maxLateness',
       '/task/late = "keep"':
@@ -286,7 +287,7 @@ describe('each problem is named with its place and with what would be right', ()
         'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take or an object, not the number 5',
       '/task/late = {"then":"take"}':
         'ERROR TYPE /task/late/reorder: "late" of task settings "boiler" has no "reorder"; write "reorder": non-empty text (a duration such as 30s or PT30S)',
-      '/task/late = {"reorder":"soon"}': 'ERROR TASK /task/late/reorder: reorder: "soon" is not a duration',
+      '/task/late = {"reorder":"soon"}': 'ERROR TASK /task/late/reorder: reorder: "soon" is not a valid duration',
       '/task/late = {"reorder":"0s"}':
         'ERROR TASK /task/late/reorder: reorder "0s" is not above 0; write a duration such as 30s or PT30S',
       '/task/late = {"reorder":"30s"}; /task/time = "arrival"':

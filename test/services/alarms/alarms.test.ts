@@ -121,15 +121,15 @@ describe('raising an alarm', () => {
     expect([answer.statusCode, answer.json<{ details: readonly string[] }>().details]).toEqual([
       400,
       [
-        '/timestamp <- is no time: there is no day 2026-02-30, that month has 28 (write ISO 8601 or epoch milliseconds)',
-        '/snoozeUntil <- is no time: there is no day 2026-11-31, that month has 30 (write ISO 8601 or epoch milliseconds)',
+        '/timestamp <- is not a valid time: day 2026-02-30 does not exist, that month has 28 (write ISO 8601 or epoch milliseconds)',
+        '/snoozeUntil <- is not a valid time: day 2026-11-31 does not exist, that month has 30 (write ISO 8601 or epoch milliseconds)',
       ],
     ])
   })
 
   it.each([
-    [{ snoozeUntil: 'later' }, '/snoozeUntil <- is no time'],
-    [{ snoozeUntil: {} }, '/snoozeUntil <- is no time'],
+    [{ snoozeUntil: 'later' }, '/snoozeUntil <- is not a valid time'],
+    [{ snoozeUntil: {} }, '/snoozeUntil <- is not a valid time'],
     [{ autoClearAfter: 3600 }, '/autoClearAfter <- 3600 is not a duration'],
     [{ autoClearAfter: 'PT0S' }, '/autoClearAfter <- "PT0S" is not a duration'],
     [{ autoClearAfter: null }, '/autoClearAfter <- null is not a duration'],
@@ -166,7 +166,7 @@ describe('raising an alarm', () => {
         '/text <- String value expected',
         '/severity <- Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING',
         '/source/id <- is required',
-        '/timestamp <- is no time (write ISO 8601 or epoch milliseconds)',
+        '/timestamp <- is not a valid time (write ISO 8601 or epoch milliseconds)',
         '/autoClearAfter <- "P1Y" is not a duration (write for example PT5M, at most 3650 days)',
         '/escalation/more <- is unknown (known are after, severity)',
         '/escalation/severity <- Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING',

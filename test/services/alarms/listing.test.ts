@@ -118,7 +118,7 @@ describe('a listing of alarms', () => {
       [
         '/status <- Could not parse status, valid values are: ACTIVE, ACKNOWLEDGED, CLEARED',
         '/severity <- Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING',
-        '/dateFrom <- is no time (write ISO 8601 or epoch milliseconds)',
+        '/dateFrom <- is not a valid time (write ISO 8601 or epoch milliseconds)',
         '/page <- 0 is out of range (write at least 1)',
         '/size <- 5000 is out of range (write at most 1000)',
         '/sort <- "text" is unknown (write one of timestamp, lastUpdateTime, lastTriggeredTime, creationTime)',

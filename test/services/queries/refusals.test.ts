@@ -40,7 +40,7 @@ describe('a query that is wrong', () => {
         render: { mode: 'NICE' },
       },
       [
-        '/from <- "2020-02-30" is no time: there is no day 2020-02-30, that month has 29 (write epoch milliseconds',
+        '/from <- "2020-02-30" is not a valid time: day 2020-02-30 does not exist, that month has 29 (write epoch milliseconds',
         '/aggregation <- does not fit (write one of mean',
         '/interpolation <- "smooth" is unknown (write one of pad',
         '/data/0/aggregation/1 <- does not fit (write one of mean',
