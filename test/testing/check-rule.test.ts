@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
-import { definePlug, simulate, type Rule, type Template } from '../../src/index.ts'
+import { simulate, type Rule, type Template } from '../../src/index.ts'
 import {
   checkRule,
   coolDownRespected,
@@ -22,6 +22,7 @@ import {
 } from '../../src/testing/index.ts'
 import { Workspace } from '../cli/run-cli.ts'
 import { runs } from '../support/arbitraries/runs.ts'
+import { sensorPlug } from '../support/make-plug.ts'
 
 const rule: Rule = {
   sensors: [
@@ -106,14 +107,9 @@ describe('checkRule', () => {
   })
 
   it('tells after which messages the process dies when that is what matters', async () => {
-    const forgetful = definePlug({
-      name: 'forgetful',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['New', 'Old'],
-      execute: (context) =>
-        seen.has(context.task.TASK_ID + context.now) ? 'Old' : (seen.add(context.task.TASK_ID + context.now), 'New'),
-    })
+    const forgetful = sensorPlug('forgetful', ['New', 'Old'], (context) =>
+      seen.has(context.task.TASK_ID + context.now) ? 'Old' : (seen.add(context.task.TASK_ID + context.now), 'New'),
+    )
     const seen = new Set<string>()
     const forgets: Rule = { ...rule, sensors: [{ label: 'hot', name: 'forgetful', resource: '$' }], triggers: [] }
     const { message } = await failureOf(restartChangesNothing(), { plugs: [...builtins, forgetful] }, forgets)
@@ -168,11 +164,7 @@ describe('plugs that take their time', () => {
     task: { resource: 'boiler' },
   }
   const ask = (answer: () => Promise<void>) =>
-    definePlug({
-      name: 'ask',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['High', 'Low'],
+    sensorPlug('ask', ['High', 'Low'], {
       async execute(context) {
         await answer()
         return Number(context.streamValue('t')) > 90 ? 'High' : 'Low'

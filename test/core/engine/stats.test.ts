@@ -3,15 +3,11 @@ import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import { PLAIN_REASONS, sumOfStats, type PlainReason } from '../../../src/core/engine/stats.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
-import { createEngine, definePlug, VirtualClock, type Engine, type Message } from '../../../src/index.ts'
+import { createEngine, VirtualClock, type Engine, type Message } from '../../../src/index.ts'
+import { actuatorPlug } from '../../support/make-plug.ts'
 
-const act = definePlug({
-  name: 'act',
-  version: '1.0.0',
-  kind: 'actuator',
-  execute: (context) => {
-    if (context.streamValue('fails') === true) throw new Error('broken')
-  },
+const act = actuatorPlug('act', (context) => {
+  if (context.streamValue('fails') === true) throw new Error('broken')
 })
 
 function rule(threshold = 20, resource = 'r'): Rule {

@@ -2,14 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
 import { readAnswer, stateIndex } from '../../../src/core/plug/result.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
-const range = definePlug({
-  name: 'range',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['Above', 'In Range', 'Below'],
-  execute: () => undefined,
-})
+const range = sensorPlug('range', ['Above', 'In Range', 'Below'], () => undefined)
 const mail = definePlug({ name: 'mail', version: '1.0.0', kind: 'actuator', execute: () => undefined })
 const nothing = { ok: true, state: -1 }
 
