@@ -1,4 +1,7 @@
-/** Leaves that every room may use: coded errors, issues, plain JSON, durations, instants, queues. No clock, no disk, no network. */
+/**
+ * Pure building blocks for every room: coded errors, issues, plain JSON, durations, instants, queues. No clock, disk or
+ * network.
+ */
 export { AllowList, problemsOfAllowed } from './allow-list.ts'
 export { ByTenant, perTenant } from './by-tenant.ts'
 export type { Caller, Led } from './caller.ts'
@@ -7,7 +10,7 @@ export { CpuAllowance, type CpuRate } from './cpu-allowance.ts'
 export { csvText, withoutFormula } from './csv-text.ts'
 export { decodedText } from './decoded-text.ts'
 export { hasDigits } from './digit-runs.ts'
-export { durationMs } from './duration.ts'
+export { DURATION_PATTERN, durationMs } from './duration.ts'
 export { EPOCH_UNITS, type EpochUnit, msOf, otherUnitOf, unitName } from './epoch-unit.ts'
 export {
   AppError,

@@ -43,7 +43,7 @@ it.each<[Words, string | RegExp]>([
   [`diff ${rule} ${later} --firings x ${playing}`, 'what to compare with: give another rule, or --firings FILE'],
   [
     `diff ${rule} ${later} ${playing} --tolerance soon --zone Mars`,
-    'error: --tolerance: "soon" is not a duration; write PT50S, P1DT2H, or a short form such as 5m\nerror: --zone: ',
+    'error: --tolerance: "soon" is not a valid duration; use a form such as PT50S, P1DT2H or 5m\nerror: --zone: ',
   ],
   [`diff ${rule} ${later} ${playing} --tolerance -PT5M`, '--tolerance: "-PT5M" lies below 0; write 10m or PT10M\n'],
   [`diff - - ${playing}`, 'error: only one of the rules, --firings and --messages can be standard input\n'],
@@ -65,7 +65,7 @@ it.each<[Words, string | RegExp]>([
 
   ['prove rule.json --props none.mjs', 'none.mjs gives no { properties: [...], options: { metrics } }'],
   ['prove rule.json --props gone.mjs', 'gone.mjs cannot be loaded'],
-  ['prove rule.json --props good.mjs --time soon', '--time: "soon" is not a duration'],
+  ['prove rule.json --props good.mjs --time soon', '--time: "soon" is not a valid duration'],
   ['prove rule.json --props good.mjs --seed x', '--seed: "x" is no whole number from 0'],
   ['prove gone.json --props good.mjs', 'gone.json'],
 
@@ -123,7 +123,7 @@ error: --order: "up" is not an order; write time, file or lived\n`,
   ],
   [
     ['token', '--tenant', '_host', '--expires', 'soon', '--subject', ''],
-    /^error: --data: missing folder \S+; name the data folder of a host\nerror: --tenant: "_host" is not a valid tenant name.*\nerror: --subject: write a name.*\nerror: --expires: "soon" is not a duration.*\n$/,
+    /^error: --data: missing folder \S+; name the data folder of a host\nerror: --tenant: "_host" is not a valid tenant name.*\nerror: --subject: write a name.*\nerror: --expires: "soon" is not a valid duration.*\n$/,
   ],
 ])('%s', async (command, message) => {
   const { code, stdout, stderr } = await place.cli(command)

@@ -117,7 +117,7 @@ describe('a draft', () => {
     await rules.ask('POST', '/api/templates', draft)
     const answer = await rules.ask('POST', '/api/tasks', { ...made, template: 'draft', ...more })
     expect(answer.status).toBe(400)
-    expect(answer.at('error')).toContain('the rule has no sensors')
+    expect(answer.at('error')).toContain('the rule has no "sensors"')
     expect(answer.at('error')).toContain('"draft"')
     expect((await rules.ask('POST', '/api/templates/draft/run', {})).status).toBe(400)
   })
