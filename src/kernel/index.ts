@@ -1,4 +1,7 @@
-/** Leaves that every room may use: coded errors, issues, plain JSON, durations, instants, queues. No clock, no disk, no network. */
+/**
+ * Pure building blocks for every room: coded errors, issues, plain JSON, durations, instants, queues. No clock, disk or
+ * network.
+ */
 export { AllowList, problemsOfAllowed } from './allow-list.ts'
 export { ByTenant, perTenant } from './by-tenant.ts'
 export type { Caller, Led } from './caller.ts'

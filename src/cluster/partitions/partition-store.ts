@@ -17,8 +17,8 @@ import {
   type Write,
 } from '#storage'
 
-/** Logs of which each partition has its own. */
-const LOGS: ReadonlySet<string> = new Set(['broker', 'rule_inputs'])
+/** Logs of which each partition has its own: that of the tenant (`LOG` in `src/log`). */
+const LOGS: ReadonlySet<string> = new Set(['log'])
 /** Collections of which each partition has its own documents. */
 const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks'])
 
