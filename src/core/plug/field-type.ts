@@ -1,6 +1,5 @@
 /** The types of properties, and how values are brought to them. */
-import { isPlainObject, numberOfText } from '#kernel'
-import { jsonProblem, parsePlainJson } from './plain-json.ts'
+import { isPlainObject, jsonProblem, numberOfText, parsePlainJson } from '#kernel'
 import type { FieldType } from './plug.ts'
 
 interface TypeRule {
