@@ -1,7 +1,4 @@
-/**
- * The jobs of all tenants of a store, carried out by this process, as far as it has handlers for them. Other processes may
- * do the same over the same store.
- */
+/** Executes the jobs of all tenants of a store that have a handler here. Other processes may share the store. */
 import { type Logger, messageOf } from '#kernel'
 import type { Storage } from '#storage'
 import type { Job, JobHandler, JobTimers } from './contract.ts'
@@ -12,14 +9,12 @@ import { JobPlaces, TypeRunner } from './type-runner.ts'
 
 export interface JobRunnerOptions {
   readonly storage: Pick<Storage, 'tenant' | 'tenants'>
-  /** one for each type; the jobs of one tree have theirs in one runner */
+  /** one per type; jobs of one tree need one runner */
   readonly handlers: readonly JobHandler[]
-  /** epoch ms, for times that are shown */
+  /** epoch ms, for displayed times */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
   readonly timers: JobTimers
-  /** those of the host, where several runners share them */
   readonly places?: JobPlaces | undefined
   readonly logger?: Logger | undefined
 }
@@ -29,7 +24,6 @@ export class JobRunner {
   readonly #handlers: ReadonlyMap<string, JobHandler>
   readonly #places: JobPlaces
   readonly #queues = new Map<string, JobQueue>()
-  /** by tenant and type */
   readonly #runners = new Map<string, TypeRunner>()
   #lastOrder = 0
   #isStopped = false
@@ -42,14 +36,14 @@ export class JobRunner {
     this.#places = options.places ?? new JobPlaces()
   }
 
-  /** jobs that are not over, as far as this process knows */
+  /** Jobs of a tenant. Added jobs run even before `start`. */
   get open(): number {
     let count = 0
     for (const runner of this.#runners.values()) count += runner.open
     return count
   }
 
-  /** The jobs of a tenant. What is added is carried out, also before `start`. */
+  /** Continues jobs of earlier processes and of other hosts. */
   queue(tenant: string): JobQueue {
     const known = this.#queues.get(tenant)
     if (known !== undefined) return known
@@ -67,12 +61,12 @@ export class JobRunner {
     return queue
   }
 
-  /** Goes on with what the last process left, and with what others leave. */
+  /** Finishes or returns running jobs; the others wait for the next start or another host. */
   async start(): Promise<void> {
     await this.#scan()
   }
 
-  /** Jobs under way come to an end or are given back; the others are left for the next start, or for other hosts. */
+  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelScan()
@@ -81,12 +75,12 @@ export class JobRunner {
     await this.#scanning
   }
 
-  /** Resolves when nothing is under way and nothing can be taken: what is delayed, or another host's, is not waited for. */
+  /** Looks for open jobs of all tenants; periodically where hosts share the store. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()))
   }
 
-  /** Looks for open jobs of all tenants; where hosts share the store, again and again. */
+  /** Undefined for a type without a handler here. */
   async #scan(): Promise<void> {
     const { storage } = this.#options
     let isShared = true
@@ -103,7 +97,7 @@ export class JobRunner {
   #scanAgain(): void {
     this.#scanning = this.#scan().catch((error: unknown) => {
       if (this.#isStopped || isClosed(error)) return
-      this.#options.logger?.error(`jobs of other hosts could not be looked for: ${messageOf(error)}; they are later`)
+      this.#options.logger?.error(`the search for jobs of other hosts failed: ${messageOf(error)}; it is retried`)
       this.#cancelScan = this.#options.timers.later(LEASE_MS, () => this.#scanAgain())
     })
   }

@@ -1,12 +1,12 @@
 /** Plain JSON from plugs and texts: checked, bounded in depth, and without keys that reach a prototype. */
 import { FORBIDDEN_KEYS, isPlainObject } from '#kernel'
 
-/** Values nested deeper than this are refused, so that every later walk may recurse. */
+/** Depth limit, so that later walks may recurse. */
 const MAX_DEPTH = 100
 
 /**
- * What keeps a value from being plain JSON with harmless keys, as text that completes "it ..."; `undefined` when
- * nothing does. `undefined` inside an object counts as an absent field.
+ * Fault of a value as plain JSON with harmless keys, as text that completes "it ..."; `undefined`: none. `undefined`
+ * inside an object counts as an absent field.
  */
 export function jsonProblem(value: unknown, depth = 0): string | undefined {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
@@ -23,7 +23,9 @@ export function jsonProblem(value: unknown, depth = 0): string | undefined {
   )
 }
 
-/** JSON text as a value. Throws a plain `Error` with a text for people when it is no JSON, too deep, or has a forbidden key. */
+/**
+ * Parses JSON text. Throws a plain `Error` with a readable text when it is malformed, too deep, or has a forbidden key.
+ */
 export function parsePlainJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   const problem = jsonProblem(value)
@@ -33,20 +35,20 @@ export function parsePlainJson(text: string): unknown {
 
 const FROZEN_COPIES = new WeakSet<object>()
 
-/** A deep, frozen copy of plain JSON (see jsonProblem). */
+/** Deep, frozen copy of plain JSON (see jsonProblem). */
 export function frozenCopy<T>(value: T): T {
   const copy = frozen(value)
   if (typeof copy === 'object' && copy !== null) FROZEN_COPIES.add(copy)
   return copy
 }
 
-/** Whether `frozenCopy` gave it: then it stays as it is. */
+/** True for results of `frozenCopy`, which never change. */
 export function isFrozenCopy(value: object): boolean {
   return FROZEN_COPIES.has(value)
 }
 
 function frozen<T>(value: T): T {
-  // A copy of an array or an object has the fields of its original, each of them copied.
+  // the copy has the same fields, each of them copied
   if (Array.isArray(value)) return Object.freeze(value.map((item: unknown) => frozen(item))) as T
   if (!isPlainObject(value)) return value
   const copy: Record<string, unknown> = {}
