@@ -1,7 +1,4 @@
-/**
- * The jobs of one tenant, carried out by this process, as far as it has handlers for them. Other processes may do the
- * same over the same store.
- */
+/** Executes the jobs of one tenant that have a handler here. Other processes may share the store. */
 import { type Logger, messageOf } from '#kernel'
 import type { Store } from '#storage'
 import type { Job, JobHandler, JobTimers } from './contract.ts'
@@ -15,12 +12,10 @@ export interface JobRunnerOptions {
   readonly store: Store
   /** one for each type; the jobs of one tree have theirs in one runner */
   readonly handlers: readonly JobHandler[]
-  /** epoch ms, for times that are shown */
+  /** epoch ms, for displayed times */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
   readonly timers: JobTimers
-  /** those of the host, where several runners share them */
   readonly places?: JobPlaces | undefined
   readonly logger?: Logger | undefined
 }
@@ -54,7 +49,7 @@ export class JobRunner {
     })
   }
 
-  /** jobs that are not over, as far as this process knows */
+  /** Jobs of a tenant. Added jobs run even before `start`. */
   get open(): number {
     let count = 0
     for (const runner of this.#runners.values()) count += runner.open
@@ -66,7 +61,7 @@ export class JobRunner {
     await this.#scan()
   }
 
-  /** Jobs under way come to an end or are given back; the others are left for the next start, or for other hosts. */
+  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelScan()
@@ -75,7 +70,7 @@ export class JobRunner {
     await this.#scanning
   }
 
-  /** Resolves when nothing is under way and nothing can be taken: what is delayed, or another host's, is not waited for. */
+  /** Looks for open jobs of all tenants; periodically where hosts share the store. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()))
   }
@@ -92,7 +87,7 @@ export class JobRunner {
   #scanAgain(): void {
     this.#scanning = this.#scan().catch((error: unknown) => {
       if (this.#isStopped || isClosed(error)) return
-      this.#options.logger?.error(`jobs of other hosts could not be looked for: ${messageOf(error)}; they are later`)
+      this.#options.logger?.error(`the search for jobs of other hosts failed: ${messageOf(error)}; it is retried`)
       this.#cancelScan = this.#options.timers.later(LEASE_MS, () => this.#scanAgain())
     })
   }
