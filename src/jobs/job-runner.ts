@@ -10,7 +10,7 @@ import { JobPlaces, TypeRunner } from './type-runner.ts'
 export interface JobRunnerOptions {
   readonly tenant: string
   readonly store: Store
-  /** one for each type; the jobs of one tree have theirs in one runner */
+  /** one per type; jobs of one tree need one runner */
   readonly handlers: readonly JobHandler[]
   /** epoch ms, for displayed times */
   readonly now: () => number
@@ -21,7 +21,7 @@ export interface JobRunnerOptions {
 }
 
 export class JobRunner {
-  /** What is added is carried out, also before `start`. */
+  /** Added jobs run even before `start`. */
   readonly queue: JobQueue
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
@@ -49,19 +49,19 @@ export class JobRunner {
     })
   }
 
-  /** Jobs of a tenant. Added jobs run even before `start`. */
+  /** Open jobs that this process knows. */
   get open(): number {
     let count = 0
     for (const runner of this.#runners.values()) count += runner.open
     return count
   }
 
-  /** Goes on with what the last process left, and with what others leave. */
+  /** Continues jobs of earlier processes and of other hosts. */
   async start(): Promise<void> {
     await this.#scan()
   }
 
-  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
+  /** Finishes or returns running jobs; the others wait for the next start or another host. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelScan()
@@ -70,12 +70,12 @@ export class JobRunner {
     await this.#scanning
   }
 
-  /** Looks for open jobs of all tenants; periodically where hosts share the store. */
+  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()))
   }
 
-  /** Looks for open jobs; where hosts share the store, again and again. */
+  /** Looks for open jobs; periodically where hosts share the store. */
   async #scan(): Promise<void> {
     const { documents } = this.queue
     const { session } = await documents.store.now()
@@ -100,7 +100,7 @@ export class JobRunner {
     }
   }
 
-  /** Undefined for a type that others carry out. */
+  /** Undefined for a type without a handler here. */
   #runner(type: string): TypeRunner | undefined {
     const known = this.#runners.get(type)
     if (known !== undefined) return known
