@@ -6,8 +6,7 @@ import type { Manifest } from '#services/functions'
 import { parseBody } from '#services/shared'
 import type { Terminal } from '../terminal.ts'
 import { deployFolder, reportDeployed } from './deploy-folder.ts'
-import { lendSecrets } from './lend-secrets.ts'
-import { type OwnHost, withOwnHost } from './own-host.ts'
+import { lendSecrets, type OwnHost, withOwnHost } from './own-host.ts'
 import { readFunctionFolder } from './read-folder.ts'
 
 export interface TestFlags {
