@@ -48,16 +48,16 @@ export interface Limits {
 export interface MountedCluster {
   /** Other hosts can ask this one who it is. */
   introduce(app: FastifyInstance): void
-  readonly routing: {
-    /** After whatever lets requests in: they go to whoever has their tenant. */
-    addTo(app: FastifyInstance): Promise<void>
-  }
 }
 
 export interface Mounting {
   readonly services: readonly HostedService[]
-  /** Starts what tenants have of them, before the services themselves. The signal is that of `HostedService.start`. */
+  /** Opens what tenants have of them, before the services themselves start. The signal is that of `HostedService.start`. */
   open(closing: AbortSignal): Promise<void>
+  readonly routing: {
+    /** After whatever lets requests in: they wait until their tenant is open, or go to the host that has it. */
+    addTo(app: FastifyInstance): void | Promise<void>
+  }
   readonly authentication: AuthenticationDependencies
   readonly metrics: Metrics
   /** of requests with a key */
@@ -123,7 +123,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('onRequest', authenticate(authentication))
   app.addHook('onRequest', refuseUnreadConditions)
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
-  await mounting.cluster?.routing.addTo(app)
+  await mounting.routing.addTo(app)
   if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
 
   await describeApi(app, services)

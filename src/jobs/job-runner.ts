@@ -8,7 +8,7 @@ import type { Job, JobHandler, JobTimers } from './contract.ts'
 import { isClosed, LEASE_MS } from './held-job.ts'
 import { isReady } from './job-change.ts'
 import { JobQueue } from './job-queue.ts'
-import { Places, TypeRunner } from './type-runner.ts'
+import { JobPlaces, TypeRunner } from './type-runner.ts'
 
 export interface JobRunnerOptions {
   readonly storage: Pick<Storage, 'tenant' | 'tenants'>
@@ -19,13 +19,15 @@ export interface JobRunnerOptions {
   /** never the same twice */
   readonly newId: () => string
   readonly timers: JobTimers
+  /** those of the host, where several runners share them */
+  readonly places?: JobPlaces | undefined
   readonly logger?: Logger | undefined
 }
 
 export class JobRunner {
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
-  readonly #places: ReadonlyMap<string, Places>
+  readonly #places: JobPlaces
   readonly #queues = new Map<string, JobQueue>()
   /** by tenant and type */
   readonly #runners = new Map<string, TypeRunner>()
@@ -37,7 +39,7 @@ export class JobRunner {
   constructor(options: JobRunnerOptions) {
     this.#options = options
     this.#handlers = new Map(options.handlers.map((handler) => [handler.type, handler]))
-    this.#places = new Map(options.handlers.map((handler) => [handler.type, new Places(handler)]))
+    this.#places = options.places ?? new JobPlaces()
   }
 
   /** jobs that are not over, as far as this process knows */
@@ -120,9 +122,9 @@ export class JobRunner {
     const known = this.#runners.get(key)
     if (known !== undefined) return known
     const handler = this.#handlers.get(type)
-    const places = this.#places.get(type)
-    if (handler === undefined || places === undefined) return undefined
+    if (handler === undefined) return undefined
     const { timers, logger } = this.#options
+    const places = this.#places.of(handler)
     const runner = new TypeRunner({ tenant, handler, queue, places, timers, logger })
     this.#runners.set(key, runner)
     return runner

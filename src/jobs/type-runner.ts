@@ -35,12 +35,30 @@ export class Places {
     return true
   }
 
+  /** It waits no longer. */
+  forget(wake: () => void): void {
+    this.#waiting.delete(wake)
+  }
+
   give(): void {
     this.#free++
     const [first] = this.#waiting
     if (first === undefined) return
     this.#waiting.delete(first)
     first()
+  }
+}
+
+/** The places of all types of jobs of a host. */
+export class JobPlaces {
+  readonly #places = new Map<string, Places>()
+
+  of(handler: JobHandler): Places {
+    const known = this.#places.get(handler.type)
+    if (known !== undefined) return known
+    const made = new Places(handler)
+    this.#places.set(handler.type, made)
+    return made
   }
 }
 
@@ -78,6 +96,7 @@ export class TypeRunner {
   /** What is under way comes to an end or is given back. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#dependencies.places.forget(this.#wake)
     this.#cancelTimer()
     for (const { held } of this.#running.values()) held.stop()
     await this.idle()

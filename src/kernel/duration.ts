@@ -6,6 +6,13 @@ const ISO =
 const SHORT = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/i
 const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
+const DIGITS = String.raw`\d+(?:[.,]\d+)?`
+/** What `durationMs` reads, but negative ones, as a pattern of JSON Schema. A longer text than 100 may be none all the same. */
+export const DURATION_PATTERN =
+  String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:[Mm][Ss]|[SsMmHhDdWw])|\+?[Pp](?=.)` +
+  `(?:${DIGITS}[Ww])?(?:${DIGITS}[Dd])?` +
+  String.raw`(?:[Tt](?=\d)(?:${DIGITS}[Hh])?(?:${DIGITS}[Mm])?(?:${DIGITS}[Ss])?)?)\s*$`
+
 /**
  * Milliseconds of an ISO 8601 duration (`PT50S`, `P1DT2H`) or of a short form (`5m`, `90 s`, `250ms`).
  * Years and months are refused: their length depends on the date. Throws `VALIDATION`.

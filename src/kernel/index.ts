@@ -7,7 +7,7 @@ export { CpuAllowance, type CpuRate } from './cpu-allowance.ts'
 export { csvText, withoutFormula } from './csv-text.ts'
 export { decodedText } from './decoded-text.ts'
 export { hasDigits } from './digit-runs.ts'
-export { durationMs } from './duration.ts'
+export { DURATION_PATTERN, durationMs } from './duration.ts'
 export { EPOCH_UNITS, type EpochUnit, msOf, otherUnitOf, unitName } from './epoch-unit.ts'
 export {
   AppError,

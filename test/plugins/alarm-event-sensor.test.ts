@@ -3,6 +3,7 @@ import { alarmEventSensor } from '../../plugins/alarm-event-sensor/plug.ts'
 import { builtins } from '../../plugins/index.ts'
 import { createEngine, simulate, VirtualClock, type Message, type Rule } from '../../src/index.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
 const alarm = { id: 'a', type: 'HEAT', status: 'ACTIVE', severity: 'MAJOR', source: { id: 'boiler-1' } }
 const event = (kind: string, more: object = {}) => ({
@@ -66,15 +67,9 @@ describe('AlarmEventSensor', () => {
       sensors: [
         { label: 'ev', name: 'AlarmEventSensor', resource: '$' },
         { label: 'bad', name: 'condition', resource: '$', properties: { condition: 'alarm.severity == "MAJOR"' } },
-        {
-          label: 'words',
-          name: 'template',
-          resource: '$',
-          properties: {
-            template:
-              '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} {{GLOBAL.temperature}} ${?streamdata.humidity}',
-          },
-        },
+        sensor('words', 'template', {
+          template: '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} {{GLOBAL.temperature}} ${?streamdata.humidity}',
+        }),
       ],
       triggers: [
         { sourceLabel: 'ev', destinationLabel: 'bad', statesTrigger: ['Created'] },

@@ -15,6 +15,7 @@ import { rowOf } from '../support/row-of.ts'
 import { generate } from '../support/generate.ts'
 import { stamps, Stamping, type Stamp } from '../support/stamping.ts'
 import { actuatorPlug, sensorPlug } from '../support/make-plug.ts'
+import { node } from '../support/rule-nodes.ts'
 
 type Step =
   | { kind: 'message'; message: Message; wait: number; hops: number }
@@ -558,12 +559,7 @@ describe('listening changes nothing', () => {
   })
 
   /** Small cases that random ones rarely meet. */
-  const FIRST = {
-    label: 's0',
-    resource: 'r',
-    name: 'streamingDataSensor',
-    properties: { parameter: 'a', threshold: 0 },
-  }
+  const FIRST = node('s0', 'streamingDataSensor', { parameter: 'a', threshold: 0 }, { resource: 'r' })
   const SAYS = { label: 's0', resource: 'r', name: 'say' }
   const firedBy = (sensors: readonly Sensor[], ...triggers: Trigger[]): Rule => {
     return { sensors, actuators: [{ label: 'a0', name: 'act' }], triggers }
@@ -661,11 +657,11 @@ describe('listening changes nothing', () => {
   })
 
   it('was tried on tasks that ran quietly, and on such that waited', () => {
-    expect(attached).toBeGreaterThan(100)
-    expect(waited).toBeGreaterThan(0)
-    expect(heard).toBeGreaterThan(40)
-    expect(byThemselves).toBeGreaterThan(2)
-    expect(stamped).toBeGreaterThan(100)
-    expect(lagging).toBeGreaterThan(2)
+    expect(attached).toBeGreaterThan(runs(500).numRuns)
+    expect(heard).toBeGreaterThan(runs(200).numRuns)
+    expect(stamped).toBeGreaterThan(runs(500).numRuns)
+    // rare: a share of the cases may have none
+    const least = runs(50).numRuns < 50 ? 0 : 1
+    for (const count of [waited, byThemselves, lagging]) expect(count).toBeGreaterThanOrEqual(least)
   })
 })

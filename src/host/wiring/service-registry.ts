@@ -53,6 +53,8 @@ export interface Tenants {
   of(tenant: string): ServiceRegistry
   /** For requests without credentials, which may name any tenant: undefined when it is known that none has that name. */
   find(tenant: string): ServiceRegistry | undefined
+  /** Resolves when it is open here. Rejects when it cannot be. */
+  opened(tenant: string): Promise<unknown>
   /** of all that are open here */
   all(): Iterable<ServiceRegistry>
 }

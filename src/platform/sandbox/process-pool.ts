@@ -151,11 +151,17 @@ export class ProcessPool {
   }
 
   /** Ends the processes of a program, and forgets its crashes. */
-  async release(key: string): Promise<void> {
+  async release(key: string, why = 'the function was taken away'): Promise<void> {
     const group = this.#groups.get(key)
     if (group === undefined) return
     this.#groups.delete(key)
-    await Promise.all([...group.members].map((member) => this.#letGo(member, 'the function was taken away')))
+    await Promise.all([...group.members].map((member) => this.#letGo(member, why)))
+  }
+
+  /** Ends the processes of an owner. */
+  async releaseOwner(owner: string): Promise<void> {
+    const keys = [...this.#groups].flatMap(([key, { program }]) => (program.owner === owner ? key : []))
+    await Promise.all(keys.map((key) => this.release(key, 'the host shuts down')))
   }
 
   /** Ends all processes. */

@@ -1,6 +1,6 @@
 /** The alarms service put together: documents and a log of events over storage, everything else injected. */
 import { type Caller, Feed, type Issue, type Logger, messageOf, type Published, type ReaderOptions } from '#kernel'
-import { type JobQueue, JobRunner } from '#jobs'
+import { type JobPlaces, type JobQueue, JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
 import type { Storage } from '#storage'
 import { alarmApi } from './alarm-api.ts'
@@ -23,6 +23,8 @@ import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
+  /** of jobs, which the tenants of a host share */
+  readonly places?: JobPlaces
   readonly storage: Storage
   /** epoch ms */
   readonly now: () => number
@@ -69,14 +71,14 @@ class Alarms implements OperatedAlarmsService {
   #endLooks: (() => void) | undefined
 
   constructor(options: AlarmsOptions) {
-    const { storage, now, newId, causes, logger } = options
+    const { storage, now, newId, causes, logger, places } = options
     this.#options = options
     this.#committer = new KeyedCommitter(now, ({ tenant }, last, events) =>
       this.#opened.get(tenant)?.committed(last, events),
     )
     this.#writer = new AlarmWriter({ committer: this.#committer, now, newId, causes, logger })
     const handler = batchHandler(this.#writer, (tenant) => this.#tenantAlarms(tenant))
-    this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
+    this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, places, logger })
   }
 
   as(caller: Caller): AlarmsApi {

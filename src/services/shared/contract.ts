@@ -1,6 +1,7 @@
 /** What the contracts of services share: fields of bodies, their check, and effects. */
 export { checked, type Checked } from './api/check.ts'
 export {
+  CHECKED,
   closed,
   type Decoded,
   duration,
@@ -14,6 +15,7 @@ export {
   refined,
   text,
   word,
+  worded,
   REVISION,
 } from './api/fields.ts'
 export type { EffectOfTask } from './effect-order.ts'

@@ -167,6 +167,17 @@ describe('a program', () => {
     expect([pool.cpuMs('b') < 390, pool.cpuMs('c')]).toEqual([true, 0])
   })
 
+  it('of an owner that is let go ends, also while it is asked, and others stay', async () => {
+    const { pool } = poolOf()
+    expect(await pool.call(programOf('q', 'b'), 'echo', 1)).toBe(1)
+    expect(await pool.call(programOf('p'), 'echo', 1)).toBe(1)
+    const asked = pool.call(programOf('p'), 'hold', {})
+    asked.catch(() => undefined)
+    await pool.releaseOwner('a')
+    await expect(asked).rejects.toThrow('the host shuts down')
+    expect([pool.has({ key: 'p' }), pool.has({ key: 'q' }), pool.running]).toEqual([false, true, 1])
+  })
+
   it('that takes more CPU time than its limit is called again when that has come back', async () => {
     const { pool, pass } = poolOf()
     // half a minute of it is saved up: 300 ms

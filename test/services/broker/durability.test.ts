@@ -140,18 +140,6 @@ describe('a post', () => {
     expect(await values(broker)).toEqual([1, 2, 3])
   })
 
-  it('that series could not take is kept, reads say so, and it is made good when they can', async () => {
-    await using broker = await failingBench()
-    const { fates } = broker
-    await broker.api.posting.events('a', at(1))
-    await broker.service.readable('acme')
-    fates.push(diskFull)
-    await broker.api.posting.events('a', at(2))
-    await expect(broker.api.messages.current('a')).rejects.toMatchObject({ code: 'STORE' })
-    await broker.api.posting.events('a', at(3))
-    expect(await values(broker)).toEqual([1, 2, 3])
-  })
-
   it('that series could not take is tried again by a reader, by a sweep, and with the next post', async () => {
     await using broker = await failingBench()
     const { storage, fates } = broker

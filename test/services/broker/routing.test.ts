@@ -76,14 +76,6 @@ describe('a post', () => {
     expect((await broker.api.messages.last('a')).map((message) => Object.keys(message))).toEqual([['u', 'timestamp']])
     expect((await broker.api.series.list('a')).map(({ metric }) => metric)).toEqual(['u'])
   })
-
-  it('of another tenant is not seen', async () => {
-    await using broker = await brokerBench()
-    await broker.api.posting.events('a', { t: 1 })
-    const other = broker.service.as({ tenant: 'other', user: 'x' })
-    expect(await other.messages.last('a')).toEqual([])
-    await expect(other.messages.current('a')).rejects.toMatchObject({ code: 'NOT_FOUND' })
-  })
 })
 
 /** Readers of a feed get what was published a turn later. */

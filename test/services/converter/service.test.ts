@@ -255,21 +255,6 @@ describe('what is taken', () => {
     expect((await refusalOf(service.take(CALLER, 'gw/7/up', Buffer.from('{"t":1}')))).code).toBe('FORWARDING')
   })
 
-  it('is converted as its converter is now, and not at all when that is gone', async () => {
-    const made = testConverter()
-    const template = (metric: string) => `{"metrics":[{"resource":"r","${metric}":1}]}`
-    const ingested = async () => {
-      await made.api.ingest('gw', {})
-      return made.posted.at(-1)?.body
-    }
-    await made.api.put('gw', { type: 'velocity', template: template('a') })
-    expect(await ingested()).toEqual([{ resource: 'r', a: 1 }])
-    await made.api.put('gw', { type: 'velocity', template: template('b') })
-    expect(await ingested()).toEqual([{ resource: 'r', b: 1 }])
-    await made.api.remove('gw')
-    await expect(made.api.ingest('gw', {})).rejects.toMatchObject({ code: 'NOT_FOUND' })
-  })
-
   it('over MQTT follows what another host has written, after a while', async () => {
     const made = testConverter()
     await made.service.take(CALLER, 'gw/7/up', Buffer.from('{}'))

@@ -1,9 +1,7 @@
 import type { AddressInfo } from 'node:net'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { createClient } from '../../../src/client.ts'
-import { AppError } from '../../../src/kernel/errors.ts'
 import type { QueriesApi } from '../../../src/services/queries/contract.ts'
-import { createQueriesService } from '../../../src/services/queries/service.ts'
 import { bench, NOW, type Bench } from './support/bench-of-queries.ts'
 
 const QUERY = { resource: 'A', metric: 't' }
@@ -153,15 +151,6 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
       await expect(api.stored.search({ q })).rejects.toMatchObject({ code: 'VALIDATION', issues: [{ path: '/q' }] })
     },
   )
-
-  it('belong to their tenant', async () => {
-    await api.stored.create({ name: 'mine', query: QUERY })
-    const store = queries.storage.tenant('other')
-    const other = createQueriesService({ store, now: () => NOW }).as({ tenant: 'other', user: 'tester' })
-    await expect(other.stored.get('mine')).rejects.toThrow(AppError)
-    await expect(other.execute({ stored: 'mine' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    expect(await other.stored.search({})).toMatchObject({ total: 0 })
-  })
 })
 
 describe('stored queries on the wire', () => {

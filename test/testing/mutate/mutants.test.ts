@@ -2,23 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { createRegistry, validateRule, type Rule, type Template } from '../../../src/index.ts'
 import { mutantsOf, mutateRule, neverMoreThan, readings } from '../../../src/testing/index.ts'
+import { sensor } from '../../support/rule-nodes.ts'
 
 const registry = createRegistry(builtins)
 const rule: Rule = {
   sensors: [
-    {
-      label: 'hot',
-      name: 'inRange',
-      resource: '$',
-      properties: { value: '${streamdata.t}', lowerLimit: 50, upperLimit: 90 },
-      evictionTime: 5000,
-    },
-    {
-      label: 'open',
-      name: 'condition',
-      resource: '$',
-      properties: { condition: { and: [{ var: 'door' }, { '>': [{ var: 't' }, 1] }] } },
-    },
+    sensor('hot', 'inRange', { value: '${streamdata.t}', lowerLimit: 50, upperLimit: 90 }, { evictionTime: 5000 }),
+    sensor('open', 'condition', { condition: { and: [{ var: 'door' }, { '>': [{ var: 't' }, 1] }] } }),
     { label: 'stays', name: 'holdsFor', resource: '$', properties: { condition: 't > 1', duration: '5m' } },
   ],
   relations: [
@@ -47,13 +37,12 @@ const template: Template = {
   name: 'limit',
   variables: [{ name: 'limit', type: 'double', defaultValue: 90 }],
   sensors: [
-    {
-      label: 'hot',
-      name: 'streamingDataSensor',
-      resource: '$',
-      properties: { parameter: 't', threshold: '${variables.limit}' },
-      pollingPeriod: 60_000,
-    },
+    sensor(
+      'hot',
+      'streamingDataSensor',
+      { parameter: 't', threshold: '${variables.limit}' },
+      { pollingPeriod: 60_000 },
+    ),
   ],
   actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
   triggers: [{ sourceLabel: 'hot', destinationLabel: 'a', statesTrigger: ['Above', 'Equal'] }],
@@ -146,9 +135,7 @@ describe('mutateRule', () => {
   })
   it('tells which properties killed, and what is left', async () => {
     const simple: Rule = {
-      sensors: [
-        { label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
-      ],
+      sensors: [sensor('s', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
       actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
       triggers: [{ sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['Above'], invocationPolicy: 600 }],
       task: { resource: 'r' },
@@ -167,9 +154,7 @@ describe('mutateRule', () => {
   })
   it('tells apart what no property notices and what does as the rule does', async () => {
     const simple: Rule = {
-      sensors: [
-        { label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
-      ],
+      sensors: [sensor('s', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
       actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
       triggers: [{ sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['Above'] }],
       task: { resource: 'r' },

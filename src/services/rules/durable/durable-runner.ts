@@ -41,6 +41,8 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> 
   readonly checkpoints?: Partial<CheckpointSettings>
   /** messages that may wait in all tasks together; then posts are refused with `RATE_LIMITED`; default 1,000,000 */
   readonly maxWaitingMessages?: number
+  /** messages that wait in all tasks, where others than those of this runner count too */
+  readonly waitingInAll?: () => number
   /** told of the time that the tasks of a tenant have reached, epoch ms: `scheduler` should not be behind it */
   readonly reached?: (time: number) => void
   /** before a task of the tenant is bound to those resources: it hears whatever is acknowledged of them after that */
@@ -133,8 +135,8 @@ class Runner implements DurableRunner {
   }
 
   #requireRoom(): void {
-    const { maxWaitingMessages = MAX_WAITING } = this.#options
-    if (this.waiting < maxWaitingMessages) return
+    const { maxWaitingMessages = MAX_WAITING, waitingInAll } = this.#options
+    if ((waitingInAll?.() ?? this.waiting) < maxWaitingMessages) return
     const text = `${maxWaitingMessages} messages wait for tasks whose plugs take longer than they come; send again later`
     throw new AppError('RATE_LIMITED', text)
   }
@@ -244,6 +246,7 @@ class Runner implements DurableRunner {
       checkpoints,
       restMs = 0,
       maxWaitingMessages: _most,
+      waitingInAll: _others,
       reached,
       bind,
       ...others

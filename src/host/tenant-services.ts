@@ -1,24 +1,21 @@
-/** The services of one tenant of a cluster, over its store behind a fence: a host has them while it has the tenant. */
-import { join } from 'node:path'
+/**
+ * The services of one tenant over its store. A single host has them for each of its tenants; a host of a cluster has
+ * them behind a fence, while it has the tenant.
+ */
 import type { FastifyReply } from 'fastify'
+import { partitionStore } from '#cluster'
 import { AppError, type Logger } from '#kernel'
 import type { FollowedPart, FollowedStream } from '#services/broker/contract'
 import { type FenceHolder, fenceStore, type Storage, type Store, takeFence } from '#storage'
-import { partitionStore } from '#cluster'
-import { closeAll, type OpenedService, openOwn, openShared, stopping } from '../wiring/make-services.ts'
-import type { Config } from '../config.ts'
-import type { HostedService } from '../hosted-service.ts'
-import { served, type ServiceRegistry } from '../wiring/service-registry.ts'
-import type { Timers } from '../timers.ts'
-import { FirstPartition, OF_EACH_PARTITION } from './first-partition.ts'
-import { readCount } from './partition-counts.ts'
-import { answerAt, type HostedPartition, type PartitionQuestion } from './partition-questions.ts'
-import type { TenantFigures } from '../tenant-figures.ts'
-
-/** The fence of a partition; that of the first one is the only one of most tenants. */
-export function fenceOf(number: number): string {
-  return number === 0 ? 'tenant' : `tenant/${number}`
-}
+import { FirstPartition, OF_EACH_PARTITION } from './cluster/first-partition.ts'
+import { fenceOf, readCount } from './cluster/partition-counts.ts'
+import { answerAt, type HostedPartition, type PartitionQuestion } from './cluster/partition-questions.ts'
+import type { HostedService } from './hosted-service.ts'
+import type { TenantFigures } from './tenant-figures.ts'
+import type { Timers } from './timers.ts'
+import { closeAll } from './wiring/make-services.ts'
+import { served, type ServiceRegistry } from './wiring/service-registry.ts'
+import type { TenantLife } from './wiring/tenant-service.ts'
 
 /** ms for requests that are under way when the tenant goes to another host */
 const PATIENCE = 4_000
@@ -29,23 +26,31 @@ interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
   ask(partition: number, question: PartitionQuestion, ending: AbortSignal): Promise<unknown>
 }
 
+/** What a host of a cluster has of a tenant: one of its partitions, behind a fence. */
+export interface Tenure {
+  /** of the tenant's partitions, from 0 */
+  readonly number: number
+  readonly others: OtherPartitions
+  readonly holder: FenceHolder
+  /** Another host has the tenant. */
+  readonly lost: () => void
+}
+
 export interface TenantServicesOptions {
   /** of the host */
   readonly services: readonly HostedService[]
   /** of all tenants */
   readonly storage: Storage
-  /** of the host */
-  readonly config: Config
-  readonly logger: Logger
   readonly tenant: string
-  /** of the tenant's partitions, from 0 */
-  readonly number: number
-  readonly others: OtherPartitions
-  readonly holder: FenceHolder
   readonly figures: TenantFigures
   readonly timers: Timers
-  /** Another host has the tenant. */
-  readonly lost: () => void
+  readonly logger: Logger
+  /** absent: the host is alone, and has all tenants */
+  readonly tenure?: Tenure
+}
+
+interface OpenedService extends TenantLife {
+  readonly name: string
 }
 
 export class TenantServices {
@@ -62,42 +67,20 @@ export class TenantServices {
   #count = 1
   #first: FirstPartition | undefined
   #emptied: () => void = () => undefined
+  #stopping: string | undefined
 
   private constructor(options: TenantServicesOptions) {
     this.#options = options
   }
 
-  /** Takes the fence, then goes on with what the tenant's last host left. `FENCED` when a later host has it. */
+  /** Takes the fence where there is one, then goes on with what was left. `FENCED` when a later host has the tenant. */
   static async open(options: TenantServicesOptions): Promise<TenantServices> {
-    const { services, storage, config, tenant, number, holder, figures, lost } = options
+    const { storage, tenant, tenure } = options
     const opened = new TenantServices(options)
     try {
       const whole = storage.tenant(tenant)
-      const fence = await takeFence(whole, fenceOf(number), holder)
-      // after the fence: it changes while nobody has one
-      const count = await readCount(whole)
-      if (number >= count) throw new AppError('FENCED', `tenant ${tenant} has ${count} partitions, and is given more`)
-      opened.#count = count
-      const partition = count > 1 ? opened.#partitionOf(count) : undefined
-      const store = partitionStore(whole, number)
-      const folder = number === 0 ? `of-${tenant}` : `of-${tenant}~${number}`
-      const { registry } = opened
-      const fenced = fenceStore(store, fence, lost)
-      Object.assign(registry, openOwn(services, { tenant, store: fenced, services: () => registry }))
-      const made = openShared(services, {
-        storage: storageOfOne(tenant, fenced, storage),
-        registry,
-        of: () => registry,
-        ...(partition && { partition }),
-        // folders are of one tenant, as their owners believe
-        data: join(config.data, 'tenants', folder),
-      })
-      figures.began(registry)
-      opened.#made = made
-      opened.#services = number === 0 ? made : made.filter(({ name }) => OF_EACH_PARTITION.has(name))
-      await opened.#first?.start()
-      for (const service of opened.#services) await service.start?.(opened.#closing.signal)
-      await opened.registry.relay?.start()
+      opened.#make(tenure === undefined ? whole : await opened.#fenced(whole, tenure))
+      await opened.#start()
       return opened
     } catch (error) {
       await opened.#stop().catch(() => undefined)
@@ -110,14 +93,56 @@ export class TenantServices {
     return this.#count
   }
 
+  /** the service that is being stopped */
+  get stopping(): string | undefined {
+    return this.#stopping
+  }
+
+  async #fenced(whole: Store, { number, holder, lost }: Tenure): Promise<Store> {
+    const fence = await takeFence(whole, fenceOf(number), holder)
+    // after the fence: it changes while nobody has one
+    this.#count = await readCount(whole)
+    if (number >= this.#count) {
+      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and is given more`
+      throw new AppError('FENCED', text)
+    }
+    return fenceStore(partitionStore(whole, number), fence, lost)
+  }
+
+  #make(store: Store): void {
+    const { services, tenant, tenure, figures } = this.#options
+    const { registry } = this
+    const partition = tenure !== undefined && this.#count > 1 ? this.#partitionOf(tenure) : undefined
+    const made: OpenedService[] = []
+    // those that were made before one fails are stopped
+    this.#made = made
+    for (const { name, open } of services) {
+      const one = open?.({ tenant, store, services: registry, ...(partition && { partition }) })
+      if (one === undefined) continue
+      Object.assign(registry, one.provides)
+      const { life } = one
+      if (life !== undefined) made.push({ name, ...bound(life) })
+    }
+    figures.began(registry)
+    const isFirst = (tenure?.number ?? 0) === 0
+    this.#services = isFirst ? made : made.filter(({ name }) => OF_EACH_PARTITION.has(name))
+  }
+
+  async #start(): Promise<void> {
+    await this.#first?.start()
+    for (const service of this.#services) await service.start?.(this.#closing.signal)
+    await this.registry.relay?.start()
+  }
+
   /** What another partition of the tenant asks. `FENCED` when this ends meanwhile: it is not known whether it was done. */
   async answer(question: PartitionQuestion): Promise<unknown> {
-    const { tenant, number } = this.#options
+    const { tenant, tenure } = this.#options
     try {
       return await answerAt(this.registry, tenant, question)
     } catch (error) {
       if (!this.#closing.signal.aborted || !(error instanceof AppError) || error.code !== 'CLOSED') throw error
-      throw new AppError('FENCED', `partition ${number} of tenant ${tenant} goes to another host`, { cause: error })
+      const text = `partition ${tenure?.number ?? 0} of tenant ${tenant} goes to another host`
+      throw new AppError('FENCED', text, { cause: error })
     }
   }
 
@@ -126,15 +151,15 @@ export class TenantServices {
     return served(this.registry.broker).follow(this.#options.tenant, asked, signal)
   }
 
-  #partitionOf(count: number): HostedPartition {
-    const { tenant, number, others, logger } = this.#options
+  #partitionOf({ number, others }: Tenure): HostedPartition {
+    const { tenant, logger } = this.#options
     const ask: HostedPartition['ask'] = (at, question) => others.ask(at, question, this.#closing.signal)
     if (number > 0) this.#first = new FirstPartition(tenant, (question) => ask(0, question), logger)
     const first = this.#first
     return {
       tenant,
       number,
-      count,
+      count: this.#count,
       ask,
       follow: (at, asked, signal) => others.follow(at, asked, signal),
       handed: (at) => others.handed(at),
@@ -166,9 +191,14 @@ export class TenantServices {
     return this.#services.flatMap((one) => one.warnings?.() ?? [])
   }
 
+  /** Answers that never end must end. */
+  end(): void {
+    this.#closing.abort()
+  }
+
   /** Streams end, requests get their answers, and everything is flushed as far as the fence lets it. */
   async close(): Promise<void> {
-    this.#closing.abort()
+    this.end()
     await this.#answered()
     await this.#stop()
     // readers were told; whoever posts comes back
@@ -193,23 +223,25 @@ export class TenantServices {
   }
 
   async #stop(): Promise<void> {
+    const steps = this.#made.toReversed().map(({ name, stop }) => () => {
+      this.#stopping = name
+      return stop?.()
+    })
     try {
-      await closeAll([() => this.registry.relay?.stop(), ...stopping(this.#made), () => this.#first?.stop()])
+      await closeAll([() => this.registry.relay?.stop(), ...steps, () => this.#first?.stop()])
     } finally {
+      this.#stopping = undefined
       this.#options.figures.ended(this.registry)
     }
   }
 }
 
-/** A storage that has one tenant. */
-function storageOfOne(tenant: string, store: Store, whole: Storage): Storage {
+/** A life is often a service itself, whose methods are those of its class. */
+function bound(life: TenantLife): TenantLife {
   return {
-    tenant(id) {
-      if (id === tenant) return store
-      throw new AppError('FENCED', `the services of tenant ${tenant} have no store of tenant ${id}`)
-    },
-    tenants: () => Promise.resolve([tenant]),
-    close: () => Promise.resolve(),
-    stats: () => whole.stats(),
+    trouble: () => life.trouble?.(),
+    warnings: () => life.warnings?.() ?? [],
+    start: async (closing) => life.start?.(closing),
+    stop: () => life.stop?.(),
   }
 }
