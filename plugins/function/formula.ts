@@ -245,7 +245,7 @@ class FormulaReader {
     return ({ context }) => {
       const value = numberIn(evaluate(readerOf(context), context.now))
       if (value !== undefined) return value
-      throw new AppError('BINDING', `${text} has no number, so nothing can be said`)
+      throw new AppError('BINDING', `${text} has no number, so the result is unknown`)
     }
   }
 

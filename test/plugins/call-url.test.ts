@@ -217,7 +217,9 @@ describe('what callURL is allowed', () => {
   it.each(['', 'a b', '10.0.0.0/33', '10.0.0', 'a:0', 'a:70000', '[a]:1', 'http://a/path', 'ftp://a', 'fd::/129', '*'])(
     'cannot be %j',
     (text) => {
-      expect(() => new AllowList([text])).toThrow('cannot be allowed; write a name, an address or a network')
+      expect(() => new AllowList([text])).toThrow(
+        'is not a valid allow-list entry; use a host name, an address or a network',
+      )
     },
   )
 
@@ -236,8 +238,10 @@ describe('what callURL is allowed', () => {
   ])('is never %s, whatever is allowed and whatever name led there', (address) => {
     const everything = ['0.0.0.0/0', '::/0', 'any.example', 'localhost']
     expect(isMetadataAddress(address)).toBe(true)
-    expect(new AllowList(everything).refusal(new URL('http://any.example/'), address)).toContain('metadata of a cloud')
-    expect(() => new AllowList([address.split('%')[0] ?? ''])).toThrow('it leads to the metadata of a cloud')
+    expect(new AllowList(everything).refusal(new URL('http://any.example/'), address)).toContain(
+      'cloud metadata address',
+    )
+    expect(() => new AllowList([address.split('%')[0] ?? ''])).toThrow('cloud metadata addresses are always blocked')
   })
 
   it.each(['8.8.8.8', '10.0.0.1', '100.100.100.201', 'fd00::1', '2606:4700::a9fe:a9fe', 'x'])(
@@ -249,8 +253,10 @@ describe('what callURL is allowed', () => {
 
   it('is never a name of metadata, wherever it leads', () => {
     const all = new AllowList(['0.0.0.0/0'])
-    expect(all.refusal(new URL('http://metadata.google.internal./'), '10.0.0.1')).toContain('metadata of a cloud')
-    expect(() => new AllowList(['http://metadata.google.internal/'])).toThrow('it leads to the metadata of a cloud')
+    expect(all.refusal(new URL('http://metadata.google.internal./'), '10.0.0.1')).toContain('cloud metadata address')
+    expect(() => new AllowList(['http://metadata.google.internal/'])).toThrow(
+      'cloud metadata addresses are always blocked',
+    )
   })
 
   it('is looked at for each address of a name, and after each redirect', async () => {
@@ -263,7 +269,7 @@ describe('what callURL is allowed', () => {
     )
     expect((await call({ url: 'http://localhost:8080/' })).state).toBe('Success')
     const led = await call({ url: 'http://inside.example/' })
-    expect(led.rawData?.['error']).toContain('cloud.example leads to the metadata of a cloud')
+    expect(led.rawData?.['error']).toContain('cloud.example is a cloud metadata address')
     expect(asked.map(({ url }) => url)).toEqual(['http://localhost:8080/', 'http://inside.example/'])
   })
 })

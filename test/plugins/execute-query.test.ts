@@ -83,7 +83,7 @@ describe('executeQuery', () => {
   })
 
   it('fails without queries, for a column that is not there, and when it is refused', async () => {
-    await expect(run(undefined, {})).rejects.toThrow('this engine has no queries')
+    await expect(run(undefined, {})).rejects.toThrow('the service queries is missing in this engine')
     await expect(run(answering([]), { column: 'x' })).rejects.toThrow('has no column "x"; it has r/t/max, r/h/mean')
     await expect(run(answering([]), { column: '2' })).rejects.toThrow('has no column "2"')
     const { queries } = plugServices({ refusing: new Error('no') })

@@ -130,7 +130,7 @@ describe('Function', () => {
     expect(
       runPlug(functionSensor, { properties, message: { v: 2, timestamp: 4 }, now: 9, internalState }).rawData,
     ).toEqual({ formulaValue: 1, late: 1 })
-    expect(checkPlug(functionSensor, { lateness: 'soon' }).join()).toContain('lateness: "soon" is not a duration')
+    expect(checkPlug(functionSensor, { lateness: 'soon' }).join()).toContain('lateness: "soon" is not a valid duration')
   })
 
   it('measures kilometres between two nodes', () => {

@@ -200,7 +200,7 @@ describe('script', () => {
   })
 
   it.each([
-    ['return { v: 0 / 0 }', 'result.v, which is NaN; leave it out, or give null'],
+    ['return { v: 0 / 0 }', 'result.v, which is NaN; omit it or use null'],
     ['return { v: { list: [1, 1 / 0] } }', 'result.v.list[1], which is Infinity'],
     ['return { v: new Map([[1, 2]]) }', 'result.v, which is an object of the class Map'],
     [

@@ -279,9 +279,9 @@ describe('each problem is named with its place and with what would be right', ()
       '/task/type = "scheduled"; /task/cron = "0 61 * * * ?"':
         'ERROR SCHEDULE /task/cron: minute: "61" is out of range; minute takes 0-59',
       '/task/type = "scheduled"; /task/cron = "0 9 13 * 5"':
-        'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both given: it runs on days that fit either; for days that fit both write an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
+        'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both set: it runs on days that match either; for days that match both, use an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
       '/task/type = "scheduled"; /task/rrule = "FREQ=DAYLY"':
-        'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is no frequency',
+        'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is not a valid frequency',
       '/sensors/0/schedule = "every day"': 'ERROR SCHEDULE /sensors/0/schedule',
       '/task/maxLateness = "1 year"': 'ERROR TASK /task/maxLateness',
       '/task/late = "keep"':
