@@ -466,7 +466,6 @@ class Run {
         if (act === 'look' || act === 'look and answer') this.look()
         return act === 'look and answer' ? { message: `looked at ${context.now}` } : undefined
       },
-      { input: { value: { type: 'any' } }, ...(touches && { touches }) },
     })
   }
 
