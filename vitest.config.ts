@@ -37,7 +37,7 @@ export const WIDE = [
 ]
 
 /** What `npm test` takes of the cases that properties, tables and kills ask for (`test/support/arbitraries/runs.ts`). */
-const SHARE = 0.2
+const SHARE = 0.1
 
 /** The files that ask so: `npm run test:wide` runs them with all cases. */
 export const SHARED_CASES = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((file) =>

@@ -15,8 +15,8 @@ const PAGES = [
   ),
 ]
 describe('what is made of the code', () => {
-  it.each(Object.keys(GENERATED))('is in %s as the code has it; `npm run docs` writes it anew', (page) => {
-    expect(readText(page)).toBe(renewed(page))
+  it.each(Object.keys(GENERATED))('is in %s as the code has it; `npm run docs` writes it anew', async (page) => {
+    expect(readText(page)).toBe(await renewed(page))
   })
 })
 

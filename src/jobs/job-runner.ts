@@ -1,7 +1,4 @@
-/**
- * The jobs of one tenant, carried out by this process, as far as it has handlers for them. Other processes may do the
- * same over the same store.
- */
+/** Executes the jobs of one tenant that have a handler here. Other processes may share the store. */
 import { type Logger, messageOf } from '#kernel'
 import type { Store } from '#storage'
 import type { Job, JobHandler, JobTimers } from './contract.ts'
@@ -13,20 +10,18 @@ import { JobPlaces, TypeRunner } from './type-runner.ts'
 export interface JobRunnerOptions {
   readonly tenant: string
   readonly store: Store
-  /** one for each type; the jobs of one tree have theirs in one runner */
+  /** one per type; jobs of one tree need one runner */
   readonly handlers: readonly JobHandler[]
-  /** epoch ms, for times that are shown */
+  /** epoch ms, for displayed times */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
   readonly timers: JobTimers
-  /** those of the host, where several runners share them */
   readonly places?: JobPlaces | undefined
   readonly logger?: Logger | undefined
 }
 
 export class JobRunner {
-  /** What is added is carried out, also before `start`. */
+  /** Added jobs run even before `start`. */
   readonly queue: JobQueue
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
@@ -54,19 +49,19 @@ export class JobRunner {
     })
   }
 
-  /** jobs that are not over, as far as this process knows */
+  /** Open jobs that this process knows. */
   get open(): number {
     let count = 0
     for (const runner of this.#runners.values()) count += runner.open
     return count
   }
 
-  /** Goes on with what the last process left, and with what others leave. */
+  /** Continues jobs of earlier processes and of other hosts. */
   async start(): Promise<void> {
     await this.#scan()
   }
 
-  /** Jobs under way come to an end or are given back; the others are left for the next start, or for other hosts. */
+  /** Finishes or returns running jobs; the others wait for the next start or another host. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelScan()
@@ -75,12 +70,12 @@ export class JobRunner {
     await this.#scanning
   }
 
-  /** Resolves when nothing is under way and nothing can be taken: what is delayed, or another host's, is not waited for. */
+  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()))
   }
 
-  /** Looks for open jobs; where hosts share the store, again and again. */
+  /** Looks for open jobs; periodically where hosts share the store. */
   async #scan(): Promise<void> {
     const { documents } = this.queue
     const { session } = await documents.store.now()
@@ -92,7 +87,7 @@ export class JobRunner {
   #scanAgain(): void {
     this.#scanning = this.#scan().catch((error: unknown) => {
       if (this.#isStopped || isClosed(error)) return
-      this.#options.logger?.error(`jobs of other hosts could not be looked for: ${messageOf(error)}; they are later`)
+      this.#options.logger?.error(`the search for jobs of other hosts failed: ${messageOf(error)}; it is retried`)
       this.#cancelScan = this.#options.timers.later(LEASE_MS, () => this.#scanAgain())
     })
   }
@@ -105,7 +100,7 @@ export class JobRunner {
     }
   }
 
-  /** Undefined for a type that others carry out. */
+  /** Undefined for a type without a handler here. */
   #runner(type: string): TypeRunner | undefined {
     const known = this.#runners.get(type)
     if (known !== undefined) return known

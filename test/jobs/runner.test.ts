@@ -116,7 +116,7 @@ describe('an attempt that fails', () => {
     await world.settle()
     expect(await queue.get('j1')).toMatchObject({ state: 'completed', attemptsMade: 6, attemptsStarted: 6 })
     expect(hand.calls.map(({ context }) => context.isRepeat)).toEqual([false, true, true, true, true, true])
-    expect(log[0]).toMatch(/^work job j1 of tenant acme: no luck 0; it is tried again in \d+ ms$/)
+    expect(log[0]).toMatch(/^work job j1 of tenant acme: no luck 0; retrying in \d+ ms$/)
   })
 
   it('is followed by another in time although the clock of the store was set back', async () => {
@@ -146,7 +146,7 @@ describe('an attempt that fails', () => {
       attemptsMade: 2,
       finishedTime: NOON + 1_000,
     })
-    expect(log.at(-1)).toBe('work job j1 of tenant acme: it failed: none again')
+    expect(log.at(-1)).toBe('work job j1 of tenant acme: failed: none again')
     await world.advance(600_000)
     expect(hand.calls).toHaveLength(2)
   })

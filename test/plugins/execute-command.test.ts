@@ -37,7 +37,7 @@ describe('executeCommand', () => {
 
   it.each([
     ['a refusal', plugServices({ refusing: new Error('too many hops') }).data, 'too many hops'],
-    ['an engine without data', undefined, 'this engine has no data'],
+    ['an engine without data', undefined, 'the service data is missing in this engine'],
   ])('is an Error of the sensor and a failure of the actuator for %s', async (_, data, text) => {
     const ran = await run('sensor', data, { properties })
     expect(ran.state).toBe('Error')

@@ -27,8 +27,8 @@ describe('getAlarmsByFilter', () => {
 
   it('says what a filter is', () => {
     expect(checkPlug(getAlarmsByFilterPlug(), { status: 5, type: [1] })).toEqual([
-      'status: this is a text with commas, or a list of texts',
-      'type: this is a text with commas, or a list of texts',
+      'status: the value is not a text or a list of texts; use a text with commas, or a list of texts',
+      'type: the value is not a text or a list of texts; use a text with commas, or a list of texts',
     ])
   })
 })

@@ -29,9 +29,9 @@ describe('getLatestMessages', () => {
 
   it('fails without data, and wants a limit from 1 to 100', async () => {
     await expect(runPlugLater(getLatestMessagesPlug(), { taskResource: 'r' })).rejects.toThrow(
-      'this engine has no data',
+      'the service data is missing in this engine',
     )
-    expect(checkPlug(getLatestMessagesPlug(), { limit: 101 })).toEqual(['limit: limit is 101'])
+    expect(checkPlug(getLatestMessagesPlug(), { limit: 101 })).toEqual(['limit: limit 101 is out of range'])
     expect(checkPlug(getLatestMessagesPlug(), { limit: 100 })).toEqual([])
   })
 })

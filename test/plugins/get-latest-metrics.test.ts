@@ -27,7 +27,9 @@ describe('getLatestMetrics', () => {
   })
 
   it('fails without data, and wants an age that is one', async () => {
-    await expect(runPlugLater(getLatestMetricsPlug(), { taskResource: 'r' })).rejects.toThrow('this engine has no data')
+    await expect(runPlugLater(getLatestMetricsPlug(), { taskResource: 'r' })).rejects.toThrow(
+      'the service data is missing in this engine',
+    )
     expect(checkPlug(plug, { from: 'old' })).toEqual([expect.stringContaining('from: ')])
   })
 })

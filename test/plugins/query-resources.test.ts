@@ -22,6 +22,8 @@ describe('queryResources', () => {
     const { resources } = plugServices({ refusing: new Error('/lat <- is no number') })
     const call = { properties: { query: { lat: 'x' } } }
     await expect(runPlugLater(queryResourcesPlug(resources), call)).rejects.toThrow('/lat <- is no number')
-    await expect(runPlugLater(queryResourcesPlug(), call)).rejects.toThrow('this engine has no resources')
+    await expect(runPlugLater(queryResourcesPlug(), call)).rejects.toThrow(
+      'the service resources is missing in this engine',
+    )
   })
 })

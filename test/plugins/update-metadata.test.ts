@@ -37,7 +37,7 @@ describe('updateMetadata', () => {
 
   it.each([
     ['a refusal', plugServices({ refusing: new Error('/tags <- is no list') }).resources, '/tags <- is no list'],
-    ['an engine without resources', undefined, 'this engine has no resources'],
+    ['an engine without resources', undefined, 'the service resources is missing in this engine'],
   ])('is an Error of the sensor and a failure of the actuator for %s', async (_what, resources, text) => {
     const ran = await run('sensor', resources, { properties })
     expect(ran.state).toBe('Error')

@@ -13,6 +13,7 @@ import {
   type CheckOptions,
 } from '../../src/testing/index.ts'
 import { sensorPlug } from '../support/make-plug.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
 const rule: Rule = {
   sensors: [
@@ -123,14 +124,7 @@ describe('plugs that fail', () => {
 describe('variables and metadata of a case', () => {
   const limited: Rule = {
     ...rule,
-    sensors: [
-      {
-        label: 'hot',
-        name: 'streamingDataSensor',
-        resource: '$',
-        properties: { parameter: 't', threshold: '${variables.limit}' },
-      },
-    ],
+    sensors: [sensor('hot', 'streamingDataSensor', { parameter: 't', threshold: '${variables.limit}' })],
     relations: [],
     triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'] }],
   }

@@ -3,7 +3,8 @@
  * engine takes, so that an event is neither lost nor taken twice, and each expects the cursor of the one before it, so
  * that none passes one that was refused.
  */
-import { AppError, type Logger, MAX_HOPS, messageOf } from '#kernel'
+import { AppError, type Logger, MAX_HOPS, messageOf, RepeatableWork } from '#kernel'
+import { machineTimers } from '#platform'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
@@ -11,6 +12,7 @@ import { readEvents, type LiveEvent } from './event-tail.ts'
 /** Events that are on their way at once. */
 const WINDOW = 200
 const CURSOR = 'engine'
+const RETRY_MS = 1_000
 
 /** The event that was told last, and the version of the cursor that says so; 0: there is none. */
 interface Place {
@@ -22,61 +24,41 @@ export class EventForwarder {
   readonly #collections: AlarmCollections
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: Logger | undefined
+  readonly #work: RepeatableWork
   #place: Place | undefined
-  #running: Promise<void> | undefined
-  #isAsked = false
-  #isStopped = false
-  #hasFailed = false
 
   constructor(collections: AlarmCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
     this.#collections = collections
     this.#engine = engine
     this.#logger = logger
+    this.#work = new RepeatableWork({
+      work: () => this.#tellAll(),
+      later: machineTimers.later,
+      retryMs: RETRY_MS,
+      failed: (error) => {
+        if (!this.#work.isStopped) this.#logger?.error(`alarm events wait for the engine: ${messageOf(error)}`)
+      },
+    })
   }
 
   /** There may be something new. */
   wake(): void {
-    if (this.#isStopped) return
-    this.#isAsked = true
-    this.#running ??= this.#run()
-  }
-
-  /** Tries again what failed. */
-  wakeIfBehind(): void {
-    if (this.#hasFailed) this.wake()
+    this.#work.wake()
   }
 
   /** What is not told yet is told after the next start. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    await this.#running
+  stop(): Promise<void> {
+    return this.#work.stop()
   }
 
   /** Resolves when everything that was there is told. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running
+  idle(): Promise<void> {
+    return this.#work.idle()
   }
 
   /** position up to which everything is told; undefined when nobody is to be told */
   get position(): number | undefined {
     return this.#engine() === undefined ? undefined : (this.#place?.position ?? 0)
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#isAsked && !this.#isStopped) {
-        this.#isAsked = false
-        this.#hasFailed = false
-        await this.#tellAll()
-      }
-    } catch (error) {
-      // the next event, or the next look at the clock, tries again from the same place
-      this.#hasFailed = true
-      if (!this.#isStopped) this.#logger?.error(`alarm events wait for the engine: ${messageOf(error)}`)
-    } finally {
-      // at once: a wake that comes in between would be lost
-      this.#running = undefined
-    }
   }
 
   async #tellAll(): Promise<void> {
@@ -86,7 +68,7 @@ export class EventForwarder {
       const { position, version }: Place = (this.#place ??= await this.#stored())
       const window = await readEvents(this.#collections, position, refusals === 0 ? WINDOW : 1)
       const last = window.at(-1)
-      if (last === undefined || this.#isStopped) return
+      if (last === undefined || this.#work.isStopped) return
       // one that too many rules led to is passed without a word
       const events = window.filter(({ event }) => event.hops <= MAX_HOPS)
       const told = await Promise.allSettled(events.map((event, i) => this.#tell(engine, event, version + i)))

@@ -141,7 +141,6 @@ class Alarms implements OperatedAlarmsService {
   #look(): void {
     this.#looks++
     this.#tail.lookForReaders()
-    this.#forwarder.wakeIfBehind()
     this.#sweep(this.#looks % LOOKS_PER_SWEEP === 0)
   }
 

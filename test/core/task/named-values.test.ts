@@ -6,6 +6,7 @@ import { createEngine, simulate, VirtualClock, type Message } from '../../../src
 import { startBuiltins } from '../../support/builtin-task.ts'
 import { is, trigger } from '../../support/rule-writing.ts'
 import { sensorPlug } from '../../support/make-plug.ts'
+import { node } from '../../support/rule-nodes.ts'
 
 const sum = (more: Partial<Sensor> = {}): Sensor => ({
   label: 'sum',
@@ -151,18 +152,13 @@ describe('a message', () => {
     const t = await startBuiltins({
       sensors: [
         { label: 'there', name: 'isParameterAvailable', resource: 'r', properties: { parameter: 'temperature' } },
-        {
-          label: 'text',
-          name: 'template',
-          resource: 'r',
-          properties: { template: '${?streamdata.humidity} ${streamdata.battery}' },
-        },
-        {
-          label: 'code',
-          name: 'transformer',
-          resource: 'r',
-          properties: { transformer: '{ had: ${?streamdata.humidity} != null, now: battery }' },
-        },
+        node('text', 'template', { template: '${?streamdata.humidity} ${streamdata.battery}' }, { resource: 'r' }),
+        node(
+          'code',
+          'transformer',
+          { transformer: '{ had: ${?streamdata.humidity} != null, now: battery }' },
+          { resource: 'r' },
+        ),
       ],
     })
     t.send({ temperature: 40, humidity: 60, battery: 9 })
@@ -179,9 +175,7 @@ describe('a message', () => {
     const template = {
       name: 'limits',
       variables: [{ name: 'limit', type: 'double' as const, defaultValue: 10, overrideByStream: true }],
-      sensors: [
-        { label: 's', name: 'condition', resource: 'r', properties: { condition: 'temperature > variables.limit' } },
-      ],
+      sensors: [node('s', 'condition', { condition: 'temperature > variables.limit' }, { resource: 'r' })],
     }
     const task = await engine.start(template, { id: 't' })
     engine.receive({ resource: 'r', temperature: 40 })
@@ -198,12 +192,12 @@ describe('a message', () => {
 })
 
 describe('a carried value', () => {
-  const compare: Sensor = {
-    label: 'over',
-    name: 'streamingDataSensor',
-    resource: 'r',
-    properties: { parameter: 'temperature', threshold: 'setpoint' },
-  }
+  const compare: Sensor = node(
+    'over',
+    'streamingDataSensor',
+    { parameter: 'temperature', threshold: 'setpoint' },
+    { resource: 'r' },
+  )
   const rules = (task: TaskSettings): Rule => ({
     sensors: [compare],
     actuators: [{ label: 'a', name: 'log', properties: { message: 'over' } }],

@@ -103,19 +103,6 @@ describe('an effect that comes late', () => {
   })
 })
 
-describe('raising, clearing and raising by one task', () => {
-  it.each([
-    [[1, 2, 3], 1],
-    [[3, 1, 2], 1],
-    [[3, 2, 1], 1],
-    [[1, 3, 2], 1],
-  ])('leaves the last one open when it is asked in the order %j', async (order, openAfter) => {
-    const ask = (input: number): Promise<unknown> => (input === 2 ? clear(by(input)) : raise(by(input)))
-    await Promise.allSettled(order.map((input) => ask(input)))
-    expect(await open()).toHaveLength(openAfter)
-  })
-})
-
 describe('what one task does, however late and in whichever of two services each of it lands', () => {
   const act = fc.constantFrom<'raise' | 'raiseKeyed' | 'clear'>('raise', 'raiseKeyed', 'clear')
   const acts = fc
