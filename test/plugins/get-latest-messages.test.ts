@@ -31,7 +31,7 @@ describe('getLatestMessages', () => {
     await expect(runPlugLater(getLatestMessagesPlug(), { taskResource: 'r' })).rejects.toThrow(
       'the service data is missing in this engine',
     )
-    expect(checkPlug(getLatestMessagesPlug(), { limit: 101 })).toEqual(['limit: limit is 101'])
+    expect(checkPlug(getLatestMessagesPlug(), { limit: 101 })).toEqual(['limit: limit 101 is out of range'])
     expect(checkPlug(getLatestMessagesPlug(), { limit: 100 })).toEqual([])
   })
 })
