@@ -21,6 +21,9 @@ interface Settings {
   env?: Record<string, string>
 }
 
+/** Words of a command; in a text they have blanks between them. */
+export type Words = string | readonly string[]
+
 /** Commands that run until a signal, or start processes of their own. */
 const LONG = new Set(['serve', 'bench', 'functions'])
 
@@ -28,7 +31,8 @@ const LONG = new Set(['serve', 'bench', 'functions'])
 let before: Promise<unknown> = Promise.resolve()
 
 /** Runs `reflexarc <args>` to its end: in a process of its own where it reads input, loads modules of users, or runs long. */
-export function cli(args: readonly string[], settings: Settings = {}): Promise<Outcome> {
+export function cli(command: Words, settings: Settings = {}): Promise<Outcome> {
+  const args = typeof command === 'string' ? command.split(' ') : command
   const isOwn = settings.input !== undefined || args.includes('--plugs') || LONG.has(args[0] ?? '')
   if (isOwn) return inProcessOfItsOwn(args, settings)
   const outcome = before.then(() => inThisProcess(args, settings))
@@ -90,7 +94,7 @@ export class Workspace implements Disposable {
     }
   }
 
-  cli(args: readonly string[], settings: Omit<Settings, 'cwd'> = {}): Promise<Outcome> {
+  cli(args: Words, settings: Omit<Settings, 'cwd'> = {}): Promise<Outcome> {
     return cli(args, { ...settings, cwd: this.path })
   }
 

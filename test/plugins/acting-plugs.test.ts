@@ -26,7 +26,7 @@ const message = (how: object): Pick<Acting, 'properties' | 'call' | 'asks' | 'ot
   call: 'post',
   asks: [{ t: 21 }, how],
   other: { properties: { payload: '{"t":1}' }, asks: [{ t: 1 }, how] },
-  without: 'this engine has no data',
+  without: 'the service data is missing in this engine',
 })
 const command = { name: 'setTemperature', temperature: 21.5 }
 
@@ -51,7 +51,7 @@ const ACTING: Readonly<Record<string, Acting>> = {
     other: { properties: { command: 'reboot' }, asks: [{ name: 'reboot' }] },
     rawData: { response: { ...command, timestamp: 0 } },
     message: 'command setTemperature sent',
-    without: 'this engine has no data',
+    without: 'the service data is missing in this engine',
   },
   updateMetadata: {
     plugs: ({ resources }) => updateMetadataPlugs(resources),
@@ -61,7 +61,7 @@ const ACTING: Readonly<Record<string, Acting>> = {
     other: { properties: { metadata: '{"floor":3}' }, asks: [{ floor: 3 }] },
     rawData: { metadata: { id: 'boiler-1', name: 'Boiler', floor: 2, old: null } },
     message: 'updated r',
-    without: 'this engine has no resources',
+    without: 'the service resources is missing in this engine',
   },
   clearAlarm: {
     plugs: ({ alarms }) => clearAlarmPlugs(alarms),
@@ -71,7 +71,7 @@ const ACTING: Readonly<Record<string, Acting>> = {
     other: { properties: { type: 'COLD' }, asks: ['COLD'] },
     rawData: { alarms: [{ id: 'alarm-1' }] },
     message: '1 cleared',
-    without: 'this engine has no alarms',
+    without: 'the service alarms is missing in this engine',
   },
 }
 

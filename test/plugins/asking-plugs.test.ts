@@ -107,16 +107,18 @@ describe('a plug that asks', () => {
     ['getLatestMessages', 'data'],
     ['getLatestMetrics', 'data'],
   ])('fails, as %s, in an engine without %s, and when it is refused', async (name, service, call = OF_TASK) => {
-    await expect(runPlugLater(PLUGS[name]({}), call)).rejects.toThrow(`this engine has no ${service}`)
+    await expect(runPlugLater(PLUGS[name]({}), call)).rejects.toThrow(
+      `the service ${service} is missing in this engine`,
+    )
     const refusing = plugServices({ refusing: new Error('/lat <- is no number') })
     await expect(runPlugLater(PLUGS[name](refusing), call)).rejects.toThrow('/lat <- is no number')
   })
 
-  const WHAT = 'this is a text with commas, or a list of texts'
+  const WHAT = 'the value is not a text or a list of texts; use a text with commas, or a list of texts'
   it.each<[Name, Record<string, unknown>, readonly unknown[]]>([
     ['getAlarmsByFilter', { status: 5, type: [1] }, [`status: ${WHAT}`, `type: ${WHAT}`]],
     ['getLatestMetrics', { from: 'old' }, [expect.stringContaining('from: ')]],
-    ['getLatestMessages', { limit: 101 }, ['limit: limit is 101']],
+    ['getLatestMessages', { limit: 101 }, ['limit: limit 101 is out of range']],
     ['getLatestMessages', { limit: 100 }, []],
   ])('says, as %s, beforehand what is wrong with %j', (name, properties, problems) => {
     expect(checkPlug(PLUGS[name]({}), properties)).toEqual(problems)

@@ -61,11 +61,8 @@ export function applyOverrides(
     overrides.forEach((override, i) => {
       const place = at(path, i)
       const target = nodes.get(override.name)
-      if (override.name === '') {
-        const hint = report.suggest('', nodes.keys(), 'nodes')
-        report.error('OVERRIDE', at(place, 'name'), 'the override names no node: its name is empty', hint)
-        return
-      }
+      // an empty name was reported with its shape
+      if (target === undefined && override.name === '') return
       if (target === undefined) {
         const hint = report.instead(override.name, nodes.keys(), 'nodes')
         report.error('OVERRIDE', at(place, 'name'), `there is no node ${shown(override.name)} to override`, hint)

@@ -21,7 +21,7 @@ import { HOP_HEADER, Hops } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
 import { PartitionCalls } from './partition-calls.ts'
 import { PartitionStreams } from './partition-streams.ts'
-import type { TenantServices } from './tenant-services.ts'
+import type { TenantServices } from '../tenant-services.ts'
 
 /** Messages and series of a resource. */
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/

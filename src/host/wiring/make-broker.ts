@@ -5,7 +5,8 @@ import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/br
 import { machineTimers } from '#platform'
 import { mqttListener } from './mqtt.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { ofCaller } from './service-registry.ts'
+import { storageOfOne } from './storage-of-one.ts'
+import { logOf, ofCaller } from './service-registry.ts'
 
 /**
  * ms that series may wait for what came, on a medium that nobody else reads: each batch rewrites whole pages, and whoever
@@ -42,13 +43,14 @@ export const makeBroker: MakeService = (dependencies) => {
         frameBytes: config.limits.bodyBytes,
       }),
     ...mqttListener(service, dependencies),
-    openShared: ({ storage, registry, partition }) =>
-      (registry.broker = createBrokerService({
-        storage,
+    open: ({ tenant, store, services, partition }) => {
+      const broker = createBrokerService({
+        storage: storageOfOne(tenant, store),
+        log: () => logOf(services, store),
         now,
-        engine: () => registry.runner && engineIntake(registry.runner.intake),
-        resources: () => partition?.first?.resources ?? registry.resources,
-        commands: () => registry.work?.outbox,
+        engine: () => services.runner && engineIntake(services.runner.intake),
+        resources: () => partition?.first?.resources ?? services.resources,
+        commands: () => services.work?.outbox,
         ...(partition && {
           partition: {
             number: partition.number,
@@ -63,6 +65,8 @@ export const makeBroker: MakeService = (dependencies) => {
         bounds: config.times,
         odd: (what, about, details) => oddities.tell(what, about, details),
         report: (what) => logger.warn(what),
-      })),
+      })
+      return { provides: { broker }, life: broker }
+    },
   }
 }

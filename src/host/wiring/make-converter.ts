@@ -20,18 +20,19 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
     example: '/converter/',
     errorBody: converterErrorBody,
     routes: (app) => converterRoutes(app, { service: ofCaller(tenants, ({ converter }) => converter) }),
-    open: ({ tenant, store, services }) => ({
-      converter: createConverterService({
+    open: ({ tenant, store, services }) => {
+      const converter = createConverterService({
         tenant,
         store,
         conversions,
         now,
         newId: machineTimers.newId,
         elsewhere,
-        broker: () => services().broker,
-        resources: () => services().resources,
-      }),
-    }),
+        broker: () => services.broker,
+        resources: () => services.resources,
+      })
+      return { provides: { converter } }
+    },
   }
 }
 

@@ -87,9 +87,7 @@ export interface InternalFunctions extends FunctionsService {
   onLine(listener: (line: FunctionLine) => void): void
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
-  gauges(): { readonly openJobs: number; readonly processes: number }
-  /** what is not kept from functions, or cannot be run: a sentence each */
-  warnings(): readonly string[]
+  gauges(): { readonly openJobs: number }
 }
 
 export interface CallOptions {

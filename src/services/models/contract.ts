@@ -46,9 +46,8 @@ export interface InternalModels extends ModelsService {
   gauges(): ModelsGauges
 }
 
-/** Totals since the start; `loaded`: models that are in memory or have a process. */
+/** Totals since the start. */
 export interface ModelsGauges {
-  readonly loaded: number
   readonly calls: number
   readonly instances: number
   readonly failed: number

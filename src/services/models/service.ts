@@ -4,9 +4,9 @@ import type { Seal } from '#platform'
 import type { Storage, Stored } from '#storage'
 import type { Classified, ModelsApi, ModelsGauges, InternalModels, Regressed } from './contract.ts'
 import type { InternalFunctions } from '#services/functions/contract'
-import { GAVE_UP, isAway, type ModelCall, type ModelDriver } from './driver.ts'
+import { GAVE_UP, isAway, type ModelCall } from './driver.ts'
 import { FRAMEWORKS } from './frameworks.ts'
-import { LoadedModels } from './loaded-models.ts'
+import type { LoadedModels } from './loaded-models.ts'
 import { digestOf, readZip } from './model-files.ts'
 import { ModelLoader } from './model-loader.ts'
 import { infoOf, type ModelRecord, type ModelState, nextRecord } from './model-record.ts'
@@ -20,8 +20,8 @@ import { examplesOf } from './signatures.ts'
 
 export interface ModelsOptions {
   readonly storage: Storage
-  /** the first one that takes a model runs it */
-  readonly drivers: readonly ModelDriver[]
+  /** those of the host */
+  readonly loaded: LoadedModels
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -55,7 +55,7 @@ class Models implements InternalModels {
 
   constructor(options: ModelsOptions) {
     this.#options = options
-    this.#loaded = new LoadedModels(options.drivers)
+    this.#loaded = options.loaded
     const storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
     const { now, newId, logger, seal, registry = () => undefined } = options
     this.#storeOf = storeOf
@@ -127,12 +127,12 @@ class Models implements InternalModels {
 
   async stop(): Promise<void> {
     this.#isClosing = true
-    await this.#loaded.close()
+    for (const tenant of await this.#options.storage.tenants()) this.#loaded.closeOf(tenant)
     await this.#loader.idle()
   }
 
   gauges(): ModelsGauges {
-    return { loaded: this.#loaded.size, calls: this.#calls, instances: this.#instances, failed: this.#failed }
+    return { calls: this.#calls, instances: this.#instances, failed: this.#failed }
   }
 
   async #upload(caller: Caller, given: Upload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
@@ -285,7 +285,7 @@ class Models implements InternalModels {
   }
 
   async #frameworks(): Promise<readonly FrameworkInfo[]> {
-    const all = (await Promise.all(this.#options.drivers.map((driver) => driver.runtimes()))).flat()
+    const all = await this.#loaded.runtimes()
     return FRAMEWORKS.map((framework) => {
       const runtimes = all.filter((one) => one.framework === framework)
       const versions = [...new Set(runtimes.map(({ framework_version: version }) => version))]

@@ -4,7 +4,7 @@
  * commands and bulk operations work beside the documents.
  */
 import type { CommandOutbox } from '#services/broker/contract'
-import { JobRunner } from '#jobs'
+import { type JobPlaces, JobRunner } from '#jobs'
 import {
   AppError,
   type Caller,
@@ -41,6 +41,9 @@ import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
+  readonly tenant: string
+  /** of jobs, which the tenants of a host share */
+  readonly places?: JobPlaces
   readonly storage: Storage
   /** epoch ms */
   readonly now: () => number
@@ -107,7 +110,7 @@ class Resources implements HostedResources {
   #sweeps = 0
 
   constructor(options: ResourcesOptions) {
-    const { storage, now, newId, logger, managedTasks = noTasks, actuators = noActuators } = options
+    const { storage, now, newId, logger, places, managedTasks = noTasks, actuators = noActuators } = options
     const { later = machineTimers.later } = options
     this.#options = options
     const collectionsByTenant = new CollectionsByTenant(storage)
@@ -119,13 +122,21 @@ class Resources implements HostedResources {
     const lookup: InternalResources['lookup'] = (...resource) => this.lookup(...resource)
     this.outbox = new CommandRunner({ ...common, newId, later, actuators, lookup })
     const handlers = [operationHandler((caller) => this.as(caller), logger)]
-    this.#jobs = new JobRunner({ ...common, newId, handlers, timers: { ...machineTimers, later } })
+    this.#jobs = new JobRunner({
+      ...common,
+      tenant: options.tenant,
+      store: store(options.tenant),
+      newId,
+      handlers,
+      places,
+      timers: { ...machineTimers, later },
+    })
   }
 
   as(caller: Caller): ResourcesApi {
     const { now, newId, cascades, managedTasks } = this.#options
     const { tenantResources, typeWork, writer } = this.#of(caller.tenant)
-    const [recorder, reconciler, queue] = [this.#recorder, this.#reconciler, this.#jobs.queue(caller.tenant)]
+    const [recorder, reconciler, queue] = [this.#recorder, this.#reconciler, this.#jobs.queue]
     const tasks = managedTasks && { tasks: managedTasks }
     // made when they are asked for: most requests need one of them
     return {

@@ -19,7 +19,7 @@ const NO_NETWORK = /ENETUNREACH|fetch failed|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ET
 const READ_ONLY = /Access to this API has been restricted|requires full fs.read|EROFS|EACCES|ERR_ACCESS_DENIED/
 const SLOW = /did not answer within/
 const ENDED = /it ended with code|it was ended by/
-const TOGETHER = /took more than its limit of 128 MiB of memory, all together/
+const TOGETHER = /took more than its limit of 128 MiB of memory in total/
 const PROTOCOL = /it broke the protocol/
 
 /** Attacks that meet the same, by their names. */
@@ -214,7 +214,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
   ),
   // As with its errors.
   ...meeting(
-    /said more than|it was ended by SIG/,
+    /sent more than|it was ended by SIG/,
     {
       'floods its log': `for (;;) { console.log('x'.repeat(1000)); await null; if (Math.random() < 0.01) await new Promise(setImmediate) }`,
     },

@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { ModelRelease } from '../../../src/services/models/contract.ts'
+import { LoadedModels } from '../../../src/services/models/loaded-models.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { refusal, TEST_SEAL, TestDriver } from './test-driver.ts'
@@ -27,7 +28,7 @@ let ids = 0
 function started(driver = new TestDriver()) {
   const service = createModelsService({
     storage: openMemory(),
-    drivers: [driver],
+    loaded: new LoadedModels([driver]),
     now: () => 1_000,
     newId: () => `id${ids++}`,
     seal: TEST_SEAL,

@@ -4,6 +4,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 import type { InternalFunctions } from '../../../src/services/functions/contract.ts'
 import type { ModelsApi, InternalModels } from '../../../src/services/models/contract.ts'
 import { GAVE_UP, type ModelDriver } from '../../../src/services/models/driver.ts'
+import { LoadedModels } from '../../../src/services/models/loaded-models.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -18,7 +19,13 @@ const UPLOAD = { name: 'm', framework: 'xgboost', file }
 let ids = 0
 const seal = TEST_SEAL
 function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): InternalModels {
-  return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}`, seal })
+  return createModelsService({
+    storage,
+    loaded: new LoadedModels([driver]),
+    now: () => 1_000,
+    newId: () => `id${ids++}`,
+    seal,
+  })
 }
 const asked = (service: InternalModels, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
 const ready = (api: ModelsApi, name = 'm'): Promise<void> => until(async () => (await api.get(name)).ready)
@@ -130,7 +137,7 @@ describe('a model', () => {
     const loaded = deferred<void>()
     driver.open_ = () => loaded.promise
     let now = 1_000
-    const parts = { storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id', seal }
+    const parts = { storage: openMemory(), loaded: new LoadedModels([driver]), now: () => now, newId: () => 'id', seal }
     const service = createModelsService(parts)
     await asked(service).create(UPLOAD)
     now = 2_000
@@ -177,7 +184,12 @@ describe('a model that nothing runs here', () => {
     driver.refusal = 'no Python with sklearn was found; make one'
     const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal }
     const registry = () => functions as unknown as InternalFunctions
-    const service = createModelsService({ storage: openMemory(), drivers: [driver], ...parts, registry })
+    const service = createModelsService({
+      storage: openMemory(),
+      loaded: new LoadedModels([driver]),
+      ...parts,
+      registry,
+    })
     const api = asked(service)
     const upload = { name: 'm', framework: 'sklearn', file: zipOf({ 'model.joblib': 'x' }) }
     const failure = `no driver of this host runs this model of sklearn: test: ${driver.refusal}`

@@ -1,7 +1,6 @@
 /** Checks when and how often sensors and actuators run. */
-import { at, durationMs, isPlainObject, messageOf } from '#kernel'
+import { at, durationMs, isPlainObject, parsePlainJson } from '#kernel'
 import { metaPath } from '../../language/placeholders/meta.ts'
-import { parsePlainJson } from '../../plug/plain-json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
@@ -19,7 +18,7 @@ export function checkPlugNodes(
 ): void {
   const fired = new Set(rule.triggers?.map(({ destinationLabel }) => destinationLabel))
   for (const entry of index.plugNodes) {
-    checkDurations(entry, report)
+    checkBackoff(entry, report)
     checkFallbackStates(entry, report)
     checkLoop(entry, report)
     if (entry.kind === 'sensor') {
@@ -41,39 +40,15 @@ export function checkPlugNodes(
   }
 }
 
-function checkDurations(entry: PlugEntry, report: Report): void {
-  const { node, path } = entry
-  checkDuration(node.timeout, at(path, 'timeout'), entry, report)
-  checkDuration(node.pauseExecutionTimeout, at(path, 'pauseExecutionTimeout'), entry, report)
-  const retry = node.retryConfig
-  if (retry === undefined) return
-  const least = checkDuration(retry.minBackoff, at(path, 'retryConfig', 'minBackoff'), entry, report)
-  const most = checkDuration(retry.maxBackoff, at(path, 'retryConfig', 'maxBackoff'), entry, report)
-  if (least !== undefined && most !== undefined && least > most) {
-    report.error(
-      'TYPE',
-      at(path, 'retryConfig'),
-      `${naming(entry)}: minBackoff ${shown(retry.minBackoff)} is longer than maxBackoff ${shown(retry.maxBackoff)}`,
-      'swap them',
-    )
-  }
-}
-
-function checkDuration(text: string | undefined, path: string, entry: PlugEntry, report: Report): number | undefined {
-  if (text === undefined) return undefined
-  try {
-    const ms = durationMs(text)
-    if (ms > 0) return ms
-    report.error(
-      'TYPE',
-      path,
-      `${naming(entry)}: ${shown(text)} is not longer than nothing`,
-      'write a duration such as PT50S',
-    )
-  } catch (error) {
-    report.error('TYPE', path, `${naming(entry)}: ${messageOf(error)}`, 'write an ISO 8601 duration such as PT50S')
-  }
-  return undefined
+function checkBackoff(entry: PlugEntry, report: Report): void {
+  const { minBackoff, maxBackoff } = entry.node.retryConfig ?? {}
+  if (minBackoff === undefined || maxBackoff === undefined || durationMs(minBackoff) <= durationMs(maxBackoff)) return
+  report.error(
+    'TYPE',
+    at(entry.path, 'retryConfig'),
+    `${naming(entry)}: minBackoff ${shown(minBackoff)} is longer than maxBackoff ${shown(maxBackoff)}`,
+    'swap them',
+  )
 }
 
 function checkFallbackStates(entry: PlugEntry, report: Report): void {

@@ -1,5 +1,5 @@
 /** Checks properties against what the plugs declare. */
-import { AppError, at, durationMs, messageOf } from '#kernel'
+import { AppError, at, DURATION_PATTERN, messageOf } from '#kernel'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
 import type { InputField, Plug } from '../../plug/plug.ts'
@@ -8,6 +8,8 @@ import { finishProperties } from '../../plug/properties.ts'
 import { emptyRecord } from './record.ts'
 import type { Report } from './report.ts'
 import type { PlugEntry, RuleIndex } from './rule-index.ts'
+
+const DURATION = new RegExp(DURATION_PATTERN, 'u')
 
 /** A property value that depends on nothing: no placeholder in it, and none that is broken. */
 export function isConstant(value: unknown, field: InputField | undefined): boolean {
@@ -124,7 +126,7 @@ function checkConstant(
       return undefined
     }
   }
-  if (field.format?.type === 'duration' && typeof typed === 'string' && !isDuration(typed)) {
+  if (field.format?.type === 'duration' && typeof typed === 'string' && !DURATION.test(typed)) {
     report.error(
       'PROPERTY',
       path,
@@ -182,14 +184,6 @@ function prepareOnce(
     const place = Object.hasOwn(plug.input, property) ? at(path, property) : path
     const message = issues.length > 1 ? messageOf(error) : about.message
     report.error('PROPERTY', place, `${naming(entry)}: ${message}`, about.suggestion)
-  }
-}
-
-function isDuration(text: string): boolean {
-  try {
-    return durationMs(text) >= 0
-  } catch {
-    return false
   }
 }
 

@@ -64,15 +64,6 @@ function checkRows(entry: RelationEntry, parents: readonly (NodeEntry | undefine
   const rows = node.combinations
   if (rows === undefined || node.type === undefined || node.parentLabels === undefined) return false
   const where = at(path, 'combinations')
-  if (rows.length === 0) {
-    report.error(
-      'GATE',
-      where,
-      `relation ${shown(label)} has no combination, so it could never be TRUE`,
-      rowExample(parents),
-    )
-    return false
-  }
   let fits = rowCountFits(node.type, rows.length, label, where, report)
   const seen = new Map<string, number>()
   rows.forEach((row, i) => {

@@ -1,5 +1,5 @@
 /** Subscriptions of one host put together: what they are, who hands changes on, and who delivers. */
-import { type JobHandler, type JobQueue, JobRunner, type JobTimers } from '#jobs'
+import { type JobHandler, type JobQueue, type JobPlaces, JobRunner, type JobTimers } from '#jobs'
 import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Storage } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
@@ -13,6 +13,9 @@ import { TenantSubscriptions } from './tenant-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
+  readonly tenant: string
+  /** of jobs, which the tenants of a host share */
+  readonly places?: JobPlaces
   readonly storage: Storage
   readonly seal: Seal
   readonly engine: () => ObjectForwarding | undefined
@@ -82,7 +85,16 @@ export class Subscriptions implements InternalSubscriptions {
       retryMs: SWEEP_MS,
       failed: (error) => logger.warn(`old deliveries stay until later: ${messageOf(error)}`),
     })
-    this.#jobs = new JobRunner({ storage, handlers: [handler, ...options.handlers], now, newId, timers, logger })
+    this.#jobs = new JobRunner({
+      tenant: options.tenant,
+      store: storage.tenant(options.tenant),
+      handlers: [handler, ...options.handlers],
+      now,
+      newId,
+      timers,
+      places: options.places,
+      logger,
+    })
   }
 
   as({ tenant, user }: Caller): SubscriptionsApi {
@@ -100,9 +112,9 @@ export class Subscriptions implements InternalSubscriptions {
     })
   }
 
-  /** The jobs of a tenant, for the neighbours whose handlers these are. */
-  queue(tenant: string): JobQueue {
-    return this.#jobs.queue(tenant)
+  /** For the neighbours whose handlers these are. */
+  get queue(): JobQueue {
+    return this.#jobs.queue
   }
 
   async start(): Promise<void> {
@@ -170,7 +182,7 @@ export class Subscriptions implements InternalSubscriptions {
   #outbox(tenant: string): Outbox {
     let outbox = this.#outboxes.get(tenant)
     if (outbox === undefined) {
-      outbox = new Outbox(this.#options.storage.tenant(tenant), this.#jobs.queue(tenant), this.#options.now)
+      outbox = new Outbox(this.#options.storage.tenant(tenant), this.#jobs.queue, this.#options.now)
       this.#outboxes.set(tenant, outbox)
     }
     return outbox
