@@ -1,4 +1,7 @@
-/** Leaves that every room may use: coded errors, issues, plain JSON, durations, instants, queues. No clock, no disk, no network. */
+/**
+ * Pure building blocks for every room: coded errors, issues, plain JSON, durations, instants, queues. No clock, disk or
+ * network.
+ */
 export { AllowList, problemsOfAllowed } from './allow-list.ts'
 export { ByTenant, perTenant } from './by-tenant.ts'
 export type { Caller, Led } from './caller.ts'
@@ -27,7 +30,7 @@ export { Feed, type FeedReader, type LogPlace, type Passed, type Published, type
 export { hashText } from './hash-text.ts'
 export { Heap } from './heap.ts'
 export { MAX_HOPS } from './hops.ts'
-export { isTooLongForId, MAX_ID_BYTES } from './ids.ts'
+export { isTooLongForId, MAX_ID_BYTES, UNSTORABLE } from './ids.ts'
 export { isInstant, isoInstant, notAnInstant } from './instant.ts'
 export { isAddress } from './ip-address.ts'
 export {
@@ -61,6 +64,7 @@ export { Semaphore } from './semaphore.ts'
 export type { Logger } from './logger.ts'
 export { isLongInteger, type LongInteger, longIntegersOf, shownDigits } from './long-integers.ts'
 export { LruCache } from './lru-cache.ts'
+export { jsonProblem, parsePlainJson } from './plain-json.ts'
 export { JsonPacker, type PackedJson, unpack } from './packed-json.ts'
 export { nearest } from './nearest.ts'
 export type { Page } from './page.ts'

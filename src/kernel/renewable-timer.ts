@@ -1,25 +1,23 @@
-/** The time that something has: begun by whoever carries it out, and begun anew by whoever sees it get on. */
+/** Deadline that its executor begins and that progress extends. */
 import type { StartTimer } from './start-timer.ts'
 
 export class RenewableTimer {
   #begin: (() => () => void) | undefined
   #callOff: (() => void) | undefined
 
-  /** It has its whole time again; nothing once it is over. */
+  /** Restarts the full time; a no-op once ended. */
   renew(): void {
     this.#callOff?.()
     this.#callOff = this.#begin?.()
   }
 
-  /** By whoever carries it out. */
   begin(later: StartTimer, ms: number, overdue: () => void): void {
-    // not assigned where it is written: V8 makes such a function in the old space, where it holds all of its call for long
+    // not assigned inline: V8 would allocate the closure in the old space, where it retains its whole call
     const begin = () => later(ms, overdue)
     this.#begin = begin
     this.#callOff = begin()
   }
 
-  /** By whoever carries it out. */
   end(): void {
     this.#begin = undefined
     this.#callOff?.()

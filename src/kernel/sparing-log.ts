@@ -1,28 +1,28 @@
-/** A log for what anybody can cause as often as they like: what comes again soon is counted, and told later. */
+/** Rate-limited logger: repeats within an interval are counted and reported once at its end. */
 
-/** ms in which what comes again is only counted */
+/** ms during which repeats are only counted */
 const WINDOW_MS = 10_000
-/** Kinds that are told apart; what comes besides shares one. */
+/** Limit of tracked kinds; beyond it, lines of one message share a kind. */
 const MAX_KINDS = 1_000
 
 type Details = Readonly<Record<string, unknown>>
 
 export interface SparingLogOptions {
   write(message: string, details: Details): void
-  /** Does it after ms; gives how to call it off. */
+  /** Runs `work` after ms; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void
 }
 
 export class SparingLog {
   readonly #options: SparingLogOptions
-  /** by kind: how many were left out since the last line, and the details of the last of them */
+  /** by kind: repeats since the last line, and the details of the last one */
   readonly #windows = new Map<string, { count: number; details: Details }>()
 
   constructor(options: SparingLogOptions) {
     this.#options = options
   }
 
-  /** `about`: who or what it is about; lines of the same message and the same one are one kind. */
+  /** Lines with the same message and `about` are of one kind. */
   tell(message: string, about: string, details: Details): void {
     const kind = this.#windows.size < MAX_KINDS ? `${message}\n${about}` : message
     const window = this.#windows.get(kind)

@@ -38,7 +38,7 @@ Down from 2026-03-28T00:00:00 to 2026-03-31T00:00:00 (2 d 23 h)
   it('warns of a unix cron with both day fields', async () => {
     const { stdout } = await cli(['next', '0 9 13 * 5', '--from', '2026-03-01', '-n', '1'])
     expect(stdout).toContain(
-      'WARNING day-of-month "13" and day-of-week "5" are both given: it runs on days that fit either',
+      'WARNING day-of-month "13" and day-of-week "5" are both set: it runs on days that match either',
     )
   })
 

@@ -139,7 +139,11 @@ describe('checkRule', () => {
   })
 
   it.each<[string, Partial<CheckOptions>, string]>([
-    ['no metrics', { metrics: {}, messages: messageStreams({ metrics: {} }), tail: 'x' }, '"x" is not a duration'],
+    [
+      'no metrics',
+      { metrics: {}, messages: messageStreams({ metrics: {} }), tail: 'x' },
+      '"x" is not a valid duration',
+    ],
     ['a tail below nothing', { tail: -1 }, 'the tail is -1; give a length of time such as 1h'],
   ])('refuses %s', async (_, more, text) => {
     await expect(checkRule(rule, coolDownRespected(), { ...options, ...more })).rejects.toThrow(text)
