@@ -63,7 +63,15 @@ const newId = (): string => `id${ids++}`
 
 function serviceOf(storage: Storage, registry: () => InternalFunctions | undefined = () => undefined) {
   const loaded = new LoadedModels([new TestDriver()])
-  const service = createModelsService({ storage, loaded, now: () => 1_000, newId, seal: TEST_SEAL, registry })
+  const service = createModelsService({
+    tenant: 'acme',
+    store: storage.tenant('acme'),
+    loaded,
+    now: () => 1_000,
+    newId,
+    seal: TEST_SEAL,
+    registry,
+  })
   return { service, loaded, api: service.as(CALLER) }
 }
 
