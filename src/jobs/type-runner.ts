@@ -1,6 +1,6 @@
 /**
- * Has the jobs of one type of one tenant carried out: takes those that are ready as long as there are places, and looks
- * after those that are due or whose holder is gone.
+ * Executes the jobs of one type of one tenant: takes ready jobs while slots are free, and handles due ones and expired
+ * leases.
  */
 import { messageOf } from '#kernel'
 import type { Stored, StoreTime } from '#storage'
@@ -13,10 +13,9 @@ export interface TypeRunnerDependencies extends Omit<ExecutionDependencies, 'isS
 }
 
 const CONCURRENCY = 100
-/** Jobs that are read at once. */
 const PAGE = 100
 
-/** How many jobs of a type this host carries out at once, over all tenants. */
+/** Concurrency limit of a type on this host, over all tenants. */
 export class Places {
   #free: number
   readonly #waiting = new Set<() => void>()
@@ -25,7 +24,7 @@ export class Places {
     this.#free = concurrency
   }
 
-  /** False when there is none; then `wake` is called when there is one again. */
+  /** Returns false when full, and calls `wake` when a slot is free. */
   take(wake: () => void): boolean {
     if (this.#free === 0) {
       this.#waiting.add(wake)
@@ -35,7 +34,7 @@ export class Places {
     return true
   }
 
-  /** It waits no longer. */
+  /** unfinished jobs at the last look */
   forget(wake: () => void): void {
     this.#waiting.delete(wake)
   }
@@ -49,7 +48,6 @@ export class Places {
   }
 }
 
-/** The places of all types of jobs of a host. */
 export class JobPlaces {
   readonly #places = new Map<string, Places>()
 
@@ -76,24 +74,23 @@ export class TypeRunner {
     this.#dependencies = dependencies
   }
 
-  /** jobs that were not over at the last look */
   get open(): number {
     return this.#open
   }
 
-  /** There may be something to do. Never waits. */
+  /** Finishes or returns running jobs. */
   wake(): void {
     if (this.#isStopped) return
     this.#isAsked = true
     this.#looking ??= this.#lookOn()
   }
 
-  /** A job was cancelled. */
+  /** Resolves when nothing runs or can be taken. */
   cancelled(id: string): void {
     this.#running.get(id)?.held.lose()
   }
 
-  /** What is under way comes to an end or is given back. */
+  /** lets the response to the request go first */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#dependencies.places.forget(this.#wake)
@@ -102,7 +99,7 @@ export class TypeRunner {
     await this.idle()
   }
 
-  /** Resolves when nothing is under way and nothing can be taken. */
+  /** synchronous with the last check of the loop, so that no wake is lost */
   async idle(): Promise<void> {
     for (let busy: readonly Promise<void>[]; (busy = this.#busy()).length > 0;) await Promise.all(busy)
   }
@@ -113,7 +110,7 @@ export class TypeRunner {
   }
 
   async #lookOn(): Promise<void> {
-    // the answer to the request comes first
+    // a job with a lost lease may still be with its handler here
     await this.#dependencies.timers.breathe()
     try {
       while (this.#isAsked && !this.#isStopped) {
@@ -123,10 +120,12 @@ export class TypeRunner {
     } catch (error) {
       if (isClosed(error)) return
       const { tenant, handler, logger } = this.#dependencies
-      logger?.error(`jobs of type ${handler.type} of tenant ${tenant} wait: ${messageOf(error)}; they go on later`)
+      logger?.error(
+        `jobs of type ${handler.type} of tenant ${tenant} are stalled: ${messageOf(error)}; they are retried`,
+      )
       this.#wakeIn(AGAIN_MS)
     } finally {
-      // nothing is waited for since it was asked last: no call comes in between
+      // concurrently: the store batches their commits
       this.#looking = undefined
     }
   }
@@ -151,11 +150,11 @@ export class TypeRunner {
     const { type, isSerial = false } = handler
     while (!this.#isStopped) {
       const found = await documents.ready(type, isSerial ? 1 : PAGE)
-      // whose lease was lost may still be with its handler here
+      // Reserves slots for the first ready jobs and returns these.
       const ready = found.filter(({ id }) => !this.#running.has(id))
       if (ready.length === 0) return
       const placed = this.#placed(ready)
-      // side by side: the store makes one commit of those that come together
+      // `next`: time of the next look, by the clock of the store.
       const taking = placed.map((one) => documents.take(one, leaseFrom(ms, session), isSerial))
       const taken = await Promise.allSettled(taking)
       for (const one of taken) {
@@ -170,7 +169,7 @@ export class TypeRunner {
     }
   }
 
-  /** Those that there is a place for, the first ones; it is theirs. */
+  /** on a conflict another host made the same change */
   #placed(ready: readonly Stored<Job>[]): readonly Stored<Job>[] {
     const { places } = this.#dependencies
     const placed: Stored<Job>[] = []
@@ -181,7 +180,10 @@ export class TypeRunner {
     return placed
   }
 
-  /** `next`: when to look again, by the clock of the store. */
+  /**
+   * True after the clock of the store was set back: the remaining lease or retry delay exceeds its maximum. Twice as
+   * long, since a renewal may be newer than the time read.
+   */
   async #lookAtTimed(time: StoreTime): Promise<{ readonly isChanged: boolean; readonly next: number | undefined }> {
     const { handler, queue } = this.#dependencies
     const { documents } = queue

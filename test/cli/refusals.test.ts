@@ -57,7 +57,7 @@ it.each<[Words, string | RegExp]>([
   [[...nightly, '2026-03-28', '--down', '2026-03-28..2026-03-27'], 'ends before it begins'],
   [[...nightly, '2026-03-29T02:30'], 'does not exist in Europe/Brussels'],
   [[...nightly, '2026-03-28', '--dst-overlap', 'third'], 'write first, second or both'],
-  [[...nightly, '2026-03-28', '-n', '10001'], 'write 1 to 10000'],
+  [[...nightly, '2026-03-28', '-n', '10001'], '1 to 10000'],
 
   ['plugs conditon', 'did you mean condition?'],
   ['plugs holdsfor', 'did you mean holdsFor?'],
@@ -87,17 +87,17 @@ it.each<[Words, string | RegExp]>([
 
   [
     `sweep ${rule} ${playing} --set temprature.threshold=70..90/5`,
-    'error: --set temprature.threshold: there is no node "temprature"; did you mean temperature.threshold?\n',
+    'error: --set temprature.threshold: node "temprature" does not exist; did you mean temperature.threshold?\n',
   ],
   [
     `sweep ${rule} ${playing} --set temperature.treshold=1 --set alarm.lvl=2`,
-    `error: --set temperature.treshold: temperature has no property "treshold"; did you mean temperature.threshold?
-error: --set alarm.lvl: alarm has no property "lvl"; did you mean alarm.level?\n`,
+    `error: --set temperature.treshold: "treshold" is not a property of temperature; did you mean temperature.threshold?
+error: --set alarm.lvl: "lvl" is not a property of alarm; did you mean alarm.level?\n`,
   ],
   [
     `sweep ${rule} ${playing} --set threshold --set a.b=1..2 --set c=1 --set c=2 --seed x --order up`,
     `error: --set: "threshold" sets nothing; write node.property=70..90/5, or name=70,75,90 for a variable
-error: --set a.b: the range "1..2" has no step; write a range with its step such as 70..90/5, a list such as 70,75,90, or one value
+error: --set a.b: the range "1..2" lacks a step; use a range with its step such as 70..90/5, a list such as 70,75,90, or one value
 error: --set: c is given twice; write its values as one list such as c=70,75,90
 error: --seed: "x" is not a seed; write a whole number from 0 to 4294967295
 error: --order: "up" is not an order; write time, file or lived\n`,
@@ -105,7 +105,7 @@ error: --order: "up" is not an order; write time, file or lived\n`,
   [`sweep ${rule} ${playing}`, 'error: there is nothing to sweep: give --set node.property=70..90/5\n'],
   [
     `sweep ${rule} ${playing} --set temperature.threshold=1..100/1 --set alarm.invocationPolicy=1..100/1`,
-    'error: --set: the grid has 10,000 runs, more than 1,000; take larger steps or fewer values\n',
+    'error: --set: the grid has 10,000 runs, more than 1,000; use larger steps or fewer values\n',
   ],
   [`sweep ${rule} ${playing} --set __proto__=1`, 'error: --set: nothing can be named "__proto__"; write node.property'],
   [

@@ -133,7 +133,7 @@ describe('tenants of a host that is alone', () => {
     await start()
     expect(names()).toEqual(['umbrella'])
     expect(tenants.troubles()).toEqual(['tenant acme could not be opened: its log is torn'])
-    expect(warned).toEqual(['tenant acme could not be opened: its log is torn; it is tried again'])
+    expect(warned).toEqual(['tenant acme could not be opened: its log is torn; retrying'])
     const refusal = { code: 'CLOSED', status: 503, message: expect.not.stringContaining('torn') as string }
     await expect(tenants.opened('acme')).rejects.toMatchObject(refusal)
     expect(() => tenants.find('acme')).toThrow(expect.objectContaining({ code: 'CLOSED' }))

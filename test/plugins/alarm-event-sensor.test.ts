@@ -42,7 +42,9 @@ describe('AlarmEventSensor', () => {
   })
 
   it('says what a filter is', () => {
-    expect(checkPlug(alarmEventSensor, { type: 5 })).toEqual(['type: this is a text with commas, or a list of texts'])
+    expect(checkPlug(alarmEventSensor, { type: 5 })).toEqual([
+      'type: the value is not a text or a list of texts; use a text with commas, or a list of texts',
+    ])
   })
 
   it('hears alarms of its resource, whatever its triggers for data and ticks say, and nothing else', async () => {

@@ -1,14 +1,13 @@
-/** Problems in the declaration of a plug, and how values are shown in them. */
+/** Issues of plug declarations, and the display of values in them. */
 import { type Issue, makeIssue } from '#kernel'
 
 const MAX_SHOWN = 80
 
-/** A problem in a plug's declaration. `path` is a JSON pointer into it. */
 export function problem(path: string, message: string, suggestion?: string): Issue {
   return makeIssue('PLUG', path, message, suggestion)
 }
 
-/** Any value as short text for messages. Never throws. */
+/** Short text of any value. Never throws. */
 export function shown(value: unknown): string {
   const text = shownWhole(value)
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text

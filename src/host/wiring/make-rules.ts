@@ -139,6 +139,7 @@ function openRules(
   const relay = partition && relayOf(partition, durable.intake, store, logger)
   const runner = relay === undefined ? durable : withIntake(durable, relay.intake)
   const rules = createRulesService({
+    tenant,
     storage: storageOfOne(tenant, store),
     runner,
     plugs,

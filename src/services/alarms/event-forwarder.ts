@@ -5,7 +5,7 @@
  */
 import { AppError, type Logger, MAX_HOPS, messageOf, RepeatableWork } from '#kernel'
 import { machineTimers } from '#platform'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
 
@@ -21,13 +21,13 @@ interface Place {
 }
 
 export class EventForwarder {
-  readonly #collections: TenantCollections
+  readonly #collections: AlarmCollections
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: Logger | undefined
   readonly #work: RepeatableWork
   #place: Place | undefined
 
-  constructor(collections: TenantCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
+  constructor(collections: AlarmCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
     this.#collections = collections
     this.#engine = engine
     this.#logger = logger
@@ -102,9 +102,9 @@ export class EventForwarder {
 
   /** The cursor moves from one event to the next only: what comes behind a refused one is refused as well. */
   #tell(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
-    const { tenant, eventtype, eventtime, alarm, changes, hops, root } = event
+    const { eventtype, eventtime, alarm, changes, hops, root } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
     const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }
-    return engine.receive(tenant, message, { writes: [cursor], hops, ...(root !== undefined && { root }) })
+    return engine.receive(message, { writes: [cursor], hops, ...(root !== undefined && { root }) })
   }
 }

@@ -162,7 +162,7 @@ describe('an NDJSON recording', () => {
     [
       'a key that reaches a prototype',
       '{"timestamp":0,"a":{"__proto__":1}}',
-      'file:1: a message cannot have the key "__proto__"; leave it out',
+      'file:1: the message has the key "__proto__", which is not allowed; leave it out',
     ],
     ['one big list', '[\n{"timestamp":0}]', 'file:1: the recording is one JSON list; write one message a line'],
   ])('names %s', async (_name, text, expected) => {
@@ -180,7 +180,7 @@ describe('an NDJSON recording', () => {
 
   it('refuses a message of any depth without falling over', async () => {
     const { problems } = await read(`{"timestamp":0,"a":${'['.repeat(5000)}${']'.repeat(5000)}}`, { resource: 'r' })
-    expect(problems).toEqual(['file:1: the message is nested more than 64 levels deep; leave it out'])
+    expect(problems).toEqual(['file:1: the message is nested deeper than 64 levels; leave it out'])
   })
 })
 

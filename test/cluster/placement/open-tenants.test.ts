@@ -38,7 +38,7 @@ describe('what is open of tenants', () => {
     await tenants.complete()
     await tenants.close()
     const whose = 't0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more'
-    expect(lines).toEqual([`another host has ${whose}: what this one had open of these tenants is dropped`])
+    expect(lines).toEqual([`another host took over ${whose}; this host dropped its state of these tenants`])
   })
 
   it('is opened once for all who ask at once, and for a new term anew', async () => {

@@ -186,7 +186,7 @@ describe('a rule that was not validated', () => {
       'an unknown parent',
       rule({ relations: [gate('g', 'AND', ['s', 'On'])] }),
       'VALIDATION',
-      'relation g names s, which is no sensor or relation',
+      'relation g names s, which is not a sensor or relation',
     ],
     [
       'an actuator as source',
@@ -198,7 +198,7 @@ describe('a rule that was not validated', () => {
       'a gate as destination',
       rule({ sensors: { s: 'switch' }, relations: [gate('g', 'AND', ['s', 'On'])], triggers: [trigger('s', 'g')] }),
       'VALIDATION',
-      'trigger 0 leads to g, which is no sensor or actuator',
+      'trigger 0 leads to g, which is not a sensor or actuator',
     ],
   ] as const)('is refused for %s', (_, given, code, text) => {
     expect(() => compile(given)).toThrow(expect.objectContaining({ code }))

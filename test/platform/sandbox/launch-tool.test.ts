@@ -126,7 +126,7 @@ Promise.all(places.map(say)).then((told) => {
 
   it('is not there when nobody finds it', () => {
     const launch = confinedTools({ machine, emptyFolder, environment: { PATH: '/nowhere' } })
-    expect(launch({ tool: 'npm', args: [], folder, home, readable: [] })).toBe('is not there on this host')
+    expect(launch({ tool: 'npm', args: [], folder, home, readable: [] })).toBe('is not installed on this host')
     const without = confinedTools({
       machine: { ...machine, interpreters: new Map() },
       emptyFolder,

@@ -152,7 +152,7 @@ describe('a program', () => {
     expect(await later).toContain('it ended once, because it did not answer a ping')
     expect((await outcomes).map((one) => one.status === 'rejected' && String(one.reason))).toEqual([
       'AppError: it did not answer within 100 ms',
-      'AppError: it did not answer a ping within 2000 ms, after another call of it did not answer within 100 ms',
+      'AppError: it did not answer a ping within 2000 ms, after one of its calls did not answer within 100 ms',
     ])
   })
 
@@ -280,7 +280,7 @@ describe('the pool', () => {
     const second = pool.call(programOf('p'), 'say', 'called', { signal: gone.signal })
     gone.abort()
     busy.abort()
-    await expect(second).rejects.toThrow('nobody waits for the answer any more')
+    await expect(second).rejects.toThrow('the caller cancelled the call')
     await first
     expect(lines).toEqual([])
   })
@@ -295,7 +295,7 @@ describe('the pool', () => {
     const outcome = third.catch(messageOf)
     expect(await pool.call(programOf('x', 'b'), 'echo', 'other')).toBe('other')
     pass(5_000)
-    expect(await outcome).toContain('all processes for functions of this host are at work')
+    expect(await outcome).toContain('all processes for functions of this host are busy')
     await pool.call(programOf('p'), 'let go', 0)
     await pool.call(programOf('q'), 'let go', 0)
     await Promise.all(held)

@@ -96,7 +96,7 @@ describe('a build', () => {
     }
     const assets = assetsOf({ 'index.js': '', 'package.json': { dependencies: { x: '1' } }, 'package-lock.json': lock })
     const without = new Builder({ folder: join(folder, 'failed'), environment: { PATH: '/nowhere' } })
-    await expect(built(without, 'acme', NODE, assets)).rejects.toThrow('npm is not there on this host')
+    await expect(built(without, 'acme', NODE, assets)).rejects.toThrow('npm is not installed on this host')
     expect(readdirSync(join(folder, 'failed'))).toEqual([])
   })
 
@@ -176,7 +176,7 @@ describe('a build', () => {
       return built(builder, 'acme', PYTHON, assetsOf({ 'main.py': '', 'requirements.txt': text }))
     }
     await expect(wants('six>=1')).rejects.toThrow('"six>=1" does not lock a version; write name==1.2.3')
-    await expect(wants('six==1.16.0')).rejects.toThrow('is not there on this host')
+    await expect(wants('six==1.16.0')).rejects.toThrow('is not installed on this host')
   })
 
   it('does not list packages that the operator has for other programs', async () => {
