@@ -116,7 +116,7 @@ describe('callURL', () => {
   it('counts redirects, and turns a redirected POST into a GET', async () => {
     const loop = outbound({ 'https://example.com/': { status: 302, location: '/' } })
     expect((await loop.call({ url: 'https://example.com/', method: 'POST', body: 'x' })).rawData?.['error']).toContain(
-      'more than 5 redirects',
+      'exceeds the limit of 5 redirects',
     )
     expect(loop.asked).toHaveLength(6)
     expect(loop.asked[1]).toMatchObject({ method: 'GET', body: undefined })
@@ -136,7 +136,7 @@ describe('callURL', () => {
 
   it('refuses an answer that is too long', async () => {
     const { call } = outbound({ 'https://example.com/': { body: 'x'.repeat(1_000_001) } })
-    expect((await call({ url: 'https://example.com/' })).rawData?.['error']).toContain('more than 1000000 bytes')
+    expect((await call({ url: 'https://example.com/' })).rawData?.['error']).toContain('exceeds 1000000 bytes')
   })
 
   it('is offline unless a host gives it a way out', async () => {
@@ -149,8 +149,8 @@ describe('callURL', () => {
   it.each([
     [{ url: 'ftp://example.com' }, 'http or https'],
     [{ url: 'https://user:pass@example.com' }, 'Authorization'],
-    [{ headers: { 'A b': '1' } }, 'cannot be set as a header'],
-    [{ headers: { Host: 'x' } }, 'cannot be set as a header'],
+    [{ headers: { 'A b': '1' } }, 'is not allowed as a header'],
+    [{ headers: { Host: 'x' } }, 'is not allowed as a header'],
     [{ headers: { A: 'x\r\nB: y' } }, 'one line'],
   ])('refuses %j', (properties, text) => {
     expect(checkPlug(createCallUrl(), properties).join()).toContain(text)
@@ -279,7 +279,7 @@ describe('callURL as an actuator', () => {
     const { act, asked } = outbound({ 'https://example.com/a?key=tok-8f3a': { status: 201, body: '{"x":1}' } })
     const ran = await act({ url: 'https://example.com/a?key=tok-8f3a', method: 'POST', body: { t: 1 } })
     expect(ran).toMatchObject({
-      message: 'example.com answered with status 201',
+      message: 'example.com responded with status 201',
       rawData: { status: 201, statusText: 'OK', data: { x: 1 } },
     })
     expect(asked).toMatchObject([{ method: 'POST', body: '{"t":1}', headers: { 'Content-Type': 'application/json' } }])
@@ -288,13 +288,13 @@ describe('callURL as an actuator', () => {
   it.each([199, 300, 400, 404, 500, 503])('fails for the status %i, so that it is tried again', async (status) => {
     const { act } = outbound({ [`https://example.com/${SECRET}`]: { status, statusText: SECRET, body: SECRET } })
     const failed = await act({ url: `https://example.com/${SECRET}` }).catch((error: unknown) => error)
-    expect(failed).toMatchObject({ code: 'PLUG_FAILED', message: `example.com answered with status ${status}` })
+    expect(failed).toMatchObject({ code: 'PLUG_FAILED', message: `example.com responded with status ${status}` })
   })
 
   it('fails without an answer, and shows no secret', async () => {
     const { act } = outbound({})
     const failed = await act({ url: `https://example.com/${SECRET}`, body: SECRET }).catch(String)
-    expect(failed).toContain('example.com gave no answer')
+    expect(failed).toContain('example.com did not respond')
     expect(failed).not.toContain(SECRET)
     const offline = runPlugLater(createCallUrlActuator(), { properties: { url: 'https://a.example', method: 'GET' } })
     await expect(offline).rejects.toThrow('callURL is offline')
@@ -302,9 +302,9 @@ describe('callURL as an actuator', () => {
 
   it.each([
     ['ECONNREFUSED', 'example.com refused the connection (ECONNREFUSED)'],
-    ['ECONNRESET', 'example.com broke the connection off (ECONNRESET)'],
+    ['ECONNRESET', 'example.com closed the connection (ECONNRESET)'],
     ['EHOSTUNREACH', 'example.com cannot be reached (EHOSTUNREACH)'],
-    ['CERT_HAS_EXPIRED', 'example.com gave no answer (CERT_HAS_EXPIRED)'],
+    ['CERT_HAS_EXPIRED', 'example.com did not respond (CERT_HAS_EXPIRED)'],
   ])('says why there was no answer: %s', async (code, message) => {
     const reason = Object.assign(new Error(SECRET), { code })
     for (const error of [reason, new AppError('PLUG_FAILED', SECRET, { cause: reason })]) {
@@ -315,11 +315,11 @@ describe('callURL as an actuator', () => {
   it('says that the time was over, or what was wrong with the answer', async () => {
     const late = new AppError('PLUG_FAILED', SECRET, { cause: new DOMException('x', 'TimeoutError') })
     expect(await failureOf(() => Promise.reject(late))).toMatchObject({
-      message: 'example.com gave no answer within 10000 ms',
+      message: 'example.com did not respond within 10000 ms',
     })
     const wrong = new AppError('PLUG_FAILED', 'the answer is compressed, which was not asked for')
     expect(await failureOf(() => Promise.reject(wrong))).toMatchObject({
-      message: 'example.com gave no answer: the answer is compressed, which was not asked for',
+      message: 'example.com did not respond: the answer is compressed, which was not asked for',
     })
   })
 

@@ -55,7 +55,9 @@ describe('getMetricValue', () => {
     )
     const { data } = plugServices({ refusing: new Error('no') })
     await expect(runPlugLater(getMetricValuePlug(data), { properties })).rejects.toThrow('no')
-    await expect(runPlugLater(getMetricValuePlug(data), { properties: { metric: 't' } })).rejects.toThrow(/no resource/)
+    await expect(runPlugLater(getMetricValuePlug(data), { properties: { metric: 't' } })).rejects.toThrow(
+      /the resource is missing/,
+    )
   })
 
   it('wants a duration that is one', () => {

@@ -32,7 +32,7 @@ describe('objectEvent', () => {
 
   it('says what an event is, and nothing to a message that is none', () => {
     expect(checkPlug(objectEvent, { events: 'copy' })).toEqual([
-      'events: "copy" is no event of objects; write put or delete',
+      'events: "copy" is not an event of objects; use put or delete',
     ])
     expect(runPlug(objectEvent, { message: { temperature: 5 } }).state).toBeUndefined()
   })
@@ -68,7 +68,7 @@ describe('getObject', () => {
 
   it('tells what is not there from what cannot be read', async () => {
     expect(await read({ ...holding(''), get: async () => undefined })).toMatchObject({ state: 'Not Found' })
-    await expect(read(holding('{'))).rejects.toThrow('reports/a.json is no JSON; set as to text')
+    await expect(read(holding('{'))).rejects.toThrow('reports/a.json is not valid JSON; set as to text')
     const large = new AppError('TOO_LARGE', 'it has 5 bytes')
     await expect(read({ ...holding(''), get: () => Promise.reject(large) })).rejects.toThrow('it has 5 bytes')
     await expect(read(undefined)).rejects.toThrow(/has no objects/)

@@ -32,8 +32,8 @@ describe('script', () => {
   it.each([
     ['throw new Error("no luck")', 'no luck'],
     ['send("refused")', 'refused'],
-    ['return 5', 'gives no object'],
-    ['return [1]', 'gives no object'],
+    ['return 5', 'does not return an object'],
+    ['return [1]', 'does not return an object'],
     ['const x = 1', 'never answers'],
     ['if (false) ({ x: 1 })', 'never answers'],
     ['return { v: ${nodes.gone.state} }', '"${nodes.gone.state}" has no value'],

@@ -18,7 +18,7 @@ import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
 
 interface TaskOwner extends TimerOwner {
-  readonly executor: Pick<TaskExecutor, 'synchronize'>
+  readonly executor: Pick<TaskExecutor, 'synchronize' | 'serve' | 'ahead'>
   readonly prepared: Prepared
 }
 
@@ -49,8 +49,6 @@ export class TaskHooks implements Sink, Caller {
   readonly #host: SharedHooks
   /** made with the first call that asks whether it is wanted: most tasks never have one */
   #aborts: Map<Execution, AbortController> | undefined
-  /** what calls that act and go on see of the task */
-  #frozen: WeakMap<Execution, TaskRun> | undefined
   /** types that somebody wants of this very task, as bits */
   types = 0
 
@@ -149,24 +147,29 @@ export class TaskHooks implements Sink, Caller {
   }
 
   seenBy(execution: Execution): TaskRun | undefined {
-    return this.#frozen?.get(execution)
+    return (execution.seen ?? undefined) as TaskRun | undefined
+  }
+
+  newest(known: number): number {
+    return known + this.#owner.executor.ahead
   }
 
   upToDate(): void {
     this.#owner.executor.synchronize()
   }
 
+  serve(): void {
+    this.#owner.executor.serve(false)
+  }
+
   frozen(run: TaskRun, execution: Execution): TaskRun {
-    this.#frozen ??= new WeakMap()
-    let seen = this.#frozen.get(execution)
-    if (seen === undefined) this.#frozen.set(execution, (seen = frozenRun(run)))
-    return seen
+    return (execution.seen ??= frozenRun(run)) as TaskRun
   }
 
   /** These go on under another rule. */
   change(model: TaskModel, executions: Iterable<Execution>): void {
     for (const execution of executions) {
-      const seen = this.#frozen?.get(execution)
+      const seen = this.seenBy(execution)
       if (seen !== undefined) rebind(seen, model)
     }
   }
