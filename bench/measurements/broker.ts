@@ -1,4 +1,4 @@
-/** The broker of a whole host on SQLite, posted to and listened to over loopback; who asks shares the cores. */
+/** Broker of a whole host on SQLite over loopback; clients share the cores. */
 import { digits, median, percent, rate } from '../figures.ts'
 import { measurement, middle, most, overall, type Line, type Measurement } from '../measurement.ts'
 import { DISK_SECONDS, type BrokerDiskSample } from '../samples/broker/disk.ts'

@@ -1,4 +1,4 @@
-/** One sample of the resources service on SQLite: pages of a hundred thousand resources of twenty types. */
+/** Sample of the resources service on SQLite: pages of a hundred thousand resources of twenty types. */
 import { randomUUID } from 'node:crypto'
 import { createResourcesService } from '../../src/services/resources/service.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
@@ -44,7 +44,7 @@ function typeOf(n: number) {
   }
 }
 
-/** Over Belgium, spread evenly and in no order. */
+/** Spread evenly over Belgium, unordered. */
 function resourceOf(n: number) {
   return {
     id: `resource-${n}`,
