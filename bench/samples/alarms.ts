@@ -22,7 +22,8 @@ const OPEN = 10
 export function alarmsSample({ subject }: { subject: 'raise' | 'list' }): Promise<CallsSample> {
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
-    const service = createAlarmsService({ storage, now: Date.now, newId: () => randomUUID() })
+    const store = storage.tenant(TENANT)
+    const service = createAlarmsService({ tenant: TENANT, store, now: Date.now, newId: () => randomUUID() })
     await service.start()
     const api = service.as({ tenant: TENANT, user: 'bench' })
     const raise = (_lane: unknown, n: number): Promise<unknown> =>
@@ -35,7 +36,7 @@ export function alarmsSample({ subject }: { subject: 'raise' | 'list' }): Promis
     }
     try {
       if (subject === 'raise') return sampleOf(await drive(lanes(IN_FLIGHT), (n) => n < SOURCES, raise))
-      const { alarms, commit } = openCollections(storage, TENANT)
+      const { alarms, commit } = openCollections(TENANT, store)
       for (let from = 0; from < ALARMS; from += AT_ONCE) {
         await commit(Array.from({ length: AT_ONCE }, (_, i) => alarms.putting(idOf(from + i), recordOf(from + i))))
       }

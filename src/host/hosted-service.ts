@@ -52,11 +52,10 @@ export interface DemoRequest {
   readonly body?: object
 }
 
-/**
- * Who may call a route: `key` (the default) whoever has credentials, `loopback` whoever is on this machine without a
- * proxy in between, `public` anybody: the route checks for itself whatever has to be checked.
- */
-export type Access = 'key' | 'loopback' | 'public'
+/** Whether a route asks for credentials. `public` and `loopback` do not: the route itself checks what has to be checked. */
+export function asksForKey({ scope }: { readonly scope?: string }): boolean {
+  return scope !== 'public' && scope !== 'loopback'
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -68,7 +67,6 @@ declare module 'fastify' {
     readonly led: Led | undefined
   }
   interface FastifyContextConfig {
-    access?: Access
     /** it serves what tenants wrote, and so on the origin of webscripts too, where no other route answers */
     isTenantContent?: boolean
     /** its handler takes the body as it comes: of any type and coding, for as long as it comes */

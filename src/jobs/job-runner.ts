@@ -1,6 +1,6 @@
-/** Executes the jobs of all tenants of a store that have a handler here. Other processes may share the store. */
+/** Executes the jobs of one tenant that have a handler here. Other processes may share the store. */
 import { type Logger, messageOf } from '#kernel'
-import type { Storage } from '#storage'
+import type { Store } from '#storage'
 import type { Job, JobHandler, JobTimers } from './contract.ts'
 import { isClosed, LEASE_MS } from './held-job.ts'
 import { isReady } from './job-change.ts'
@@ -8,7 +8,8 @@ import { JobQueue } from './job-queue.ts'
 import { JobPlaces, TypeRunner } from './type-runner.ts'
 
 export interface JobRunnerOptions {
-  readonly storage: Pick<Storage, 'tenant' | 'tenants'>
+  readonly tenant: string
+  readonly store: Store
   /** one per type; jobs of one tree need one runner */
   readonly handlers: readonly JobHandler[]
   /** epoch ms, for displayed times */
@@ -20,10 +21,12 @@ export interface JobRunnerOptions {
 }
 
 export class JobRunner {
+  /** Added jobs run even before `start`. */
+  readonly queue: JobQueue
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
   readonly #places: JobPlaces
-  readonly #queues = new Map<string, JobQueue>()
+  /** by type */
   readonly #runners = new Map<string, TypeRunner>()
   #lastOrder = 0
   #isStopped = false
@@ -31,12 +34,22 @@ export class JobRunner {
   #cancelScan: () => void = () => undefined
 
   constructor(options: JobRunnerOptions) {
+    const { store, newId, now, timers } = options
     this.#options = options
     this.#handlers = new Map(options.handlers.map((handler) => [handler.type, handler]))
     this.#places = options.places ?? new JobPlaces()
+    this.queue = new JobQueue(store, {
+      handlers: this.#handlers,
+      newId,
+      now,
+      nextOrder: () => (this.#lastOrder = Math.max(this.#lastOrder + 1, now() * 1_000)),
+      timers,
+      committed: (jobs) => this.#committed(jobs),
+      isStopped: () => this.#isStopped,
+    })
   }
 
-  /** Jobs of a tenant. Added jobs run even before `start`. */
+  /** Open jobs that this process knows. */
   get open(): number {
     let count = 0
     for (const runner of this.#runners.values()) count += runner.open
@@ -44,54 +57,31 @@ export class JobRunner {
   }
 
   /** Continues jobs of earlier processes and of other hosts. */
-  queue(tenant: string): JobQueue {
-    const known = this.#queues.get(tenant)
-    if (known !== undefined) return known
-    const { storage, newId, now, timers } = this.#options
-    const queue: JobQueue = new JobQueue(storage.tenant(tenant), {
-      handlers: this.#handlers,
-      newId,
-      now,
-      nextOrder: () => (this.#lastOrder = Math.max(this.#lastOrder + 1, now() * 1_000)),
-      timers,
-      committed: (jobs) => this.#committed(tenant, queue, jobs),
-      isStopped: () => this.#isStopped,
-    })
-    this.#queues.set(tenant, queue)
-    return queue
-  }
-
-  /** Finishes or returns running jobs; the others wait for the next start or another host. */
   async start(): Promise<void> {
     await this.#scan()
   }
 
-  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
+  /** Finishes or returns running jobs; the others wait for the next start or another host. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelScan()
-    for (const queue of this.#queues.values()) queue.wake()
+    this.queue.wake()
     await Promise.all([...this.#runners.values()].map((runner) => runner.stop()))
     await this.#scanning
   }
 
-  /** Looks for open jobs of all tenants; periodically where hosts share the store. */
+  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()))
   }
 
-  /** Undefined for a type without a handler here. */
+  /** Looks for open jobs; periodically where hosts share the store. */
   async #scan(): Promise<void> {
-    const { storage } = this.#options
-    let isShared = true
-    for (const tenant of await storage.tenants()) {
-      if (this.#isStopped) return
-      const queue = this.queue(tenant)
-      const { session } = await queue.documents.store.now()
-      isShared = session === undefined
-      for (const type of (await queue.documents.open()).keys()) this.#runner(tenant, queue, type)?.wake()
-    }
-    if (isShared && !this.#isStopped) this.#cancelScan = this.#options.timers.later(LEASE_MS, () => this.#scanAgain())
+    const { documents } = this.queue
+    const { session } = await documents.store.now()
+    for (const type of (await documents.open()).keys()) this.#runner(type)?.wake()
+    if (session === undefined && !this.#isStopped)
+      this.#cancelScan = this.#options.timers.later(LEASE_MS, () => this.#scanAgain())
   }
 
   #scanAgain(): void {
@@ -102,25 +92,30 @@ export class JobRunner {
     })
   }
 
-  #committed(tenant: string, queue: JobQueue, jobs: readonly Job[]): void {
+  #committed(jobs: readonly Job[]): void {
     for (const { id, type, state, isCancelled } of jobs) {
-      const runner = this.#runner(tenant, queue, type)
+      const runner = this.#runner(type)
       if (isReady(state) || state === 'delayed') runner?.wake()
       if (isCancelled === true) runner?.cancelled(id)
     }
   }
 
-  /** Undefined for a type that others carry out. */
-  #runner(tenant: string, queue: JobQueue, type: string): TypeRunner | undefined {
-    const key = `${tenant}\n${type}`
-    const known = this.#runners.get(key)
+  /** Undefined for a type without a handler here. */
+  #runner(type: string): TypeRunner | undefined {
+    const known = this.#runners.get(type)
     if (known !== undefined) return known
     const handler = this.#handlers.get(type)
     if (handler === undefined) return undefined
-    const { timers, logger } = this.#options
-    const places = this.#places.of(handler)
-    const runner = new TypeRunner({ tenant, handler, queue, places, timers, logger })
-    this.#runners.set(key, runner)
+    const { tenant, timers, logger } = this.#options
+    const runner = new TypeRunner({
+      tenant,
+      handler,
+      queue: this.queue,
+      places: this.#places.of(handler),
+      timers,
+      logger,
+    })
+    this.#runners.set(type, runner)
     return runner
   }
 }

@@ -1,7 +1,7 @@
 /** Text that every medium can keep and compare: no NUL (PostgreSQL), no half of a surrogate pair (UTF-8), bounded. */
+import { UNSTORABLE } from '#kernel'
 import type { Problems } from './problems.ts'
 
-const UNSTORABLE = /[\0\p{Surrogate}]/u
 const NAME = /^[a-z0-9_]{1,40}$/
 
 export interface TextBounds {

@@ -7,7 +7,7 @@ import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { followOnOrder } from '../../src/host/clock-order.ts'
-import { runClock } from '../../src/cli/run-clock.ts'
+import { runClock } from '../../src/cli/clock.ts'
 
 function folder(): string {
   const made = mkdtempSync(join(tmpdir(), 'clock-'))

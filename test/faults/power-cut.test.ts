@@ -6,7 +6,7 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } 
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runDoctor } from '../../src/cli/run-doctor.ts'
+import { runDoctor } from '../../src/cli/doctor.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'

@@ -6,7 +6,9 @@ import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
 import { definePlug } from '../../src/index.ts'
-import { MARK_ID, MARKS, STATES, type StateRecord } from '../../src/services/rules/durable/records.ts'
+import { MARK_ID, MARKS } from '../../src/log/log-pruner.ts'
+import { LOG } from '../../src/log/message-entry.ts'
+import { STATES, type StateRecord } from '../../src/services/rules/durable/records.ts'
 import type { Storage } from '../../src/storage/contract.ts'
 import { MemoryDisk } from '../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
@@ -60,7 +62,7 @@ class Host {
 
   /** Positions of the log of inputs, the first and the last that is there. */
   logged() {
-    return this.#storage.tenant('acme').log('rule_inputs').bounds(0)
+    return this.#storage.tenant('acme').log(LOG).bounds(0)
   }
 
   /** The moment that the last round of states reflects. */

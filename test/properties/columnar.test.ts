@@ -49,6 +49,9 @@ const ODD = [
   ...['fail', 'hold', 'look', 'nonsense'].map((how) => `later ${how}`),
 ]
 
+/** What actuators do, beside giving an ordinary answer at once. */
+const ACTS = ['later', 'later', 'later fail', 'later look', 'later log', 'throw', 'id', 'log', 'look and answer']
+
 const message = fc
   .record({
     a: rare<unknown>(level, 'warm', '0123', '7', true, null, Number.NaN, 2 ** 60),
@@ -59,11 +62,7 @@ const message = fc
     say: rare<unknown>(fc.constantFrom('Low', 'High', 'later', 'later Low', 'later Low'), ...ODD),
     act: rare<unknown>(
       fc.constantFrom('quiet', 'look', 'chance', 'read', ...ORDINARY_ANSWERS, ...ORDINARY_ANSWERS),
-      'throw',
-      'later',
-      'id',
-      'log',
-      'look and answer',
+      ...ACTS,
       ...ODD_ANSWERS,
     ),
     extra: fc.option(level, { nil: undefined, freq: 12 }),
@@ -151,7 +150,14 @@ const rule: fc.Arbitrary<Rule> = fc
     gates: fc.array(fc.constantFrom('AND' as const, 'OR' as const, 'NAND' as const, 'GENERAL' as const), {
       maxLength: 2,
     }),
-    actuators: fc.integer({ min: 1, max: 2 }),
+    actuators: fc.array(
+      fc.record({
+        name: fc.constantFrom('act', 'act', 'tell'),
+        retries: rare(fc.constant(0), 1, 2),
+        timeout: rare(fc.constant('PT1H'), 'PT1S', 'PT6S'),
+      }),
+      { minLength: 1, maxLength: 2 },
+    ),
     triggers: fc.array(
       fc.record({
         source: fc.nat(4),
@@ -197,7 +203,13 @@ const rule: fc.Arbitrary<Rule> = fc
           : { ...common, ...resource, name: 'streamingDataSensor', properties: { parameter, threshold } }
       }),
       relations,
-      actuators: Array.from({ length: actuators }, (_, a) => ({ label: `a${a}`, name: 'act' })),
+      actuators: actuators.map(({ name, retries, timeout }, a) => ({
+        label: `a${a}`,
+        name,
+        timeout,
+        ...(name === 'tell' && { properties: { value: `\${streamdata.${a === 0 ? 'a' : 'extra'}}` } }),
+        ...(retries > 0 && { retryConfig: { maxRetries: retries, minBackoff: '1ms', maxBackoff: 'PT2S' } }),
+      })),
       triggers: [
         ...(chained && sensors.length > 1 ? [{ sourceLabel: 's0', destinationLabel: `s${sensors.length - 1}` }] : []),
         ...triggers.map(({ source, destination, state, how, policy }): Trigger => {
@@ -206,7 +218,7 @@ const rule: fc.Arbitrary<Rule> = fc
           const other = states[(state + 1) % states.length] ?? ''
           return {
             sourceLabel: label,
-            destinationLabel: `a${destination % actuators}`,
+            destinationLabel: `a${destination % actuators.length}`,
             invocationPolicy: policy,
             ...(how === 'state' && { statesTrigger: [wanted] }),
             ...(how === 'change' && { stateChangeTrigger: { stateFrom: other, stateTo: wanted } }),
@@ -320,7 +332,12 @@ const evenMessage = fc
     on: fc.boolean(),
     door: fc.constantFrom('open', 'shut'),
     say: rare<unknown>(fc.constantFrom('Low', 'High'), 'later', 'log', 'throw', 'later Low'),
-    act: rare<unknown>(fc.constant('quiet'), 'look', 'log', 'answer', 'throw', 'later', 'id'),
+    act: rare<unknown>(
+      fc.constantFrom('quiet', 'quiet', 'quiet', 'message', 'chance', 'later', 'later message'),
+      'look',
+      'after',
+      ...ACTS,
+    ),
   })
   .map((values): Message => ({ resource: 'r', ...values }))
 const evenStep: fc.Arbitrary<Step> = fc.oneof(
@@ -358,6 +375,8 @@ class Run {
   heard = 0
   /** rows that waited for an answer, after steps */
   waited = 0
+  /** rows with calls of actuators in flight, after steps */
+  acted = 0
   /** stamped messages that were taken in rows, and those of them that came late */
   stamped = 0
   lagging = 0
@@ -368,7 +387,7 @@ class Run {
   /** `more`: somebody listens to all tasks; or to one; or there are no rows. `kept`: events of each task; 0: none. `fullStates`: of the engine */
   constructor(more: 'nobody' | 'somebody' | 'to one' | 'no rows', hearsRare = true, kept = 0, fullStates = 10_000) {
     this.engine = new CoreEngine({
-      plugs: [...builtins, scale, this.#say(), this.#grow(), this.#act()],
+      plugs: [...builtins, scale, this.#say(), this.#grow(), this.#act('act'), this.#act('tell', () => ['thing'])],
       scheduler: this.clock,
       ids: () => 'unused',
       seed: 7,
@@ -428,20 +447,36 @@ class Run {
     })
   }
 
-  #act(): Plug {
-    return actuatorPlug('act', (context) => {
-      const act = context.streamValue('act')
-      this.#note(context)
-      if (act === 'log') context.log.warn('acted')
-      if (act === 'throw') throw new Error('broken')
-      if (act === 'later') return this.#later(undefined)
-      if (isAnswerName(act)) return answerNamed(act, context, (answer) => this.#later(answer))
-      if (act === 'id') this.calls.push(context.id)
-      if (act === 'chance') this.calls.push(String(context.random()))
-      if (act === 'read') this.calls.push(JSON.stringify(context.rawData))
-      if (act === 'look' || act === 'look and answer') this.look()
-      return act === 'look and answer' ? { message: `looked at ${context.now}` } : undefined
+  #act(name: string, touches?: Plug['touches']): Plug {
+    return actuatorPlug(name, {
+      input: { value: { type: 'any' } },
+      ...(touches && { touches }),
+      execute: (context) => {
+        const act = context.streamValue('act')
+        this.#note(context)
+        this.calls.push(JSON.stringify(context.properties))
+        if (act === 'log') context.log.warn('acted')
+        if (act === 'throw') throw new Error('broken')
+        if (act === 'later') return this.#later(undefined)
+        if (act === 'later fail' || act === 'later look' || act === 'later log') return this.#actLater(context, act)
+        if (isAnswerName(act)) return answerNamed(act, context, (answer) => this.#later(answer))
+        if (act === 'id') this.calls.push(context.id)
+        if (act === 'chance') this.calls.push(String(context.random()))
+        if (act === 'read') this.calls.push(JSON.stringify(context.rawData))
+        if (act === 'look' || act === 'look and answer') this.look()
+        return act === 'look and answer' ? { message: `looked at ${context.now}` } : undefined
+      },
     })
+  }
+
+  async #actLater(context: PlugContext, how: string): Promise<PlugAnswer<never>> {
+    await this.#later(undefined)
+    if (how === 'later log') context.log.info(`acted at ${context.now}`)
+    if (how !== 'later look') throw new Error('broken later')
+    this.#note(context)
+    const { id, rawData, actuatorData, signal } = context
+    this.calls.push(JSON.stringify([id, context.random(), rawData, actuatorData, signal.aborted]))
+    return { message: `looked at ${context.now}` }
   }
 
   #later<T>(answer: T): Promise<T> {
@@ -493,6 +528,7 @@ class Run {
       this.attached++
       if (rowOf(one)?.unknown?.replayed.at(-1)?.time === this.clock.now()) this.byThemselves++
       if (one.executor.hasOpenCall) this.waited++
+      if (rowOf(one)?.acts === true && one.lane !== undefined && one.lane.state.inFlight.size > 0) this.acted++
     }
   }
 
@@ -525,12 +561,13 @@ async function play(run: Run, given: Case, looksAlways: boolean): Promise<readon
   return [...run.calls, counts, ...run.rare]
 }
 
-// Holds BATCH-1 to BATCH-3, PART-2, ERA-2, ROWCALL-1 to ROWCALL-3, UNKNOWN-3, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2, RECORD-1,
+// Holds BATCH-1 to BATCH-3, ACT-1 to ACT-3, PART-2, ERA-2, ROWCALL-1 to ROWCALL-3, UNKNOWN-3, EXECUTOR-1, ROWEVENT-1, ROWEVENT-2, RECORD-1,
 // RECORD-2
 describe('listening changes nothing', () => {
   let attached = 0
   let waited = 0
   let heard = 0
+  let acted = 0
   let byThemselves = 0
   let stamped = 0
   let lagging = 0
@@ -547,6 +584,7 @@ describe('listening changes nothing', () => {
         const calls = await play(quiet, given, looksAlways)
         attached += quiet.attached
         waited += quiet.waited
+        acted += quiet.acted
         stamped += quiet.stamped
         lagging += quiet.lagging
         heard += quiet.heard
@@ -627,6 +665,8 @@ describe('listening changes nothing', () => {
         const calls = await play(rows, given, false)
         heard += rows.heard
         waited += rows.waited
+        acted += rows.acted
+        lagging += rows.lagging
         expect(calls).toEqual(await play(new Run('no rows'), given, false))
       }),
       runs(80),
@@ -640,6 +680,7 @@ describe('listening changes nothing', () => {
         const calls = await play(rows, given, false)
         byThemselves += rows.byThemselves
         stamped += rows.stamped
+        lagging += rows.lagging
         expect(calls).toEqual(await play(new Run('no rows', false), given, false))
       }),
       runs(300),
@@ -660,6 +701,7 @@ describe('listening changes nothing', () => {
     expect(attached).toBeGreaterThan(runs(500).numRuns)
     expect(heard).toBeGreaterThan(runs(200).numRuns)
     expect(stamped).toBeGreaterThan(runs(500).numRuns)
+    expect(acted).toBeGreaterThan(runs(100).numRuns)
     // rare: a share of the cases may have none
     const least = runs(50).numRuns < 50 ? 0 : 1
     for (const count of [waited, byThemselves, lagging]) expect(count).toBeGreaterThanOrEqual(least)

@@ -156,7 +156,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'calls are given up in an outage while refusals are on their way',
     file: `${RULES}/tenant-runner.ts`,
     find: 'if (nextAt > now) return false',
-    replace: 'if (this.#queue.size > 0 || nextAt > now) return false',
+    replace: 'if (this.#log.size > 0 || nextAt > now) return false',
   },
   {
     name: 'a call that is tried again while the store stands still is over at once',
@@ -167,13 +167,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'who looks at a task ends its calls before an outage is left out',
     file: `${RULES}/tenant-runner.ts`,
-    find: "if (this.#queue.has('still') || this.#queue.has('jump')) return true",
+    find: "if (this.#log.has('still') || this.#log.has('jump')) return true",
     replace: '',
   },
   {
     name: 'time goes on to a jump that waits for the store, with what is due before it',
     file: `${RULES}/tenant-runner.ts`,
-    find: "|| this.#queue.has('jump')) return true",
+    find: "|| this.#log.has('jump')) return true",
     replace: ') return true',
     about: 'calls in an outage',
   },
@@ -283,7 +283,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a state that is stored at last makes an outage count for calls',
     file: `${RULES}/tenant-runner.ts`,
-    find: 'this.#standstill.heard(Math.min(now, this.#queue.horizon), now)',
+    find: 'this.#standstill.heard(Math.min(now, this.#log.horizon), now)',
     replace: 'this.#standstill.heard(now, now)',
     about: 'calls in an outage',
   },

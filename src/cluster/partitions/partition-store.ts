@@ -16,8 +16,8 @@ import {
   type Write,
 } from '#storage'
 
-/** Logs separate per partition. */
-const LOGS: ReadonlySet<string> = new Set(['broker', 'rule_inputs'])
+/** Logs separate per partition (`LOG` in `src/log`). */
+const LOGS: ReadonlySet<string> = new Set(['log'])
 /** Collections separate per partition. */
 const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks'])
 

@@ -21,7 +21,7 @@ import type { SensorState } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import { DETAIL_TYPES } from '../engine/event-filter.ts'
 import { UNKNOWN } from '../graph/graph.ts'
-import { ColumnarTask, type Batches } from './columnar-task.ts'
+import { ColumnarTask, hasSensorCalls, type Batches } from './columnar-task.ts'
 import { FieldsTable, type Fields } from './message-fields.ts'
 import { SingleListenerIndex } from './single-listener-index.ts'
 import { RuleBatch } from './rule-batch.ts'
@@ -227,7 +227,7 @@ export class ColumnarExecutor implements Executor, Batches {
 function hasNothingOpen(task: BatchTask, message: Message): boolean {
   const { state } = task
   if (state.readings !== null && !isNewest(task, state.readings, message)) return false
-  if (state.status !== 'running' || !state.isFree || state.inFlight.size > 0 || state.evaluation !== null) return false
+  if (state.status !== 'running' || !state.isFree || hasSensorCalls(state) || state.evaluation !== null) return false
   return state.streams[0]?.values === message && state.sensors.every(isQuiet)
 }
 

@@ -11,6 +11,7 @@ import type { Execution } from '../task/state.ts'
 import type { TaskState } from '../task/task-state.ts'
 import type { Attachable, Opened, OpenView, BatchTask, RowHandle, TakenSource } from './row-handle.ts'
 import type { BatchFit } from './batch-shape.ts'
+import type { RowEffect } from './seen-task.ts'
 import type { IncompleteTask } from './incomplete-task.ts'
 import type { Fields } from './message-fields.ts'
 
@@ -59,7 +60,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
 
   get isCalling(): boolean {
     const { lane } = this.#task
-    return lane !== undefined && (!lane.state.isFree || lane.state.inFlight.size > 0)
+    return lane !== undefined && (!lane.state.isFree || hasSensorCalls(lane.state))
   }
 
   attach(message: Message, source: TakenSource): void {
@@ -152,7 +153,47 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
   limitOf(slot: number): number | undefined {
     const { handle } = this
     // A row has nothing else to wake for.
-    return handle?.isAway === false ? handle.batch.limitOf(handle, slot) : undefined
+    const isOfRow = handle?.isAway === false && slot < handle.task.model.graph.sensors.length
+    return isOfRow ? handle.batch.limitOf(handle, slot) : undefined
+  }
+
+  serve(mayFail: boolean): void {
+    const { handle } = this
+    if (handle === undefined || handle.isAway) return
+    if (this.hasOpenCall) return this.detach()
+    handle.batch.serve(handle, mayFail)
+  }
+
+  get ahead(): number {
+    const { handle } = this
+    return handle === undefined || handle.isAway
+      ? 0
+      : handle.batch.countOf(handle.row) - handle.materializedCount - handle.batch.silentOf(handle.row)
+  }
+
+  timed(now: number, at: number): ExecutedRun {
+    const run = this.#run
+    run.now = Math.max(run.now, now)
+    run.at = Math.max(run.at, at)
+    return run
+  }
+
+  seenBy(execution: Execution): TaskRun | undefined {
+    return this.#task.caller.seenBy(execution)
+  }
+
+  begin({ execution, seen }: RowEffect): OpenView {
+    const run = this.#run
+    this.#task.caller.see(execution, seen)
+    execution.phase = 'called'
+    execution.calls = 1
+    run.state.inFlight.add(execution)
+    return new CallContext(seen, execution, this.#task.caller, NOTHING_FETCHED, run)
+  }
+
+  ended(execution: Execution): void {
+    this.#task.caller.ended(execution)
+    this.state.inFlight.delete(execution)
   }
 
   get model(): TaskModel {
@@ -195,7 +236,7 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     this.#task.askForLimit(at, slot)
   }
 
-  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
+  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.#task.goOn(execution, given, now, at)
   }
 
@@ -218,4 +259,10 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     handle.source.changed()
     this.handle = undefined
   }
+}
+
+/** Whether calls are open that the next message waits for, or replaces. */
+export function hasSensorCalls({ open }: Pick<TaskState, 'open'>): boolean {
+  for (const { node } of open) if (node.kind === 'sensor') return true
+  return false
 }

@@ -52,7 +52,7 @@ export function firingRows(
 /** Who takes a call that does not end within its row. */
 export interface FiringOwner {
   /** Somebody looked at a task meanwhile, or it gave more than a row can hold. True when it ended within its row all the same. */
-  firingAnswered(row: number, plug: Plug, given: unknown, isOpened: boolean): boolean
+  firingAnswered(row: number, plug: Plug, given: unknown): boolean
   firingFailed(error: unknown): void
 }
 
@@ -108,8 +108,7 @@ const ANSWERING = {
 }
 
 function loopSource(plug: string, { before, after }: typeof QUIET): string {
-  const leave = (isOpened: string) =>
-    `return firings + (owner.firingAnswered(context.row, ${plug}, given, ${isOpened}) ? 1 : 0)`
+  const leave = `return firings + (owner.firingAnswered(context.row, ${plug}, given) ? 1 : 0)`
   return [
     '(rows, context, firing, first, from, to) => {',
     ...before,
@@ -129,8 +128,8 @@ function loopSource(plug: string, { before, after }: typeof QUIET): string {
     'owner.firingFailed(error)',
     'return firings',
     '}',
-    `if (context.opened !== null || rows.isOver !== false) ${leave('context.opened !== null')}`,
-    ...after(leave('false')),
+    `if (context.opened !== null || rows.isOver !== false) ${leave}`,
+    ...after(leave),
     'firings = (firings + 1) | 0',
     '}',
     '}',

@@ -55,7 +55,7 @@ export function generatedRows(rows: RowStore, batch: RowEvents, generate: Genera
   const made = (parameters: string, body: string, more: Readonly<Record<string, unknown>> = {}): unknown => {
     const { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings, room } = rows
     const memory = { nums, ints, past, pastInts, table, gateBits, edgeBits, clock, objects, oddGates, followings }
-    const captured = { rows, batch, ...memory, ...more }
+    const captured = { rows, batch, actuators: batch.actuators, ...memory, ...more }
     // A text that was there before would share what is known of its calls, and with it what counts as constant.
     const outer = generate(Object.keys(captured), `return (${parameters}) => {\n// ${room} rows\n${body}\n}`)
     return (outer as (...captured: unknown[]) => unknown)(...Object.values(captured))
@@ -249,7 +249,7 @@ class SourceWriter {
       `objects[own + ${FIRES}]++`,
       `past[b + ${FIRED}] = now`,
       'firings++',
-      `if (!batch.fire(row, place, ${only ? 0 : 'actuator'}, one.trigger)) return`,
+      `if (!actuators.fire(row, place, ${only ? 0 : 'actuator'}, one.trigger)) return`,
       // comparing handles touches their memory
       `if (rows.freed !== freed && objects[own + ${HANDLE}] !== handle) break`,
       '}',

@@ -38,6 +38,7 @@ import { ALL_RAN, type FiredAfter, type NotRun } from './not-run.ts'
 import type { RowStore } from './row-store.ts'
 import { originOf, setStanding, standingSensors } from './standing-nodes.ts'
 import { remember } from '../task/stream.ts'
+import { besideEffects } from './seen-task.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
 
 /** Called sensors gave the raw data that their row has, as far as anybody can tell: by position, as bits. */
@@ -107,10 +108,21 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
 function materializeTo(
   rows: RowStore,
   handle: RowHandle,
-  { count, time, before, bits, notRun }: Taken,
+  taken: Taken,
   until: Progress,
   sink: Sink = SILENT,
   gave = ALL_GAVE,
+): Execution | undefined {
+  return besideEffects(handle, () => moveTo(rows, handle, taken, until, sink, gave))
+}
+
+function moveTo(
+  rows: RowStore,
+  handle: RowHandle,
+  { count, time, before, bits, notRun }: Taken,
+  until: Progress,
+  sink: Sink,
+  gave: number,
 ): Execution | undefined {
   const { task, row, materializedCount } = handle
   const { nums } = rows

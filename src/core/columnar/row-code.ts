@@ -13,16 +13,24 @@ import type { Following } from './followings.ts'
 import type { RawData, SensorCall } from './row-store.ts'
 import type { RowMessage } from './row-message.ts'
 
+/** Calls of the actuators of rows. */
+export interface RowActuators extends FiringOwner {
+  /**
+   * Fires an actuator, whose objects stand at `place`. False when the message went on in the state machine, and with it what
+   * follows.
+   */
+  fire(row: number, place: number, actuator: number, trigger: number): boolean
+}
+
 /** Where a row's message leads: the batch. */
-export interface RowEvents extends FiringOwner {
+export interface RowEvents {
+  readonly actuators: RowActuators
   /** messages that rows took, each on its own */
   taken: number
   /** the message at hand, once something follows from it */
   current: Message | undefined
   /** the row that is taking it, when it does so by itself */
   currentRow: number
-  /** Fires an actuator, whose objects stand at `place`. False when the call went on in the state machine, and with it what follows it. */
-  fire(row: number, place: number, actuator: number, trigger: number): boolean
   /** Rows of a vectorized batch fire their only actuators, one after the other. Gives what their calls see. */
   beginFirings(trigger: number): FiringContext
   /** Tells that one of them fires, before it does. Gives what its call sees. */

@@ -14,6 +14,7 @@ import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Stream } from '../task/state.ts'
+import type { RowEffect } from './seen-task.ts'
 import type { Opened, OpenView, RowHandle, Batch } from './row-handle.ts'
 
 export interface ContextOwner {
@@ -22,6 +23,13 @@ export interface ContextOwner {
   readonly hasLog: boolean
   /** Brings the task's full state to the call of that context. */
   open(context: RowContext): Opened
+  /** The same of an actuator's call, for which the full state need not move. */
+  begin(context: RowContext): Opened
+}
+
+/** A call that is in flight in the full state while its row takes further messages. */
+export interface Begun extends Opened {
+  readonly effect: RowEffect
 }
 
 /** A sensor with late readings is not in a row. */
@@ -37,6 +45,8 @@ const NO_LOG: PlugLog = {
 export class RowContext implements FiringContext, Scope {
   prepared: unknown = undefined
   opened: Opened | null = null
+  /** the call of an actuator, once it asks for more than its row has */
+  begun: Begun | null = null
   /** whose call it is: not the handle itself, whose memory a call need not touch */
   batch: Batch | null
   isSensor: boolean
@@ -102,7 +112,8 @@ export class RowContext implements FiringContext, Scope {
   }
 
   #view(): OpenView {
-    return (this.opened ?? this.#owner.open(this)).view
+    if (this.opened !== null) return this.opened.view
+    return (this.isSensor ? this.#owner.open(this) : this.#owner.begin(this)).view
   }
 
   get now(): number {
@@ -116,6 +127,10 @@ export class RowContext implements FiringContext, Scope {
   get hops(): number {
     // Messages that rules led to go the full way.
     return this.opened?.view.hops ?? 0
+  }
+
+  get root(): string {
+    return this.#view().root ?? this.id
   }
 
   get unordered(): boolean {
@@ -169,6 +184,7 @@ export class RowContext implements FiringContext, Scope {
 
   get log(): PlugLog {
     if (this.opened === null && !this.#owner.hasLog) return NO_LOG
+    if (this.opened === null && this.batch?.keepsAll === true) return this.#owner.open(this).view.log
     return this.#view().log
   }
 

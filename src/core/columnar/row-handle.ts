@@ -12,6 +12,7 @@ import type { Fields } from './message-fields.ts'
 import type { Part } from './message-parts.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 import type { Progress } from './replay.ts'
+import type { RowEffect } from './seen-task.ts'
 import type { GraphNode } from '../graph/graph.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 
@@ -61,12 +62,20 @@ export interface BatchTask {
   view(execution: Execution, now: number, at: number): OpenView
   /** What a plug sees that asks after its call is over. */
   over(node: GraphNode, message: Message, time: number): Opened
+  /** The full state with the time of a message that the row takes, epoch ms. `at`: the clock's. */
+  timed(now: number, at: number): TaskRun
+  /** What a call in flight sees of its task; undefined: the task as it is. */
+  seenBy(execution: Execution): TaskRun | undefined
+  /** A plug's view of a call that acts and has begun in the row: it is in flight from then on. */
+  begin(effect: RowEffect): OpenView
+  /** The call is over, and the row has what it gave. */
+  ended(execution: Execution): void
   /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
   askForLimit(at: number, slot: number): void
   /** Gives up the handle; the full state is up to date then. */
   detach(): void
-  /** Takes what an open call gave, and all that follows. `now`: the message's time; `at`: the clock's. */
-  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
+  /** As that of the executed task. */
+  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
   /** What followed is done as far as possible: the handle is kept or given up. */
   done(handle: RowHandle, message: Message): void
 }
@@ -85,12 +94,14 @@ export interface RowHandle {
   isAway: boolean
   /** the last messages that its row took by itself though sensors failed; undefined: none that still counts */
   unknown: UnknownMessages | undefined
+  /** calls that act have gone on in the full state, where all that actuators gave stands since */
+  acts: boolean
   /** counts of messages that failed since the last synchronization, without those that ran no sensor */
   failed: number[]
 }
 
 /** The view of a call that is open in the state machine. */
-export type OpenView = PlugContext & Scope & { freeze(): void }
+export type OpenView = PlugContext & Scope & { freeze(): void; outlasts(): void }
 
 /** A call that was opened in the state machine. */
 export interface Opened {
@@ -103,6 +114,8 @@ export interface Batch {
   readonly shape: BatchShape
   /** whether all messages of its rows are stamped, each later than the one before; else none is stamped */
   readonly isStamped: boolean
+  /** what each message did is known later, too */
+  readonly keepsAll: boolean
   /** messages that went on in the state machine */
   opened: number
   /** messages that rows took */
@@ -126,9 +139,15 @@ export interface Batch {
   flush(vectorized: VectorizedBatch): void
   /** messages of a row so far */
   countOf(row: number): number
+  /** messages since the last synchronization that are no invocation */
+  silentOf(row: number): number
   /** The one that has a row, or had it. */
   handleAt(row: number): RowHandle
   synchronize(handle: RowHandle): void
+  /** Calls of the full state go on; as that of the task's executor. */
+  serve(handle: RowHandle, mayFail: boolean): void
+  /** Begins the call of an actuator of a row; undefined when the full state has to. */
+  beginEffect(row: number, slot: number, trigger: number): RowEffect | undefined
   /** Hands over what is kept of a row's messages, to the history of its task; not of one that it is in the midst of. */
   handOver(handle: RowHandle): void
   /** epoch ms of the clock when a stamped message or a late answer was taken last */

@@ -7,6 +7,7 @@ import type { Plug } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
 import type { Opened, RowHandle, Batch } from './row-handle.ts'
+import type { RowEffect } from './seen-task.ts'
 import { RowContext, type ContextOwner } from './row-context.ts'
 
 const ALL_DONE = Number.POSITIVE_INFINITY
@@ -14,7 +15,8 @@ const ALL_DONE = Number.POSITIVE_INFINITY
 export class RowPlugCalls implements ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
   readonly #host: ExecutorHost
-  #context: RowContext
+  /** of the last call */
+  context: RowContext
   /** for actuators, one after the other */
   #spare: RowContext
   #isOn = false
@@ -23,7 +25,7 @@ export class RowPlugCalls implements ContextOwner {
     this.globalSettings = host.globalSettings
     this.#host = host
     this.#spare = new RowContext(this)
-    this.#context = this.#spare
+    this.context = this.#spare
   }
 
   /** A call goes on in the state machine: timers may have been asked for. */
@@ -39,7 +41,7 @@ export class RowPlugCalls implements ContextOwner {
   /** Sensors' plugs are called, one after the other: the caller says in the context which, and what those before gave. */
   sensors(batch: Batch, row: number, message: Message): RowContext {
     const context = new RowContext(this, batch, row, message)
-    this.#context = context
+    this.context = context
     this.#isOn = true
     return context
   }
@@ -47,7 +49,8 @@ export class RowPlugCalls implements ContextOwner {
   /** An actuator's plug is called. */
   actuator(batch: Batch, row: number, slot: number, trigger: number): RowContext {
     const context = this.#spare
-    this.#context = context
+    this.context = context
+    context.begun = null
     context.batch = batch
     context.row = row
     context.isSensor = false
@@ -64,18 +67,18 @@ export class RowPlugCalls implements ContextOwner {
 
   /** The call goes on, and with it what its plug sees. */
   leave(): void {
-    this.#context = this.#spare
+    this.context = this.#spare
     this.#isOn = false
   }
 
   /** Whether the call under way belongs to a handle. */
   isAt(handle: RowHandle): boolean {
-    return this.#isOn && this.#context.batch === handle.batch && this.#context.row === handle.row
+    return this.#isOn && this.context.batch === handle.batch && this.context.row === handle.row
   }
 
   /** State bits as far as they are known: all of them when an actuator is called. */
   bitsSoFar(all: number): number {
-    return this.#context.isSensor ? this.#context.bits : all
+    return this.context.isSensor ? this.context.bits : all
   }
 
   /** What came back for a call, as an outcome; a promise of one never rejects. */
@@ -88,7 +91,7 @@ export class RowPlugCalls implements ContextOwner {
   }
 
   /** Brings the task's full state to the call under way, which is open in it from then on. */
-  open(context = this.#context): Opened {
+  open(context = this.context): Opened {
     if (context.opened !== null) return context.opened
     if (context.isKept) return context.openLater()
     const handle = context.handle()
@@ -96,9 +99,49 @@ export class RowPlugCalls implements ContextOwner {
       ? { sensors: context.nodeAt, firings: ALL_DONE }
       : { sensors: ALL_DONE, firings: handle.batch.earlierFirings(handle) }
     const execution = handle.batch.materializeTo(handle, progress) as Execution
+    if (context.begun !== null) {
+      // It is in flight already.
+      handle.task.state.inFlight.delete(execution)
+      return (context.opened = context.begun)
+    }
     const time = handle.batch.timeOf(handle)
     context.opened = { execution, view: handle.task.view(execution, time, Math.max(time, handle.batch.lastAt)) }
     return context.opened
+  }
+
+  begin(context: RowContext): Opened {
+    if (context.begun !== null) return context.begun
+    if (context.isKept) return context.openLater()
+    const handle = context.handle()
+    const effect = handle.batch.beginEffect(context.row, context.nodeAt, context.triggerAt)
+    if (effect === undefined) return this.open(context)
+    const begun = { effect, execution: effect.execution, view: handle.task.begin(effect) }
+    context.begun = begun
+    return begun
+  }
+
+  /** The call of an actuator is over within its row. */
+  endAct(context: RowContext): void {
+    const { begun } = context
+    this.#isOn = false
+    if (begun === null) return
+    context.begun = null
+    context.handle().task.ended(begun.execution)
+  }
+
+  /** The plug of an actuator goes on, or is called later, while its row does. False when the row went another way meanwhile. */
+  act(context: RowContext, effect: RowEffect, given: Outcome | Promise<Outcome> | undefined): boolean {
+    this.mayHaveTimers()
+    const handle = context.handle()
+    const message = handle.batch.messageOf(handle)
+    if (given instanceof Promise) context.begun?.view.outlasts()
+    handle.task.goOn(effect.execution, given, effect.seen.now, effect.seen.at)
+    const isHere = context.opened === null
+    context.opened = context.begun
+    this.#spare = new RowContext(this)
+    this.leave()
+    if (!isHere) handle.task.done(handle, message)
+    return isHere
   }
 
   /** The plug gave more than a row can hold, or looked at its task. */
@@ -110,9 +153,9 @@ export class RowPlugCalls implements ContextOwner {
     this.goOn({ ok: false, error: messageOf(error) })
   }
 
-  goOn(given: Outcome | Promise<Outcome>): void {
+  goOn(given: Outcome | Promise<Outcome> | undefined): void {
     this.mayHaveTimers()
-    const context = this.#context
+    const context = this.context
     const handle = context.handle()
     const message = handle.batch.messageOf(handle)
     const now = handle.batch.timeOf(handle)
@@ -120,7 +163,7 @@ export class RowPlugCalls implements ContextOwner {
     if (given instanceof Promise && execution.node.kind === 'actuator') view.freeze()
     // The plug may keep its view: the next call gets another one.
     this.#spare = new RowContext(this)
-    this.#context = this.#spare
+    this.context = this.#spare
     this.#isOn = false
     handle.task.goOn(execution, given, now, Math.max(now, handle.batch.lastAt))
     handle.task.done(handle, message)

@@ -5,16 +5,15 @@
  * BATCH-1 a row and the state machine agree: materializing at any moment gives the state that the machine would have
  *   made.
  * BATCH-2 a plug that was called is never called again for the same message; its answer is used again.
- * BATCH-3 whatever a row cannot hold (an answer that is more than a state and raw data, or of an actuator more than a
- *   message and raw data, an error, a promise, a plug that looks at its task) opens the call in the state machine, which goes on from there.
+ * BATCH-3 whatever a row cannot hold (an answer that is more than a state and raw data, an error, a sensor that looks at its
+ *   task) opens the call in the state machine, which goes on from there; calls of actuators go on beside it (actuator-calls.ts).
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'
 import type { ReadingCounts } from '../task/readings/readings.ts'
 import { FIRED, HELD } from '../engine/event-filter.ts'
 import type { ExecutorHost, Generate } from '../engine/executor.ts'
-import type { ActuatorNode } from '../graph/graph.ts'
-import type { Plug, PlugContext } from '../plug/plug.ts'
+import type { PlugContext } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { Message } from '../task/origin.ts'
 import { SILENT, type Sink, type TaskModel } from '../task/run.ts'
@@ -28,7 +27,7 @@ import type { Era, Known } from './message-eras.ts'
 import type { Part } from './message-parts.ts'
 import { generatedRows } from './generated-rows.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
-import { PLUG, PROPERTIES, HANDLE } from './row-layout.ts'
+import { HANDLE } from './row-layout.ts'
 import type { RowPlugCalls } from './row-plug-calls.ts'
 import type { Progress } from './replay.ts'
 import { FiringRecorder } from './firing-recorder.ts'
@@ -43,8 +42,11 @@ import type { BatchTask, RowHandle, Batch, TakenSource } from './row-handle.ts'
 import type { BatchFit, BatchShape } from './batch-shape.ts'
 import { materialize, materializeInto } from './materialize.ts'
 import { setUpRow } from './new-row.ts'
+import { ActuatorCalls } from './actuator-calls.ts'
+import { effectOf } from './row-effects.ts'
+import { makeSeen, type RowEffect } from './seen-task.ts'
 import { UnknownStates } from './unknown-states.ts'
-import { isPromise, mayHold, NOT_ORDINARY, plainState } from './ordinary-answers.ts'
+import { isPromise, mayHold, plainState } from './ordinary-answers.ts'
 
 export class RuleBatch implements RowEvents, RowCallLane, Batch {
   taken = 0
@@ -91,6 +93,8 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   #givesRawData = false
   /** undefined: its rows cannot go in vectorized; null: nobody asked yet */
   #vectorParts: VectorDependencies | undefined | null = null
+  /** by row: those of which calls that act have gone on in the full state */
+  readonly actuators: ActuatorCalls
   /** by row: the vectorized that it goes with */
   readonly #vectorized: (VectorizedBatch | undefined)[] = []
   /** the last one that gave its row away: a plug may ask about a call that is long over */
@@ -122,8 +126,9 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#telling = { ...this.#counting, event: tellRecorded, detail: tellRecorded, why: host.why }
     this.listenersChanged()
     this.#generate = generate
-    this.#takers = new RowTakers(this.#rows, this, fields, generatedRows(this.#rows, this, generate))
     this.#calls = calls
+    this.actuators = new ActuatorCalls(this.#rows, this, calls, this.#records)
+    this.#takers = new RowTakers(this.#rows, this, fields, generatedRows(this.#rows, this, generate))
     this.#rowCalls = tellsOfCalls ? undefined : new RowCalls(this.#rows, this, calls, host)
   }
 
@@ -141,6 +146,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
       materializedCount: 0,
       isAway: false,
       unknown: undefined,
+      acts: false,
       failed: [],
     }
     setUpRow(rows, handle)
@@ -148,6 +154,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     rows.unknownAt[row] = this.#unknown.placeIn(task.state, 0)
     this.#forget(row)
     rows.fill(row, task.state, fit.constants, 0, task.state.streams[0]?.at ?? 0)
+    this.actuators.set(handle, task.state.inFlight.size > 0)
     return handle
   }
 
@@ -183,6 +190,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     const { row } = handle
     this.#apart(row)
     this.#rowCalls?.forget(row)
+    this.actuators.forget(row)
     this.#forget(row)
     this.#left = handle
     this.#rows.free(row)
@@ -234,7 +242,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
 
   vectorize(rows: readonly number[], last: Message, era: Era): VectorizedBatch | undefined {
     const [first = 0] = rows
-    if (this.tellsInner) return undefined
+    if (this.tellsInner || this.actuators.isAny(rows)) return undefined
     if (this.#vectorParts === null) {
       const { model } = this.handleAt(first).task
       const mayFail = this.#unknown.isPossible && !this.#rows.shape.inner
@@ -329,44 +337,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#held += held
   }
 
-  fire(row: number, place: number, actuator: number, trigger: number): boolean {
-    const { objects } = this.#rows
-    const plug = objects[place + PLUG] as Plug
-    const properties = objects[place + PROPERTIES] as Values | undefined
-    const context = this.#calls.actuator(this, row, actuator, trigger)
-    let given: unknown
-    let refused: BadAnswer | undefined
-    try {
-      if (properties === undefined) {
-        const { graph, properties: own } = this.handleAt(row).task.model
-        refused = fillProperties(own.of((graph.actuators[actuator] as ActuatorNode).call), context)
-      } else {
-        context.properties = properties
-        context.prepared = undefined
-      }
-      if (refused === undefined) given = plug.execute(context)
-    } catch (error) {
-      this.#calls.failed(error)
-      return false
-    }
-    if (refused !== undefined) {
-      this.#calls.goOn(refused)
-      return false
-    }
-    if (context.opened === null && this.#keeps(row, actuator, given)) {
-      this.#calls.end()
-      return true
-    }
-    this.#calls.answered(plug, given)
-    return false
-  }
-
-  /** Keeps what an actuator gave, when a row can hold it. */
-  #keeps(row: number, actuator: number, given: unknown): boolean {
-    const kept = this.#rows.keepAnswer(row, actuator, given)
-    if (kept === NOT_ORDINARY) return false
-    if (this.#keepsAll) this.#records.answered(row, kept)
-    return true
+  beginEffect(row: number, slot: number, trigger: number): RowEffect | undefined {
+    this.#apart(row)
+    const handle = this.handleAt(row)
+    return effectOf(this.#rows, handle, slot, trigger, this.current ?? this.messageOf(handle))
   }
 
   beginFirings(trigger: number): RowContext {
@@ -381,16 +355,6 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#firings += firings
   }
 
-  firingAnswered(row: number, plug: Plug, given: unknown, isOpened: boolean): boolean {
-    if (!isOpened && this.#keeps(row, 0, given)) return true
-    this.#calls.answered(plug, given)
-    return false
-  }
-
-  firingFailed(error: unknown): void {
-    this.#calls.failed(error)
-  }
-
   beginCalls(row: number, message: Values): RawData[] | null {
     if (this.#rows.objects[row * this.#rows.layout.objects + HANDLE] === undefined) return null
     this.current = message as Message
@@ -398,7 +362,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
     this.#records.gave = 0
-    if (!this.#givesRawData && !this.#keepsAll) return rawData
+    if (!this.#givesRawData && !this.keepsAll && !this.actuators.has(row)) return rawData
     // A young array and a young view: storing what is young into what is old costs a barrier.
     return (this.#rows.rawData[row] = rawData.slice())
   }
@@ -432,7 +396,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (state === -1) {
       // Whoever goes on later keeps its properties: the next call fills others.
       if (filled !== undefined) sensor.toFill = { ...sensor.toFill }
-      if (this.#rowCalls !== undefined && !this.#keepsAll && context.opened === null && isPromise(given)) {
+      if (this.#rowCalls !== undefined && !this.keepsAll && context.opened === null && isPromise(given)) {
         this.#rowCalls.begin(context, sensor, position, bits, rawData, given)
       } else this.#calls.answered(plug, given)
       return -1
@@ -497,8 +461,25 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     handle.failed.length = 0
   }
 
-  /** What each message did is known later, too. */
-  get #keepsAll(): boolean {
+  serve(handle: RowHandle, mayFail: boolean): void {
+    const { row, task } = handle
+    this.#apart(row)
+    this.handOver(handle)
+    const time = this.#rows.time(row)
+    const { source, offset } = handle
+    task.timed(time, this.isStamped ? Math.max(time, source.arrivalOf(offset + this.#rows.count(row))) : time)
+    // How far the clock is ahead of stamped messages is known to the full state alone.
+    if (mayFail || this.isStamped) {
+      this.synchronize(handle)
+      makeSeen(task)
+    }
+  }
+
+  silentOf(row: number): number {
+    return this.#rows.notRun(row)?.silent ?? 0
+  }
+
+  get keepsAll(): boolean {
     return this.records !== undefined || this.history !== undefined
   }
 
@@ -511,11 +492,11 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean {
-    return !this.#keepsAll && this.#unknown.take(this.handleAt(row), message, now, known, part)
+    return !this.keepsAll && this.#unknown.take(this.handleAt(row), message, now, known, part)
   }
 
   takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean {
-    const isTaken = !this.#keepsAll && this.#unknown.takeAlone(this.handleAt(row), message, fields, part)
+    const isTaken = !this.keepsAll && this.#unknown.takeAlone(this.handleAt(row), message, fields, part)
     this.current = undefined
     return isTaken
   }
@@ -534,7 +515,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#inFold++
     this.#records.opened(handle.row, this.#rows.count(handle.row))
     const bits = this.#calls.bitsSoFar(this.#rows.after(handle.row))
-    const sink = this.#keepsAll ? this.#telling : this.#counting
+    const sink = this.keepsAll ? this.#telling : this.#counting
     return materializeInto(this.#rows, handle, bits, progress, sink, this.#records.gave)
   }
 
@@ -571,6 +552,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#rows.unknownAt[row] = this.#unknown.placeIn(task.state, handle.materializedCount)
     this.#forget(row, handle.materializedCount)
     this.#rows.fill(row, task.state, fit.constants, handle.materializedCount, this.#rows.time(row))
+    this.actuators.set(handle, task.state.inFlight.size > 0)
   }
 
   earlierFirings({ row }: RowHandle): number {

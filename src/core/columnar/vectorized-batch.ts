@@ -159,7 +159,7 @@ export class VectorizedBatch {
     this.#since = new VectorSince(parts, this.#taken())
     this.#calls = firingRows(rows, this.#rowAt, store)
     const [plug] = this.#calls.plugs
-    this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch)
+    this.#fireRows = parts.fireRows(this.#calls.plugs.every((one) => one === plug) ? plug : undefined, batch.actuators)
   }
 
   /** Of the newest message. Who asks is a plug in its call: its row has got it. */

@@ -26,6 +26,8 @@ export interface CallDependencies {
   frozen(run: TaskRun, execution: Execution): TaskRun
   /** Brings the task's state up to date, for a plug that looks at it after its call is over. */
   upToDate(): void
+  /** Sets the time of the task and hands over its history, for a call that says something while the task goes on elsewhere. */
+  serve(): void
   /** What all that comes of an origin is known by; `first`: what it is called when nobody has asked yet. */
   rootOf(origin: Origin, first: string): string
 }
@@ -171,8 +173,9 @@ export class CallContext implements PlugContext, Scope {
     // A call that is over, or whose task has stopped, has nobody to tell any more.
     const write = (level: 'DEBUG' | 'INFO' | 'WARN' | 'ERROR') => (message: string) => {
       const { state } = this.#live
-      if (state.status === 'running' && state.inFlight.has(this.#execution))
-        traceLog(this.#live, level, this.#fetched.redact?.(message) ?? message, this.nodeName)
+      if (state.status !== 'running' || !state.inFlight.has(this.#execution)) return
+      if (this.#outlasts) this.#around.serve()
+      traceLog(this.#live, level, this.#fetched.redact?.(message) ?? message, this.nodeName)
     }
     return { debug: write('DEBUG'), info: write('INFO'), warn: write('WARN'), error: write('ERROR') }
   }
@@ -180,7 +183,8 @@ export class CallContext implements PlugContext, Scope {
   /** Chance belongs to the execution, so that others' calls do not move it. */
   random(): number {
     const { id } = this.#execution
-    this.#seed = nextSeed(this.#seed ?? seedOf(`${this.#run.state.seed}/${id}/${this.#itemAt}/${this.#attempt}`))
+    const { seed } = this.#run.started ?? this.#run.state
+    this.#seed = nextSeed(this.#seed ?? seedOf(`${seed}/${id}/${this.#itemAt}/${this.#attempt}`))
     return randomOf(this.#seed)
   }
 

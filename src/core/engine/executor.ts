@@ -82,19 +82,36 @@ export interface TaskExecutor {
   limitOf(slot: number): number | undefined
   /** Whether a call is open that the full state does not know. */
   readonly hasOpenCall: boolean
+  /**
+   * A call that acts goes on in the full state, which need not be up to date for that: its time is, and the history has
+   * all that came before. `mayFail`: a failure counts with those of sensors.
+   */
+  serve(mayFail: boolean): void
+  /** invocations that the full state has not seen */
+  readonly ahead: number
+}
+
+export interface ExecutedCaller extends Caller {
+  /** What a call that acts sees of its task. */
+  see(execution: Execution, seen: TaskRun): void
+  /** The plug has answered. */
+  ended(execution: Execution): void
 }
 
 /** What an executor asks of a task. */
 export interface ExecutedTask {
   /** the full state and who serves it; undefined before the first start */
   readonly lane: ExecutedRun | undefined
-  readonly caller: Caller
+  readonly caller: ExecutedCaller
   /** types that somebody wants of its very events, as bits */
   readonly types: number
   /** Takes a message on its full state. The executor has brought that up to date, and minds what comes after. */
   takeData(now: number, message: Message): void
-  /** A call that began here goes on in the full state. `now`: its input's time; `at`: the clock's. */
-  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void
+  /**
+   * A call that began here goes on in the full state. `given`: what its plug gave; undefined: that is not called yet.
+   * `now`: its input's time; `at`: the clock's.
+   */
+  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
   /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
   askForLimit(at: number, slot: number): void
 }

@@ -256,8 +256,12 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   /** A call that its executor began goes on in the full state. */
-  goOn(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
+  goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.#lane?.goOnWith(execution, given, now, at)
+  }
+
+  serve(mayFail: boolean): void {
+    this.#executor?.serve(mayFail)
   }
 
   askForLimit(at: number, slot: number): void {
@@ -327,7 +331,8 @@ export class LiveTask implements Task, TimerOwner, Routed, MessageListener, Exec
   }
 
   fire(kind: TimerKind, key: number, now: number): void {
-    this.#executor?.detach()
+    if (kind === 'wake' && key >= this.prepared.graph.sensors.length) this.serve(true)
+    else this.#executor?.detach()
     this.#lane?.fire(kind, key, now)
   }
 

@@ -17,6 +17,8 @@ export class PlainExecutor implements Executor {
     modelChanged: () => undefined,
     limitOf: () => undefined,
     hasOpenCall: false,
+    serve: () => undefined,
+    ahead: 0,
   }
 
   accept(): boolean {

@@ -60,7 +60,8 @@ function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fet
   const { loop, needs } = node.call
   const { compiled, constant } = run.model.properties.of(node.call)
   const secrets = new Map(needs?.secrets.map((key) => [key, secretName(key)]))
-  const context = new CallContext(run, execution, caller, { ...fetched, secrets })
+  const seen = caller.seenBy(execution) ?? run
+  const context = new CallContext(seen, execution, caller, { ...fetched, secrets })
   const items = loop === undefined ? undefined : loopItems(loop.evaluate(context))
   const evaluate = (): Properties => constant ?? compiled.evaluate(context)
   const rendered = items === undefined ? [evaluate()] : items.map((item) => context.forItem(item, evaluate))

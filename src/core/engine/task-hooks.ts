@@ -18,7 +18,7 @@ import type { TimerQueue } from './timer-queue.ts'
 import type { TimerOwner } from './timer-table.ts'
 
 interface TaskOwner extends TimerOwner {
-  readonly executor: Pick<TaskExecutor, 'synchronize'>
+  readonly executor: Pick<TaskExecutor, 'synchronize' | 'serve' | 'ahead'>
   readonly prepared: Prepared
 }
 
@@ -152,8 +152,22 @@ export class TaskHooks implements Sink, Caller {
     return this.#frozen?.get(execution)
   }
 
+  newest(known: number): number {
+    return known + this.#owner.executor.ahead
+  }
+
   upToDate(): void {
     this.#owner.executor.synchronize()
+  }
+
+  serve(): void {
+    this.#owner.executor.serve(false)
+  }
+
+  /** What a call that acts sees of its task, which fired it elsewhere. */
+  see(execution: Execution, seen: TaskRun): void {
+    this.#frozen ??= new WeakMap()
+    this.#frozen.set(execution, seen)
   }
 
   frozen(run: TaskRun, execution: Execution): TaskRun {

@@ -68,6 +68,8 @@ export interface LaneOwner extends JournaledTask, TimerOwner {
   isCurrent(lane: TaskLane): boolean
   /** A mistake of the engine's own. */
   mistake(error: unknown): void
+  /** As that of its executor. */
+  serve(mayFail: boolean): void
   /** After anything that was taken. */
   after(): void
 }
@@ -260,11 +262,14 @@ export class TaskLane implements TaskRun {
     this.#work(now, () => goOnUnder(this, carried))
   }
 
-  /** A call that began elsewhere goes on here. `now`: of the input at hand; `at`: of the clock. */
-  goOnWith(execution: Execution, given: Outcome | Promise<Outcome>, now: number, at: number): void {
+  /**
+   * A call that began elsewhere goes on here. `given`: what its plug gave; undefined: that is not called yet. `now`: of the
+   * input at hand; `at`: of the clock.
+   */
+  goOnWith(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void {
     this.now = now
     this.at = at
-    this.#work(at, () => this.#given(execution, given))
+    this.#work(at, () => (given === undefined ? this.#begin(execution) : this.#given(execution, given)))
   }
 
   /** What came back for the call of that number; nothing, when nobody waits for it any more. */
@@ -315,6 +320,7 @@ export class TaskLane implements TaskRun {
 
   #replied(execution: Execution, reply: Reply, now: number): void {
     this.#host.counts.steps++
+    if (execution.node.kind === 'actuator') this.#owner.serve(!reply.ok)
     this.at = Math.max(this.at, now)
     this.#work(now, () => this.#settle(execution, reply, now))
   }
@@ -393,10 +399,12 @@ export class TaskLane implements TaskRun {
   }
 
   #callAll(): void {
-    for (let next = nextCall(this); next !== undefined; next = nextCall(this)) {
-      if (this.#mustTakePlace(next)) this.#render(next)
-      else this.#call(next)
-    }
+    for (let next = nextCall(this); next !== undefined; next = nextCall(this)) this.#begin(next)
+  }
+
+  #begin(execution: Execution): void {
+    if (this.#mustTakePlace(execution)) this.#render(execution)
+    else this.#call(execution)
   }
 
   /** Whether a call that acts may have to wait for others, or needs its properties before it is known what it touches. */

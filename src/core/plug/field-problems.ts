@@ -1,7 +1,6 @@
 /** Checks the properties and raw data that a plug declares. */
-import { at, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
+import { at, FORBIDDEN_KEYS, isPlainObject, type Issue, jsonProblem } from '#kernel'
 import { FIELD_TYPES } from './field-type.ts'
-import { jsonProblem } from './plain-json.ts'
 import type { FieldFormat, FieldType } from './plug.ts'
 import { problem, shown } from './problem.ts'
 

@@ -1,6 +1,5 @@
 /** Field types of plugs, and the conversion of values to them. */
-import { isPlainObject, numberOfText } from '#kernel'
-import { jsonProblem, parsePlainJson } from './plain-json.ts'
+import { isPlainObject, jsonProblem, numberOfText, parsePlainJson } from '#kernel'
 import type { FieldType } from './plug.ts'
 
 interface TypeRule {

@@ -196,8 +196,8 @@ export function cancelAll(run: TaskRun, which: (origin: Origin) => boolean): voi
   for (const execution of run.state.work?.inFlight ?? []) if (which(execution.origin)) cancel(run, execution)
 }
 
-function countFailure({ state }: TaskRun, invocation: number): void {
-  state.failures = withFailure(state.failures, invocation, state.invocations)
+function countFailure({ state, sink }: TaskRun, invocation: number): void {
+  state.failures = withFailure(state.failures, invocation, sink.newest(state.invocations))
 }
 
 function withFailure(failures: readonly number[], invocation: number, newest: number): readonly number[] {

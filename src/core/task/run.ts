@@ -69,6 +69,8 @@ export interface Sink {
   remembered(count: number): void
   /** an execution was superseded, timed out or stopped: its plug should give up */
   cancelled(execution: Execution): void
+  /** Returns the number of the newest invocation; `known`: the newest that the state has seen. */
+  newest(known: number): number
 }
 
 /** Nobody hears of it, and timers were asked for already. */
@@ -81,6 +83,7 @@ export const SILENT: Sink = {
   timer: () => undefined,
   remembered: () => undefined,
   cancelled: () => undefined,
+  newest: (known) => known,
 }
 
 export interface TaskRun {
@@ -91,6 +94,8 @@ export interface TaskRun {
   now: number
   /** epoch ms of the engine's clock, never behind `now`: the time of limits, back-off and fixed delays */
   at: number
+  /** what its start has fixed of the state, where that is not at hand */
+  readonly started?: Pick<TaskState, 'run' | 'seed'>
 }
 
 /** ms by which the clock was ahead of the time of the input at hand when that was there to be taken: its timers wait so much longer. */
@@ -113,5 +118,5 @@ export function timeOf({ now }: TaskRun, { node, placedAt }: Execution): number 
 
 /** task/run/input/place: the same for the same inputs, so that a repeated delivery can be recognised. */
 export function effectId(run: TaskRun, effect: Pick<Execution, 'input' | 'place'>): string {
-  return `${run.model.id}/${run.state.run}/${effect.input}/${effect.place}`
+  return `${run.model.id}/${(run.started ?? run.state).run}/${effect.input}/${effect.place}`
 }

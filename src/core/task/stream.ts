@@ -56,12 +56,13 @@ type Reading = Pick<Execution, 'node' | 'origin' | 'via'>
 
 /** One value in reach of an execution, undefined when there is none. */
 export function streamValue(run: TaskRun, execution: Reading, key: string): unknown {
-  const { origin } = execution
-  const stream = streamOf(run, execution.node)
-  if (sees(execution) && (stream === undefined || isOf(run, execution, origin.resource))) {
-    const value = messageValue(origin.values ?? NOTHING, key)
-    if (value !== undefined) return value
-  }
+  const { node, origin } = execution
+  const own = sees(execution) ? messageValue(origin.values ?? NOTHING, key) : undefined
+  const isForNode = resourcePlaceOf(run.model, node) === -1 || isOf(run, execution, origin.resource)
+  // The state is not looked at for what the message says: of some calls it has to be made first.
+  if (own !== undefined && isForNode) return own
+  const stream = streamOf(run, node)
+  if (own !== undefined && stream === undefined) return own
   const source = stream ?? streamOfOrigin(run, execution)
   return source === undefined ? undefined : valueAt(run, source, key)
 }

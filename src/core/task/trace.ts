@@ -127,7 +127,7 @@ export function traceLog(
 ): void {
   run.sink.rare?.({
     ...moment(run),
-    invocation: run.state.invocations,
+    invocation: run.sink.newest(run.state.invocations),
     type: 'log',
     ...(node !== undefined && { node }),
     level,

@@ -1,5 +1,5 @@
 /** Recordings in JSON lines. */
-import { at, decodeNumbers, FORBIDDEN_KEYS, isPlainObject, longIntegersOf, shownDigits } from '#kernel'
+import { at, decodeNumbers, isPlainObject, jsonProblem, longIntegersOf, shownDigits } from '#kernel'
 import type { ColumnTypes } from './column-types.ts'
 import { CellFault, cellValue } from './csv-cells.ts'
 import { findJsonProblem } from './json-problem.ts'
@@ -51,8 +51,8 @@ export class NdjsonFormat implements MessageFormat {
         'use one JSON object per line',
       )
     }
-    const bad = badKey(value, 1)
-    if (bad !== undefined) return this.#refuse(line, bad, 'remove it')
+    const problem = jsonProblem(value, MAX_DEPTH)
+    if (problem !== undefined) return this.#refuse(line, `the message ${problem}`, 'remove it')
     if (this.#columns !== undefined) this.#sawGiven(value, this.#columns)
     if (!this.#keepDigits(text, value, line)) return
     if (value['timestamp'] === undefined) {
@@ -139,15 +139,4 @@ function notJson(text: string, line: number): LineProblem {
   if (found === undefined) return { line, message: 'the line is not JSON', suggestion: 'use one JSON object per line' }
   const problem = { line, message: `column ${found.column}: ${found.message}` }
   return found.suggestion === undefined ? problem : { ...problem, suggestion: found.suggestion }
-}
-
-function badKey(value: unknown, depth: number): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  if (depth > MAX_DEPTH) return `the message is nested more than ${MAX_DEPTH} levels deep`
-  for (const key of Object.keys(value)) {
-    if (FORBIDDEN_KEYS.has(key)) return `the key "${key}" is not allowed`
-    const bad = badKey((value as Record<string, unknown>)[key], depth + 1)
-    if (bad !== undefined) return bad
-  }
-  return undefined
 }

@@ -5,7 +5,6 @@ import { errorBodyOfLines } from '#services/shared'
 import { JobPlaces } from '#jobs'
 import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
-import { storageOfOne } from './storage-of-one.ts'
 import { ofCaller } from './service-registry.ts'
 
 /** Alarms over storage; events reach tasks as far as rules are served too. */
@@ -21,11 +20,12 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
     routes: (app) => alarmsRoutes(app, { service: ofCaller(tenants, ({ alarms }) => alarms) }),
     open: ({ tenant, store, services }) => {
       const alarms = createAlarmsService({
-        storage: storageOfOne(tenant, store),
+        tenant,
+        store,
         now,
         newId: machineTimers.newId,
-        engine: () => services.runner && alarmForwarding(services.runner.intake),
-        causes: causeReader(() => services.rules),
+        engine: () => services.runner && alarmForwarding(tenant, services.runner.intake),
+        causes: causeReader(tenant, () => services.rules),
         every: machineTimers.every,
         places,
         logger,

@@ -6,7 +6,7 @@ import { machineTimers } from '#platform'
 import { mqttListener } from './mqtt.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { storageOfOne } from './storage-of-one.ts'
-import { ofCaller } from './service-registry.ts'
+import { logOf, ofCaller } from './service-registry.ts'
 
 /**
  * ms that series may wait for what came, on a medium that nobody else reads: each batch rewrites whole pages, and whoever
@@ -46,6 +46,7 @@ export const makeBroker: MakeService = (dependencies) => {
     open: ({ tenant, store, services, partition }) => {
       const broker = createBrokerService({
         storage: storageOfOne(tenant, store),
+        log: () => logOf(services, store),
         now,
         engine: () => services.runner && engineIntake(services.runner.intake),
         resources: () => partition?.first?.resources ?? services.resources,

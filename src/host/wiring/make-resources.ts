@@ -29,6 +29,7 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
     routes: (app) => resourcesRoutes(app, { service }),
     open: ({ tenant, store, services }) => {
       const resources = createResourcesService({
+        tenant,
         storage: storageOfOne(tenant, store),
         now,
         newId: machineTimers.newId,

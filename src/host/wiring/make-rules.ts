@@ -34,7 +34,7 @@ import { threadedRuns } from '../work/threaded-runs.ts'
 import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { latestValue } from './broker.ts'
-import { ofCaller, type ServiceRegistry } from './service-registry.ts'
+import { logOf, ofCaller, type ServiceRegistry } from './service-registry.ts'
 import { storageOfOne } from './storage-of-one.ts'
 import type { TenantDependencies, TenantService } from './tenant-service.ts'
 
@@ -116,6 +116,7 @@ function openRules(
   const generate = generatorHere()
   const durable = openDurableRunner({
     store: () => store,
+    log: () => logOf(services, store),
     plugs: uncheckedOnes,
     ports: () => ports,
     scheduler: new HostScheduler(now),
@@ -138,6 +139,7 @@ function openRules(
   const relay = partition && relayOf(partition, durable.intake, store, logger)
   const runner = relay === undefined ? durable : withIntake(durable, relay.intake)
   const rules = createRulesService({
+    tenant,
     storage: storageOfOne(tenant, store),
     runner,
     plugs,

@@ -46,9 +46,10 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
       const objects = () => served(services.objects)
       const broker = () => services.broker
       const queries = () => services.queries
-      const queue = (tenant: string): JobQueue => subscriptions.queue(tenant)
+      const queue = (): JobQueue => subscriptions.queue
       const transfers = new Transfers({ storage, queue, queries, now, newId })
       const subscriptions = new Subscriptions({
+        tenant,
         storage,
         objects,
         webscripts: () => services.webscripts,

@@ -1,6 +1,7 @@
 /** How services find each other within a tenant, and how the host finds the services of a tenant. */
 import { readPartitionName } from '#cluster'
 import { AppError, type Caller } from '#kernel'
+import { TenantLog } from '#log'
 import type { InternalAlarms } from '#services/alarms/contract'
 import type { InternalBroker } from '#services/broker/contract'
 import type { InternalFunctions } from '#services/functions/contract'
@@ -15,12 +16,15 @@ import type { InternalRules } from '#services/rules/contract'
 import type { InternalVault } from '#services/vault/contract'
 import type { WebscriptsService } from '#services/webscripts/contract'
 import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
+import type { Store } from '#storage'
 
 /**
  * The services of one tenant, as far as they are served. Each is put in where it is made; the adapters between them look
  * here when they are called, not before, so that the order of making does not matter.
  */
 export interface ServiceRegistry {
+  /** what broker and rules write to */
+  log?: TenantLog
   rules?: InternalRules
   runner?: TaskRunner
   /** what runs the tasks, as far as its figures are concerned */
@@ -45,6 +49,11 @@ export interface ServiceRegistry {
   work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
   /** of one of several partitions of a tenant: what it takes from others and hands to them */
   relay?: Relay
+}
+
+/** The log of a tenant, whoever of its services asks first. */
+export function logOf(services: ServiceRegistry, store: Store): TenantLog {
+  return (services.log ??= new TenantLog(store))
 }
 
 /** What the tenants of a host have of its services. */

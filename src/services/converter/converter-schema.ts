@@ -123,8 +123,9 @@ export interface RejectedQuery extends Decoded<typeof RejectedQuerySchema> {}
 
 export const RejectedSchema = Type.Object(
   {
+    values: Type.Unsafe<readonly RejectedPayload[]>(Type.Array(RejectedPayloadSchema)),
+    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last one' })),
     total: Type.Integer(),
-    rejected: Type.Unsafe<readonly RejectedPayload[]>(Type.Array(RejectedPayloadSchema)),
   },
   { title: 'RejectedPayloads' },
 )

@@ -95,7 +95,7 @@ class Functions implements InternalFunctions {
       caller: this.#caller,
       runnerOf: (type) => (type === 'models' ? models : processes),
       storeOf,
-      queueOf: (tenant) => this.#jobs.queue(tenant),
+      queueOf: () => this.#jobs.queue,
       now,
       newId,
       newSecret,
@@ -104,7 +104,16 @@ class Functions implements InternalFunctions {
       changed: (tenant) => this.#read(tenant),
     }
     const handlers = lifecycleHandlers(this.#parts)
-    this.#jobs = new JobRunner({ storage, handlers, now, newId, timers: machineTimers, places, logger })
+    this.#jobs = new JobRunner({
+      tenant,
+      store: storage.tenant(tenant),
+      handlers,
+      now,
+      newId,
+      timers: machineTimers,
+      places,
+      logger,
+    })
   }
 
   as(caller: Caller, type: FunctionType): FunctionsApi {

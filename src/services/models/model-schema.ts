@@ -11,6 +11,7 @@ import {
   type Problem,
   readOnly,
   refined,
+  secret,
   text,
   worded,
 } from '#services/shared/contract'
@@ -93,10 +94,12 @@ const url = Type.Decode(
   },
 )
 
-const header = refined(text(MAX_VALUE, { pattern: LINE }), (value) =>
-  typeof value === 'string' && value.length <= MAX_VALUE && new RegExp(LINE).test(value)
-    ? []
-    : [{ message: 'is not one line of text', suggestion: `send at most ${MAX_VALUE} characters` }],
+const header = worded(
+  secret(MAX_VALUE, { pattern: LINE, description: `at most ${MAX_VALUE} characters, or as it is shown` }),
+  (value) =>
+    typeof value === 'string' && new RegExp(LINE).test(value)
+      ? []
+      : [{ message: 'is not one line of text', suggestion: `send at most ${MAX_VALUE} characters` }],
 )
 const headers = refined(
   Type.Unsafe<Readonly<Record<string, string>>>(

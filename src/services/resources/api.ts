@@ -30,7 +30,14 @@ import type {
 } from './contract.ts'
 import { halEntity, halPage } from './hal.ts'
 import { valueAt } from './list/project.ts'
-import { CONSTRAINT_LISTING, fieldsOf, PAGING, RESOURCE_LISTING, TYPE_LISTING } from './list/read-listing.ts'
+import {
+  CONSTRAINT_LISTING,
+  fieldsOf,
+  PAGING,
+  placeProblems,
+  RESOURCE_LISTING,
+  TYPE_LISTING,
+} from './list/read-listing.ts'
 import {
   AttributeOriginsSchema,
   CASCADE,
@@ -92,6 +99,7 @@ const resourceRoutes = [
     scope: 'read',
     summary: 'List and search resources',
     query: RESOURCE_LISTING,
+    together: placeProblems,
     produces: [...JSON_OR_HAL, CSV_MEDIA_TYPE],
     answers: page,
     handler: async (context) => {
@@ -170,6 +178,7 @@ const resourceRoutes = [
       scope: 'read',
       summary,
       query: RESOURCE_LISTING,
+      together: placeProblems,
       produces: JSON_OR_HAL,
       answers: page,
       handler: async (context) =>

@@ -41,6 +41,7 @@ import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
+  readonly tenant: string
   /** of jobs, which the tenants of a host share */
   readonly places?: JobPlaces
   readonly storage: Storage
@@ -121,13 +122,21 @@ class Resources implements HostedResources {
     const lookup: InternalResources['lookup'] = (...resource) => this.lookup(...resource)
     this.outbox = new CommandRunner({ ...common, newId, later, actuators, lookup })
     const handlers = [operationHandler((caller) => this.as(caller), logger)]
-    this.#jobs = new JobRunner({ ...common, newId, handlers, places, timers: { ...machineTimers, later } })
+    this.#jobs = new JobRunner({
+      ...common,
+      tenant: options.tenant,
+      store: store(options.tenant),
+      newId,
+      handlers,
+      places,
+      timers: { ...machineTimers, later },
+    })
   }
 
   as(caller: Caller): ResourcesApi {
     const { now, newId, cascades, managedTasks } = this.#options
     const { tenantResources, typeWork, writer } = this.#of(caller.tenant)
-    const [recorder, reconciler, queue] = [this.#recorder, this.#reconciler, this.#jobs.queue(caller.tenant)]
+    const [recorder, reconciler, queue] = [this.#recorder, this.#reconciler, this.#jobs.queue]
     const tasks = managedTasks && { tasks: managedTasks }
     // made when they are asked for: most requests need one of them
     return {

@@ -18,6 +18,7 @@ import { countedByDocument, runsBySize, runsHere, type DirectRuns, type RunsElse
 import type { RunDependencies } from './tools/template-run.ts'
 
 export interface RulesOptions {
+  readonly tenant: string
   /** of jobs, which the tenants of a host share */
   readonly places?: JobPlaces
   readonly storage: Storage
@@ -86,7 +87,7 @@ export class TenantRules {
   }
 
   get jobs(): JobQueue {
-    return this.#jobs.queue(this.tenant)
+    return this.#jobs.queue
   }
 
   ref(id: string): TaskRef {

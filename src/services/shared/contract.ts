@@ -13,12 +13,13 @@ export {
   type Problem,
   readOnly,
   refined,
+  secret,
   text,
   word,
   worded,
   REVISION,
 } from './api/fields.ts'
 export type { EffectOfTask } from './effect-order.ts'
-export { seriesName, UNSTORABLE } from './api/series-name.ts'
+export { seriesName } from './api/series-name.ts'
 export { MAX_TIME } from './series/times.ts'
 export { CONNECTION_HEADERS } from './http/connection-headers.ts'

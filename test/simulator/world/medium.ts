@@ -4,7 +4,7 @@
  * is the medium in memory; what the contract of storage promises it keeps.
  */
 import { AppError } from '../../../src/kernel/errors.ts'
-import { JsonText } from '../../../src/kernel/json.ts'
+import { type Json, JsonText } from '../../../src/kernel/json.ts'
 import type {
   Blobs,
   Collection,
@@ -12,12 +12,13 @@ import type {
   Document,
   Expectation,
   Log,
+  LogBody,
   Series,
   Storage,
   Store,
   Write,
 } from '../../../src/storage/contract.ts'
-import { INPUT_LOG } from '../../../src/services/rules/durable/input.ts'
+import { isInput, LOG } from '../../../src/log/message-entry.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { SeriesData } from '../../../src/storage/memory/series-data.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -252,7 +253,9 @@ export class Medium {
     const commit = (writes: readonly Write[]): Promise<Committed> => {
       const copies = writes.map(copied)
       const isTroubled = this.#trouble !== undefined && life === this.#life
-      if (isTroubled && copies.some((one) => one.kind === 'append' && one.log === INPUT_LOG)) this.#met(tenant)
+      if (isTroubled && copies.some((one) => one.kind === 'append' && one.log === LOG && one.bodies.some(isForTasks))) {
+        this.#met(tenant)
+      }
       return this.#write(life, tenant, () => inner.commit(copies))
     }
     return {
@@ -340,6 +343,10 @@ export class Medium {
       messages: (query) => this.#read(life, () => inner.messages(query)),
     }
   }
+}
+
+function isForTasks(body: LogBody): boolean {
+  return isInput(body instanceof JsonText ? (JSON.parse(body.text) as Json) : body)
 }
 
 /** Media copy on the way in: what changes afterwards is not written. */

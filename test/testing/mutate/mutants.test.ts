@@ -142,7 +142,7 @@ describe('mutateRule', () => {
     }
     const { killed, survived } = await mutateRule(simple, neverMoreThan(1, { within: '10m', node: 'a' }), {
       plugs: builtins,
-      numRuns: 60,
+      numRuns: 15,
       seed: 1,
       metrics: { t: readings(0, 100) },
     })
@@ -161,7 +161,7 @@ describe('mutateRule', () => {
     }
     const mutation = await mutateRule(simple, () => true, {
       plugs: builtins,
-      numRuns: 40,
+      numRuns: 10,
       seed: 1,
       cover: false,
       metrics: { t: readings(0, 80) },

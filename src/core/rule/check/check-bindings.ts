@@ -9,7 +9,7 @@ import type { VariableDeclaration } from '../rule.ts'
 import { fieldOf, isUnresolved } from './check-properties.ts'
 import type { IssueType } from './issue-types.ts'
 import type { Report } from './report.ts'
-import type { PlugEntry, RuleIndex } from './rule-index.ts'
+import { naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 /** Placeholders in properties, loops and resources. Without declarations any variable may be given at start. */
 export function checkBindings(
@@ -185,8 +185,4 @@ function checkResource(entry: PlugEntry, text: string, declared: ReadonlySet<str
   for (const { root, segments, text: binding } of spec.bindings) {
     if (root === 'variables') checkVariable(segments[0] ?? '', binding, entry, path, declared, report)
   }
-}
-
-function naming(entry: PlugEntry): string {
-  return `${entry.kind} ${shown(entry.label)}`
 }

@@ -1,13 +1,12 @@
 /** Checks when and how often sensors and actuators run. */
-import { at, durationMs, isPlainObject } from '#kernel'
+import { at, durationMs, isPlainObject, parsePlainJson } from '#kernel'
 import { metaPath } from '../../language/placeholders/meta.ts'
-import { parsePlainJson } from '../../plug/plain-json.ts'
 import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
-import { statesOf, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
+import { checkState, type LooseRule, naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 /** What sensors and actuators say about when and how often they run. Their properties are checked elsewhere. */
 export function checkPlugNodes(
@@ -53,27 +52,17 @@ function checkBackoff(entry: PlugEntry, report: Report): void {
 }
 
 function checkFallbackStates(entry: PlugEntry, report: Report): void {
-  const states = entry.plug && statesOf(entry)
-  const check = (state: string | undefined, path: string, field: string): void => {
-    if (state === undefined) return
-    if (entry.kind === 'actuator')
-      report.warning(
-        'FIELD',
-        path,
-        `${naming(entry)}: ${field} has no effect, an actuator has no states`,
-        'leave it out',
-      )
-    else if (states !== undefined && !states.includes(state)) {
-      report.error(
-        'STATE',
-        path,
-        `${naming(entry)}: ${field} ${shown(state)} is not a state of ${entry.plug?.name}`,
-        report.instead(state, states, 'states'),
-      )
-    }
+  const { retryConfig, timeoutState } = entry.node
+  const fields = [
+    ['errorState', retryConfig?.errorState, at(entry.path, 'retryConfig', 'errorState')],
+    ['timeoutState', entry.kind === 'sensor' ? timeoutState : undefined, at(entry.path, 'timeoutState')],
+  ] as const
+  for (const [field, state, path] of fields) {
+    if (state === undefined) continue
+    const effect = `${naming(entry)}: ${field} has no effect, an actuator has no states`
+    if (entry.kind === 'actuator') report.warning('FIELD', path, effect, 'leave it out')
+    else checkState(state, entry, path, `${naming(entry)}: ${field}`, report)
   }
-  if (entry.kind === 'sensor') check(entry.node.timeoutState, at(entry.path, 'timeoutState'), 'timeoutState')
-  check(entry.node.retryConfig?.errorState, at(entry.path, 'retryConfig', 'errorState'), 'errorState')
 }
 
 function checkLoop(entry: PlugEntry, report: Report): void {
@@ -162,8 +151,4 @@ function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
     ? 'allow tickTrigger, give it a resource, a pollingPeriod or a trigger'
     : 'give it a resource such as "$", a pollingPeriod or a trigger, or give the task a clock'
   report.warning('START', entry.path, `nothing ever runs ${naming(entry)}`, hint)
-}
-
-function naming(entry: PlugEntry): string {
-  return `${entry.kind} ${shown(entry.label)}`
 }

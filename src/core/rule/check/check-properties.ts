@@ -7,7 +7,7 @@ import { shown } from '../../plug/problem.ts'
 import { finishProperties } from '../../plug/properties.ts'
 import { emptyRecord } from './record.ts'
 import type { Report } from './report.ts'
-import type { PlugEntry, RuleIndex } from './rule-index.ts'
+import { naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 const DURATION = new RegExp(DURATION_PATTERN, 'u')
 
@@ -189,8 +189,4 @@ function prepareOnce(
 
 function shownUnless(field: InputField, value: unknown): string {
   return field.sensitive === true ? '(not shown)' : shown(value)
-}
-
-function naming(entry: PlugEntry): string {
-  return `${entry.kind} ${shown(entry.label)}`
 }

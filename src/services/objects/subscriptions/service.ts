@@ -13,6 +13,7 @@ import { TenantSubscriptions } from './tenant-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
+  readonly tenant: string
   /** of jobs, which the tenants of a host share */
   readonly places?: JobPlaces
   readonly storage: Storage
@@ -85,7 +86,8 @@ export class Subscriptions implements InternalSubscriptions {
       failed: (error) => logger.warn(`old deliveries stay until later: ${messageOf(error)}`),
     })
     this.#jobs = new JobRunner({
-      storage,
+      tenant: options.tenant,
+      store: storage.tenant(options.tenant),
       handlers: [handler, ...options.handlers],
       now,
       newId,
@@ -110,9 +112,9 @@ export class Subscriptions implements InternalSubscriptions {
     })
   }
 
-  /** The jobs of a tenant, for the neighbours whose handlers these are. */
-  queue(tenant: string): JobQueue {
-    return this.#jobs.queue(tenant)
+  /** For the neighbours whose handlers these are. */
+  get queue(): JobQueue {
+    return this.#jobs.queue
   }
 
   async start(): Promise<void> {
@@ -180,7 +182,7 @@ export class Subscriptions implements InternalSubscriptions {
   #outbox(tenant: string): Outbox {
     let outbox = this.#outboxes.get(tenant)
     if (outbox === undefined) {
-      outbox = new Outbox(this.#options.storage.tenant(tenant), this.#jobs.queue(tenant), this.#options.now)
+      outbox = new Outbox(this.#options.storage.tenant(tenant), this.#jobs.queue, this.#options.now)
       this.#outboxes.set(tenant, outbox)
     }
     return outbox

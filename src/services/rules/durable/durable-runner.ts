@@ -8,7 +8,8 @@
 import { Observable, type SchedulerLike, Subject } from 'rxjs'
 import { type Counts, type EngineStats, followPlugs, noCounts, Preparer, sumOfStats } from '#core/spi'
 import type { EngineEvent, Lost, Plug, Ports } from '#core'
-import { AppError } from '#kernel'
+import { AppError, perTenant } from '#kernel'
+import { TenantLog } from '#log'
 import type { Store } from '#storage'
 import type {
   EndedRun,
@@ -35,6 +36,8 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> 
   readonly ports?: (tenant: string) => Ports
   /** the store of a tenant */
   readonly store: (tenant: string) => Store
+  /** its log, which the broker writes to; default: one that the runner has to itself */
+  readonly log?: (tenant: string) => TenantLog
   /** real time: what it is, in epoch ms, and what wakes us */
   readonly scheduler: SchedulerLike
   /** how long states may wait to be stored, which a restart then makes up from the log, and how large they may be */
@@ -86,6 +89,7 @@ export function openDurableRunner(options: DurableOptions): DurableRunner {
 class Runner implements DurableRunner {
   readonly reports: RunReports
   readonly #options: DurableOptions
+  readonly #logOf: (tenant: string) => TenantLog
   readonly #opening = new Map<string, Promise<TenantRunner>>()
   readonly #open = new Map<string, TenantRunner>()
   /** by tenant, as `#open` */
@@ -98,6 +102,7 @@ class Runner implements DurableRunner {
 
   constructor(options: DurableOptions) {
     this.#options = options
+    this.#logOf = options.log ?? perTenant((tenant) => new TenantLog(options.store(tenant)))
     this.reports = {
       history: ({ tenant, id }, after) =>
         this.#open.get(tenant)?.deterministic.engine.history(id, after) ?? { events: [], last: 0, isWhole: true },
@@ -203,7 +208,9 @@ class Runner implements DurableRunner {
 
   readonly intake: TaskRunner['intake'] = {
     receive: async (tenant, messages, options) => (await this.#tenant(tenant)).receive(messages, options),
-    receiveAll: async (tenant, posts, writes) => (await this.#tenant(tenant)).receiveAll(posts, writes),
+    // at once where it can be: what else comes in this turn stays behind it
+    receiveAll: async (tenant, ...given) =>
+      ((this.#closing === undefined && this.#open.get(tenant)) || (await this.#tenant(tenant))).receiveAll(...given),
   }
 
   close(): Promise<void> {
@@ -242,6 +249,7 @@ class Runner implements DurableRunner {
   async #openTenant(tenant: string): Promise<TenantRunner> {
     const {
       store,
+      log: _log,
       scheduler,
       checkpoints,
       restMs = 0,
@@ -257,6 +265,7 @@ class Runner implements DurableRunner {
     const ports = portsOf?.(tenant)
     const runner = await TenantRunner.open({
       store: store(tenant),
+      log: this.#logOf(tenant),
       engine: { ...common, history: KEPT_EVENTS, plugs, ...(ports && { ports: laterPorts(ports) }) },
       preparer: new Preparer(plugs, common),
       scheduler: clock,

@@ -10,6 +10,7 @@ import {
   isoInstant,
   isPlainObject,
   isTooLongForId,
+  jsonProblem,
   type Json,
   MAX_ID_BYTES,
   nearest,
@@ -76,6 +77,15 @@ const MAX_MS = 8_640_000_000_000_000
 
 export function text(maxLength: number, options: object = {}) {
   return Type.String({ maxLength, ...options })
+}
+
+/** A secret of at most `most` characters, or its sealed form as an answer showed it, which is longer. */
+export function secret(most: number, options: object = {}) {
+  const longest = 'enc:'.length + 4 * Math.ceil((28 + 3 * most) / 3)
+  return refined(text(longest, options), (value) => {
+    if (typeof value !== 'string' || value.length <= most || value.startsWith('enc:')) return []
+    return [{ message: `has ${value.length} characters`, suggestion: `at most ${most}` }]
+  })
 }
 
 /** The id of a resource. */
@@ -161,25 +171,12 @@ export function open<const P extends TProperties>(fields: P, levels: number, opt
     (value) =>
       isPlainObject(value)
         ? Object.entries(value).flatMap(([name, part]) => {
-            const message = FORBIDDEN_KEYS.has(name) ? 'this name is not allowed' : notPlain(part, levels)
+            const message = FORBIDDEN_KEYS.has(name) ? 'is a name that is not allowed' : jsonProblem(part, levels)
             return message === undefined ? [] : [{ at: at('', name), message }]
           })
         : [],
-    (value) => notPlain(value, levels + 1) === undefined,
+    (value) => jsonProblem(value, levels + 1) === undefined,
   )
-}
-
-function notPlain(value: unknown, levels: number): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  if (levels === 0) return 'is nested too deep'
-  const isList = Array.isArray(value)
-  if (!isList && Object.keys(value).some((key) => FORBIDDEN_KEYS.has(key))) return 'a name in it is not allowed'
-  const parts: readonly unknown[] = isList ? value : Object.values(value)
-  for (const part of parts) {
-    const inner = typeof part === 'object' ? notPlain(part, levels - 1) : undefined
-    if (inner !== undefined) return inner
-  }
-  return undefined
 }
 
 let lastText = ''

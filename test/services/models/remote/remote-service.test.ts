@@ -81,6 +81,14 @@ describe('a model of another server', () => {
     expect(replaced).toMatchObject({ description: 'new', version: '2', framework: 'sklearn', remote })
   })
 
+  it('takes its longest header back as it was shown', async () => {
+    const api = asked(serviceOf())
+    const { remote } = await api.create({ name: 'sum', remote: at({ headers: { A: 'é'.repeat(8_000) } }) })
+    expect((await api.replace('sum', { remote: remote ?? expect.fail() })).version).toBe('2')
+    const refused = api.replace('sum', { remote: at({ headers: { A: 'x'.repeat(8_001) } }) })
+    await expect(refused).rejects.toMatchObject({ code: 'VALIDATION' })
+  })
+
   // Holds MODEL-7
   it('is sent its headers, which are stored and shown sealed', async () => {
     const storage = openMemory()

@@ -111,8 +111,9 @@ export class SubscriptionsHost {
     }
     const objects = (): InternalObjects => this.objects
     const queries = () => undefined
-    this.transfers = new Transfers({ storage, queue: (tenant) => this.service.queue(tenant), queries, now, newId })
+    this.transfers = new Transfers({ storage, queue: () => this.service.queue, queries, now, newId })
     this.service = new Subscriptions({
+      tenant: TENANT,
       storage,
       objects,
       webscripts: () => this.#webscripts(),

@@ -37,6 +37,7 @@ export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Be
   const sweeps = new Set<() => void>()
   let id = 0
   const service = createResourcesService({
+    tenant: 'acme',
     now: () => clock.now,
     newId: () => `i${++id}-${Math.trunc(clock.now / 1000)}`,
     sweep: (work) => {

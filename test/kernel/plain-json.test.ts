@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { frozenCopy, jsonProblem, parsePlainJson } from '../../../src/core/plug/plain-json.ts'
+import { jsonProblem, parsePlainJson } from '../../src/kernel/plain-json.ts'
 
 /** A list in a list in a list, `levels` deep. */
 function nested(levels: number): unknown {
@@ -48,14 +48,4 @@ describe('parsePlainJson', () => {
       expect(() => parsePlainJson(text)).toThrow(Error)
     },
   )
-})
-
-describe('frozenCopy', () => {
-  it('is equal, frozen at every level, and apart from the original', () => {
-    const original = { a: [{ b: 1 }] }
-    const copy = frozenCopy(original)
-    expect(copy).toEqual(original)
-    expect([copy, copy.a, copy.a[0]].every((part) => Object.isFrozen(part))).toBe(true)
-    expect(Object.isFrozen(original)).toBe(false)
-  })
 })

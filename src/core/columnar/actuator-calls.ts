@@ -1,0 +1,156 @@
+/** Calls of the actuators of a batch's rows: within the row, or beside it in the full state while the row takes further messages. */
+import { fillProperties } from '../engine/call-plug.ts'
+import { isFinal } from '../engine/lane-inputs.ts'
+import type { ActuatorNode } from '../graph/graph.ts'
+import type { Plug } from '../plug/plug.ts'
+import type { BadAnswer } from '../plug/result.ts'
+import type { ActuatorState } from '../task/state.ts'
+import { keptAnswer } from './materialize.ts'
+import { NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
+import type { RowActuators, Values } from './row-code.ts'
+import type { RowContext } from './row-context.ts'
+import { answersBefore } from './row-effects.ts'
+import type { Batch, RowHandle } from './row-handle.ts'
+import { PLUG, PROPERTIES } from './row-layout.ts'
+import type { RowPlugCalls } from './row-plug-calls.ts'
+import type { RowStore } from './row-store.ts'
+
+/** What is asked of the records of a batch. */
+interface Records {
+  answered(row: number, answer: KeptAnswer): void
+}
+
+export class ActuatorCalls implements RowActuators {
+  readonly #rows: RowStore
+  readonly #batch: Batch
+  readonly #calls: RowPlugCalls
+  readonly #records: Records
+  /** by row: those of which calls have gone on in the full state */
+  readonly #acting = new Map<number, RowHandle>()
+
+  constructor(rows: RowStore, batch: Batch, calls: RowPlugCalls, records: Records) {
+    this.#rows = rows
+    this.#batch = batch
+    this.#calls = calls
+    this.#records = records
+  }
+
+  fire(row: number, place: number, actuator: number, trigger: number): boolean {
+    const { objects } = this.#rows
+    const plug = objects[place + PLUG] as Plug
+    const properties = objects[place + PROPERTIES] as Values | undefined
+    const context = this.#calls.actuator(this.#batch, row, actuator, trigger)
+    if (this.#acting.size > 0 && this.#mustWait(row)) return this.#queue(context)
+    let given: unknown
+    let refused: BadAnswer | undefined
+    try {
+      if (properties === undefined) {
+        const { graph, properties: own } = this.#batch.handleAt(row).task.model
+        refused = fillProperties(own.of((graph.actuators[actuator] as ActuatorNode).call), context)
+      } else {
+        context.properties = properties
+        context.prepared = undefined
+      }
+      if (refused === undefined) given = plug.execute(context)
+    } catch (error) {
+      this.#calls.failed(error)
+      return false
+    }
+    if (refused !== undefined) {
+      this.#calls.goOn(refused)
+      return false
+    }
+    return this.#answered(context, row, actuator, plug, given)
+  }
+
+  firingAnswered(row: number, plug: Plug, given: unknown): boolean {
+    return this.#answered(this.#calls.context, row, 0, plug, given)
+  }
+
+  firingFailed(error: unknown): void {
+    this.#calls.failed(error)
+  }
+
+  #answered(context: RowContext, row: number, actuator: number, plug: Plug, given: unknown): boolean {
+    if (context.opened === null) {
+      if (this.#keeps(row, actuator, given)) {
+        this.#calls.endAct(context)
+        return true
+      }
+      const isHere = this.#goesOn(context, plug, given)
+      if (isHere !== undefined) return isHere
+    }
+    this.#calls.answered(plug, given)
+    return false
+  }
+
+  /** Keeps what an actuator gave, when a row can hold it. */
+  #keeps(row: number, actuator: number, given: unknown): boolean {
+    const kept = this.#rows.keepAnswer(row, actuator, given)
+    if (kept === NOT_ORDINARY) return false
+    if (this.#batch.keepsAll) this.#records.answered(row, kept)
+    const handle = this.#acting.size === 0 ? undefined : this.#acting.get(row)
+    if (handle === undefined) return true
+    const state = handle.task.state.actuators[actuator] as ActuatorState
+    state.error = null
+    state.answer = { collectedTime: this.#rows.time(row), ...keptAnswer(kept) }
+    return true
+  }
+
+  has(row: number): boolean {
+    return this.#acting.size > 0 && this.#acting.has(row)
+  }
+
+  isAny(rows: readonly number[]): boolean {
+    return this.#acting.size > 0 && rows.some((row) => this.#acting.has(row))
+  }
+
+  set(handle: RowHandle, acts: boolean): void {
+    handle.acts = acts
+    if (acts) this.#acting.set(handle.row, handle)
+    else this.forget(handle.row)
+  }
+
+  forget(row: number): void {
+    if (this.#acting.size > 0) this.#acting.delete(row)
+  }
+
+  /** Whether a call has its turn behind others in flight. */
+  #mustWait(row: number): boolean {
+    const handle = this.#acting.get(row)
+    return handle !== undefined && handle.task.state.effectQueues.size > 0
+  }
+
+  /**
+   * Has the call of an actuator go on while the row does, with what its plug gave. False when the row went another way
+   * meanwhile; undefined: the message has to go on in the state machine.
+   */
+  #goesOn(context: RowContext, plug: Plug, given: unknown): boolean | undefined {
+    if (this.#batch.keepsAll) return undefined
+    const outcome = this.#calls.outcome(plug, given, false)
+    if (!(outcome instanceof Promise) && (!outcome.ok || (this.#batch.isStamped && !isFinal(outcome)))) return undefined
+    this.#calls.begin(context)
+    if (context.begun === null) return undefined
+    const handle = context.handle()
+    if (!handle.acts) this.#begin(handle, context.nodeAt)
+    return this.#calls.act(context, context.begun.effect, outcome)
+  }
+
+  /** Has the call of an actuator take its turn, which may be at once. False as above. */
+  #queue(context: RowContext): boolean {
+    if (!this.#batch.keepsAll && !this.#batch.isStamped) this.#calls.begin(context)
+    if (context.begun !== null) return this.#calls.act(context, context.begun.effect, undefined)
+    this.#calls.open()
+    this.#calls.goOn(undefined)
+    return false
+  }
+
+  /** From here on, what actuators give stands in the full state. `slot`: of the one whose call is at hand. */
+  #begin(handle: RowHandle, slot: number): void {
+    const answers = answersBefore(this.#rows, handle, slot)
+    for (const [a, actuator] of handle.task.state.actuators.entries()) {
+      if (actuator.answer !== answers[a]) Object.assign(actuator, { answer: answers[a], error: null })
+    }
+    this.set(handle, true)
+  }
+}

@@ -1,0 +1,181 @@
+/**
+ * Calls of a row's actuators that go on while the row takes further messages: they are in flight in the task's full state,
+ * which is behind the row in all else. What such a call sees of its task is made when it asks.
+ *
+ * ACT-1 from the first of them on, what actuators gave stands in the full state, whoever is called
+ * ACT-2 a full state that moves has made before what calls in flight see
+ * ACT-3 a call has the numbers that the state machine would have given it
+ */
+import type { Outcome } from '../engine/call-plug.ts'
+import type { ActuatorNode, TriggerEdge } from '../graph/graph.ts'
+import type { Message } from '../task/origin.ts'
+import { newExecution } from '../task/execution.ts'
+import { frozenRun } from '../task/frozen-run.ts'
+import type { TaskRun } from '../task/run.ts'
+import type { ActuatorState, Execution } from '../task/state.ts'
+import { remember } from '../task/stream.ts'
+import type { TaskState } from '../task/task-state.ts'
+import { NO_ANSWER } from '../plug/result.ts'
+import { isCalled } from './computed-sensors.ts'
+import type { Following } from './followings.ts'
+import { keptAnswer, setEdges, setNodes } from './materialize.ts'
+import { keptSince, type Era } from './message-eras.ts'
+import { replay } from './replay.ts'
+import type { RowHandle } from './row-handle.ts'
+import { AT_BITS, AT_COUNT, blockAt, FIRED, firedBeforeAt, FLAG, LAST } from './row-layout.ts'
+import type { RawData, RowStore } from './row-store.ts'
+import { SeenTask, type RowEffect } from './seen-task.ts'
+
+/** What is known of a message whose actuator is called. */
+interface FiredBy {
+  readonly message: Message
+  readonly era: Era
+  /** state bits before it and after it */
+  readonly before: number
+  readonly after: number
+  readonly rawData: readonly RawData[]
+  /** what fires or is held before the actuator */
+  readonly earlier: number
+  /** the message before, which sensors show that stand after the actuator; undefined: none does, or the full state has seen it */
+  readonly previous: PreviousMessage | undefined
+  /** what actuators had given */
+  readonly answers: readonly ActuatorState['answer'][]
+}
+
+interface PreviousMessage {
+  readonly message: Message
+  readonly time: number
+  /** state bits before it */
+  readonly before: number
+}
+
+/** The state in the midst of a message, when an actuator is called. */
+function stateFor(
+  rows: RowStore,
+  { task, offset, materializedCount }: RowHandle,
+  run: TaskRun,
+  by: FiredBy,
+): TaskState {
+  const { model, now, at } = run
+  const { state } = frozenRun({ ...run, model, now, at, state: task.state, sink: run.sink })
+  const own: TaskRun = { model, state, sink: run.sink, now, at }
+  for (const [place, sensor] of rows.shape.sensors.entries()) {
+    const node = state.sensors[sensor.slot]
+    if (node !== undefined) Object.assign(node, { error: null }, isCalled(sensor) && { rawData: by.rawData[place] })
+  }
+  const seen = offset + materializedCount
+  for (const one of keptSince(by.era, seen)) {
+    if (one.message !== by.previous?.message) remember({ model, state, now: one.time }, 0, one.message)
+  }
+  const take = (message: Message, time: number, [before, after]: readonly [number, number], firings: number): void => {
+    setNodes(rows, state, model, before, [], 0)
+    setEdges(rows, state, model, before)
+    // What was held back is as good as fired: its answer is not asked for.
+    for (const actuator of state.actuators) actuator.firedAt = Number.NEGATIVE_INFINITY
+    const answer = (execution: Execution): Outcome => {
+      const place = rows.shape.sensors.findIndex(({ slot }) => slot === execution.node.slot)
+      const sensor = rows.shape.sensors[place]
+      if (execution.node.kind === 'actuator' || sensor === undefined) return NO_ANSWER
+      if (!isCalled(sensor)) return task.callAs({ ...own, now: time }, execution)
+      return { ...NO_ANSWER, state: (after >> sensor.shift) & sensor.mask, rawData: by.rawData[place] }
+    }
+    replay({ model, state }, message, time, answer, { sensors: Number.POSITIVE_INFINITY, firings })
+  }
+  const { previous } = by
+  if (previous !== undefined)
+    take(previous.message, previous.time, [previous.before, by.before], Number.POSITIVE_INFINITY)
+  take(by.message, now, [by.before, by.after], by.earlier)
+  for (const [slot, actuator] of state.actuators.entries()) actuator.answer = by.answers[slot] ?? null
+  return state
+}
+
+/** Undefined when the full state has to find its numbers. `slot`, `trigger`: of its actuator. */
+export function effectOf(
+  rows: RowStore,
+  handle: RowHandle,
+  slot: number,
+  trigger: number,
+  message: Message,
+): RowEffect | undefined {
+  const { row, task, materializedCount, batch } = handle
+  const { shape } = rows
+  if (shape.inner || rows.oddGates.has(row) || rows.hasUnknown(row) || rows.notRun(row) !== undefined) return undefined
+  const era = batch.eraOf(handle)
+  const part = rows.parts.of(era.fields)
+  if (part === null || part.missing > 0 || part.carried.length > 0 || part.lacks.length > 0) return undefined
+  const [before, after] = [rows.before(row), rows.after(row)]
+  const list = rows.followingOf(task.model, before, after)
+  const earlier = list.findIndex(({ actuator }) => actuator === slot)
+  const following = list[earlier]
+  if (following === undefined) return undefined
+  const { model, state } = task
+  const { graph } = model
+  const count = rows.count(row)
+  const messages = count - 1 - materializedCount
+  const time = rows.time(row)
+  const sensors = shape.sensors.length
+  const { position } = following
+  const node = graph.actuators[slot] as ActuatorNode
+  const execution = newExecution(
+    node,
+    { kind: 'data', time, resource: message.resource, values: message },
+    state.executions + messages * sensors + position + 1 + rows.fires(row),
+    state.invocations + messages + 1,
+    { trigger: graph.triggers[trigger] as TriggerEdge, time, earlier: null },
+    state.inputs + messages * (1 + sensors) + position + 2,
+    placeOf(rows, row, list, earlier, count),
+  )
+  const answers = answersBefore(rows, handle, slot)
+  const previous = following.isEarly ? previousOf(rows, handle) : undefined
+  const by = { message, era, before, after, rawData: rows.rawData[row] ?? [], earlier, previous, answers }
+  const run = task.timed(time, rows.clockOf(row, time))
+  return { execution, seen: new SeenTask(run, (own) => stateFor(rows, handle, own, by)) }
+}
+
+/** The message before the one at hand of a row whose actuators may fire early; undefined: the full state has seen it. */
+function previousOf(
+  rows: RowStore,
+  { row, source, offset, materializedCount }: RowHandle,
+): PreviousMessage | undefined {
+  const count = rows.count(row) - 1
+  if (materializedCount >= count) return undefined
+  const { objects, layout, nums } = rows
+  const at = rows.at(row) + layout.earlier
+  // An indexed row still has it where it stands.
+  const message = (objects[row * layout.objects + LAST] as Message | undefined) ?? source.messageOf(offset + count)
+  return { message, time: nums[at + 1] ?? 0, before: nums[at] ?? 0 }
+}
+
+/** Place among what the message fires after the same sensor. */
+function placeOf(rows: RowStore, row: number, list: readonly Following[], until: number, count: number): number {
+  let place = 0
+  for (let i = 0; i < until; i++) {
+    const { position, actuator } = list[i] as Following
+    if (position !== list[until]?.position) continue
+    if (rows.past[rows.pastAt(row) + blockAt(rows.layout, actuator) + AT_COUNT] === count) place++
+  }
+  return place
+}
+
+/** What actuators gave before the call at hand, of the one in a slot. */
+export function answersBefore(rows: RowStore, handle: RowHandle, slot: number): readonly ActuatorState['answer'][] {
+  return handle.task.state.actuators.map((actuator, a) => {
+    const time = handle.acts ? undefined : answeredAt(rows, handle.row, a, slot)
+    return time === undefined ? actuator.answer : { collectedTime: time, ...givenBy(rows, handle.row, a) }
+  })
+}
+
+/** Epoch ms of the last call that the row knows and the full state does not; undefined: the full state knows the last. */
+export function answeredAt(rows: RowStore, row: number, actuator: number, atHand: number): number | undefined {
+  const { past, pastInts, layout } = rows
+  const block = rows.pastAt(row) + blockAt(layout, actuator)
+  const at = past[block + AT_COUNT] ?? -1
+  if (at === -1) return undefined
+  if (actuator !== atHand) return past[block + FIRED]
+  const hadFired = ((pastInts[2 * (block + AT_BITS)] ?? 0) & FLAG) !== 0
+  return hadFired ? past[block + firedBeforeAt(layout, actuator)] : undefined
+}
+
+function givenBy({ answers, layout }: RowStore, row: number, actuator: number): ReturnType<typeof keptAnswer> {
+  return keptAnswer(answers[row * layout.actuators + actuator])
+}

@@ -1,0 +1,83 @@
+/**
+ * What calls of actuators see of their task that go on while its row takes further messages: the task as it was when they
+ * were fired, made when one of them asks, or before the full state moves on from where it is made of.
+ */
+import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
+import type { ActuatorState, Execution } from '../task/state.ts'
+import type { TaskState } from '../task/task-state.ts'
+
+/** Makes the state, with the run at hand. */
+type MakeState = (run: TaskRun) => TaskState
+
+/** A task as a call sees it. */
+export class SeenTask implements TaskRun {
+  model: TaskModel
+  readonly sink: Sink
+  readonly now: number
+  readonly at: number
+  readonly started: Pick<TaskState, 'run' | 'seed'>
+  #make: MakeState | undefined
+  #state: TaskState | undefined
+
+  constructor({ model, sink, now, at, state }: TaskRun, make: MakeState) {
+    this.model = model
+    this.sink = sink
+    this.now = now
+    this.at = at
+    this.started = { run: state.run, seed: state.seed }
+    this.#make = make
+  }
+
+  get state(): TaskState {
+    this.make()
+    return this.#state as TaskState // just made
+  }
+
+  set state(state: TaskState) {
+    this.#make = undefined
+    this.#state = state
+  }
+
+  /** Makes its state; nothing, when that is made. */
+  make(): void {
+    if (this.#make !== undefined) this.state = this.#make(this)
+  }
+}
+
+/** A call of an actuator that a row's last message fires, and what it sees. */
+export interface RowEffect {
+  readonly execution: Execution
+  readonly seen: SeenTask
+}
+
+/** A task whose calls may be in flight. */
+interface Acting {
+  readonly state: TaskState
+  seenBy(execution: Execution): TaskRun | undefined
+}
+
+/** Before the full state moves. */
+export function makeSeen(task: Acting): void {
+  for (const execution of task.state.open) {
+    const seen = task.seenBy(execution)
+    if (seen instanceof SeenTask) seen.make()
+  }
+}
+
+/** Does something with a full state that moves, and leaves what is in flight there as it is. `acts`: as that of a handle. */
+export function besideEffects<T>({ task, acts }: { readonly task: Acting; readonly acts: boolean }, move: () => T): T {
+  const { state } = task
+  if (!acts && state.inFlight.size === 0) return move()
+  makeSeen(task)
+  const ready = [...state.ready]
+  state.ready.clear()
+  const kept = acts ? state.actuators.map(({ answer, error }) => ({ answer, error })) : []
+  const { time } = state
+  try {
+    return move()
+  } finally {
+    for (const [slot, one] of kept.entries()) Object.assign(state.actuators[slot] as ActuatorState, one)
+    for (const execution of ready) state.ready.push(execution)
+    state.time = Math.max(state.time, time)
+  }
+}

@@ -1,0 +1,42 @@
+/** Plain JSON: finite numbers, bounded in depth, without keys that reach a prototype. */
+import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
+
+/** Values nested deeper than this are refused, so that every later walk may recurse. */
+const MAX_DEPTH = 100
+
+/**
+ * What keeps a value from being plain JSON with harmless keys, as text that completes "it ..."; `undefined` when
+ * nothing does. `undefined` inside an object counts as an absent field.
+ */
+export function jsonProblem(value: unknown, most = MAX_DEPTH, depth = 0): string | undefined {
+  if (typeof value === 'number') return Number.isFinite(value) ? undefined : `holds ${value}, which JSON cannot express`
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return undefined
+  if (depth >= most) return `is nested deeper than ${most} levels`
+  if (Array.isArray(value)) {
+    for (const item of value) {
+      const problem = jsonProblem(item, most, depth + 1)
+      if (problem !== undefined) return problem
+    }
+    return undefined
+  }
+  if (!isPlainObject(value)) return `holds a value that is not JSON (${kindOf(value)})`
+  for (const key of Object.keys(value)) {
+    if (FORBIDDEN_KEYS.has(key)) return `has the key "${key}", which is not allowed`
+    const item = value[key]
+    const problem = item === undefined ? undefined : jsonProblem(item, most, depth + 1)
+    if (problem !== undefined) return problem
+  }
+  return undefined
+}
+
+/** JSON text as a value. Throws a plain `Error` with a text for people when it is no JSON, too deep, or has a forbidden key. */
+export function parsePlainJson(text: string): unknown {
+  const value: unknown = JSON.parse(text)
+  const problem = jsonProblem(value)
+  if (problem !== undefined) throw new Error(`it ${problem}`)
+  return value
+}
+
+function kindOf(value: unknown): string {
+  return typeof value === 'object' ? 'an object of a class' : typeof value
+}
