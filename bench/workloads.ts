@@ -111,7 +111,7 @@ function w3(): ThresholdWorkload {
       let firings = 0
       for (let i = 0; i < total; i++) {
         const event = events[i % EVENT_COUNT]
-        if (event === undefined) throw new Error(`there is no event ${i % EVENT_COUNT}`)
+        if (event === undefined) throw new Error(`event ${i % EVENT_COUNT} does not exist`)
         if (!isMet(event, sameLimits(event.resource))) {
           wasFalse.add(event.resource)
         } else if (wasFalse.delete(event.resource)) {

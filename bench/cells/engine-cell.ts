@@ -176,7 +176,7 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
         throw new Error(`${firings.count} firings, but ${fired} events say so`)
       }
       if (heard < fired || (all && heard <= total) || (why && read < fired)) {
-        throw new Error(`${heard} events heard, ${read} read, in ${total} messages at ${clock.now}`)
+        throw new Error(`${heard} events received, ${read} read, in ${total} messages at ${clock.now}`)
       }
     },
   }

@@ -54,7 +54,7 @@ export function expectedFirings(
   const result = { count: 0, sum: 0 }
   for (let i = 0; i < total; i++) {
     const met = verdicts[i < EVENT_COUNT ? 0 : 1]?.[i % EVENT_COUNT]
-    if (met === undefined) throw new Error(`there is no message ${i}`)
+    if (met === undefined) throw new Error(`message ${i} does not exist`)
     if (isEdge) {
       if (met.known === false) edges.wasFalse[met.rule] = 1
       if (met.known !== true || edges.wasFalse[met.rule] === 0) continue
@@ -107,7 +107,7 @@ function valuesInCycle(
   const values: [number | undefined, number | undefined][] = []
   for (let i = 0; i < cycle * EVENT_COUNT + count; i++) {
     const event = events[i % EVENT_COUNT]
-    if (event === undefined) throw new Error(`there is no event ${i % EVENT_COUNT}`)
+    if (event === undefined) throw new Error(`event ${i % EVENT_COUNT} does not exist`)
     const own = last.get(event.resource) ?? {}
     if (event.temperature !== undefined) own.temperature = event.temperature
     if (event.humidity !== undefined) own.humidity = event.humidity

@@ -54,6 +54,6 @@ function resourceOf(n: number) {
     customer: `customer-${n % 100}`,
     location: { lat: 49.5 + ((n * 0.618_033_988_75) % 1) * 2, lon: 2.5 + ((n * 0.754_877_666_25) % 1) * 4 },
     serial: n,
-    note: 'as many words as somebody writes about a pump that has stood in its hall for years and never failed',
+    note: 'as many words as an operator writes about a pump that has stood in its hall for years and never failed',
   }
 }

@@ -27,7 +27,7 @@ import type { MessageFacts } from './message-facts.ts'
 
 /** Code of one rule. `own` is its record, `act(slot)` calls an actuator, `now()` is the time. */
 export interface LimitSource {
-  /** reads the values of `message`; `at` keeps those that later messages may lack */
+  /** reads the values of `message`; `at` keeps values that later messages may lack */
   readonly read: string
   /** the rest, with numbers of the rule as `own.c0`, `own.c1` ... */
   readonly follow: string

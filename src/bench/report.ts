@@ -7,7 +7,7 @@ import { plotSvg } from './svg-plot.ts'
 
 const TITLES: Readonly<Record<LineName, string>> = {
   limit: 'loop generated from the rule (limit)',
-  none: 'nobody listens',
+  none: 'without a subscriber',
   fired: 'a subscriber counts firings',
   all: 'a subscriber counts all events',
   why: 'a subscriber reads the why of firings',

@@ -3,7 +3,7 @@
  * equally far from equal.
  *
  * STATISTICS-1 equal code gets a verdict in at most 1 of 20 runs, however many lines a run has
- * STATISTICS-2 below six rounds there are no verdicts
+ * STATISTICS-2 below six rounds verdicts are withheld
  */
 import { nextSeed, randomOf } from '#kernel'
 

@@ -1,4 +1,4 @@
-/** Compiles statements. */
+/** Compiles the statements of a template. */
 import { failed, Fault } from '../fault.ts'
 import type { Block, Macro, Statement, Template } from '../syntax/nodes.ts'
 import { parseTemplate } from '../syntax/statements.ts'
