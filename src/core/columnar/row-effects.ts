@@ -2,7 +2,7 @@
  * Calls of a row's actuators that go on while the row takes further messages: they are in flight in the task's full state,
  * which is behind the row in all else. What such a call sees of its task is made when it asks.
  *
- * ACT-1 from the first of them on, what actuators gave stands in the full state, whoever is called
+ * ACT-1 from the first of them on, what actuators answered is in the full state, for every call
  * ACT-2 a full state that moves has made before what calls in flight see
  * ACT-3 a call has the numbers that the state machine would have given it
  */
@@ -129,7 +129,9 @@ export function effectOf(
   const previous = following.isEarly ? previousOf(rows, handle) : undefined
   const by = { message, era, before, after, rawData: rows.rawData[row] ?? [], earlier, previous, answers }
   const run = task.timed(time, rows.clockOf(row, time))
-  return { execution, seen: new SeenTask(run, (own) => stateFor(rows, handle, own, by)) }
+  const seen = new SeenTask(run, (own) => stateFor(rows, handle, own, by))
+  execution.seen = seen
+  return { execution, seen }
 }
 
 /** The message before the one at hand of a row whose actuators may fire early; undefined: the full state has seen it. */

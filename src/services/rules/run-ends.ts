@@ -50,10 +50,11 @@ export class RunEnds {
     try {
       await store(run)
     } catch (error) {
-      if (!isAway(error))
-        return void logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
-      this.#waiting.push(run)
-      throw error
+      if (isAway(error)) {
+        this.#waiting.push(run)
+        throw error
+      }
+      logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
     }
   }
 }
