@@ -9,24 +9,24 @@ const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'fixtures/README.
 
 /** The most banned words in comments and string literals of each room. A ceiling may only fall. */
 const CEILINGS: Readonly<Record<string, number>> = {
-  'src/bench': 24,
+  'src/bench': 0,
   'src/cli': 75,
-  'src/cluster': 7,
+  'src/cluster': 0,
   'src/core/columnar': 228,
   'src/core/engine': 151,
-  'src/core/graph': 1,
+  'src/core/graph': 0,
   'src/core/language': 110,
   'src/core/plug': 0,
   'src/core/rule': 42,
   'src/core/schedule': 0,
-  'src/core/simulate': 1,
+  'src/core/simulate': 0,
   'src/core/task': 50,
-  'src/formats': 68,
+  'src/formats': 0,
   'src/host': 255,
-  'src/jobs': 1,
-  'src/kernel': 1,
+  'src/jobs': 0,
+  'src/kernel': 0,
   'src/log': 12,
-  'src/platform': 4,
+  'src/platform': 0,
   'src/services/alarms': 35,
   'src/services/broker': 95,
   'src/services/converter': 10,
@@ -41,10 +41,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'src/services/webscripts': 14,
   'src/storage': 181,
   'src/testing': 52,
-  plugins: 3,
-  bench: 72,
   '.ci': 1,
-  test: 1439,
 }
 /** The same for pages of which parts are generated from comments of the source. */
 const GENERATED_CEILING = 78

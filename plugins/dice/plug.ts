@@ -8,7 +8,7 @@ export const dice = definePlug({
   version: '1.0.1',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
-  description: 'Throws a die. A run with the same seed gives the same throws.',
+  description: 'Throws a die. A run with the same seed repeats the same throws.',
   category: 'Test',
   parameters: [],
   states: FACES,

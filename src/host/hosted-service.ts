@@ -5,7 +5,7 @@
  * Not in here: what a service stores or whom it calls. `open` receives both, once for each tenant.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Led } from '#kernel'
+import type { Causation } from '#kernel'
 import type { ErrorBody } from './failure.ts'
 import type { TenantDependencies, TenantService } from './wiring/tenant-service.ts'
 
@@ -64,7 +64,7 @@ declare module 'fastify' {
     /** the API key, or the subject of a token */
     user: string
     /** of a request that rules led to: routes whose work wakes rules hand it on */
-    readonly led: Led | undefined
+    readonly led: Causation | undefined
   }
   interface FastifyContextConfig {
     /** it serves what tenants wrote, and so on the origin of webscripts too, where no other route answers */

@@ -34,7 +34,7 @@ export class Places {
     return true
   }
 
-  /** unfinished jobs at the last look */
+  /** Cancels a wait. */
   forget(wake: () => void): void {
     this.#waiting.delete(wake)
   }
@@ -48,6 +48,7 @@ export class Places {
   }
 }
 
+/** Slots of all job types of a host. */
 export class JobPlaces {
   readonly #places = new Map<string, Places>()
 
@@ -74,23 +75,22 @@ export class TypeRunner {
     this.#dependencies = dependencies
   }
 
+  /** unfinished jobs at the last look */
   get open(): number {
     return this.#open
   }
 
-  /** Finishes or returns running jobs. */
   wake(): void {
     if (this.#isStopped) return
     this.#isAsked = true
     this.#looking ??= this.#lookOn()
   }
 
-  /** Resolves when nothing runs or can be taken. */
   cancelled(id: string): void {
     this.#running.get(id)?.held.lose()
   }
 
-  /** lets the response to the request go first */
+  /** Finishes or returns running jobs. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#dependencies.places.forget(this.#wake)
@@ -99,7 +99,7 @@ export class TypeRunner {
     await this.idle()
   }
 
-  /** synchronous with the last check of the loop, so that no wake is lost */
+  /** Resolves when nothing runs or can be taken. */
   async idle(): Promise<void> {
     for (let busy: readonly Promise<void>[]; (busy = this.#busy()).length > 0;) await Promise.all(busy)
   }
@@ -110,7 +110,7 @@ export class TypeRunner {
   }
 
   async #lookOn(): Promise<void> {
-    // a job with a lost lease may still be with its handler here
+    // lets the response to the request go first
     await this.#dependencies.timers.breathe()
     try {
       while (this.#isAsked && !this.#isStopped) {
@@ -125,7 +125,7 @@ export class TypeRunner {
       )
       this.#wakeIn(AGAIN_MS)
     } finally {
-      // concurrently: the store batches their commits
+      // synchronous with the last check of the loop, so that no wake is lost
       this.#looking = undefined
     }
   }
@@ -150,11 +150,11 @@ export class TypeRunner {
     const { type, isSerial = false } = handler
     while (!this.#isStopped) {
       const found = await documents.ready(type, isSerial ? 1 : PAGE)
-      // Reserves slots for the first ready jobs and returns these.
+      // a job with a lost lease may still be with its handler here
       const ready = found.filter(({ id }) => !this.#running.has(id))
       if (ready.length === 0) return
       const placed = this.#placed(ready)
-      // `next`: time of the next look, by the clock of the store.
+      // concurrently: the store batches their commits
       const taking = placed.map((one) => documents.take(one, leaseFrom(ms, session), isSerial))
       const taken = await Promise.allSettled(taking)
       for (const one of taken) {
@@ -169,7 +169,7 @@ export class TypeRunner {
     }
   }
 
-  /** on a conflict another host made the same change */
+  /** Reserves slots for the first ready jobs and returns these. */
   #placed(ready: readonly Stored<Job>[]): readonly Stored<Job>[] {
     const { places } = this.#dependencies
     const placed: Stored<Job>[] = []
@@ -180,10 +180,7 @@ export class TypeRunner {
     return placed
   }
 
-  /**
-   * True after the clock of the store was set back: the remaining lease or retry delay exceeds its maximum. Twice as
-   * long, since a renewal may be newer than the time read.
-   */
+  /** `next`: time of the next look, by the clock of the store. */
   async #lookAtTimed(time: StoreTime): Promise<{ readonly isChanged: boolean; readonly next: number | undefined }> {
     const { handler, queue } = this.#dependencies
     const { documents } = queue
@@ -205,15 +202,15 @@ export class TypeRunner {
         state === 'delayed'
           ? ({ kind: 'promote' } as const)
           : ({ kind: 'stall', ...documents.ending(one.value) } as const)
-      // whoever came first did the same
+      // on a conflict another host made the same change
       if (await documents.changeUnlessChanged(one, change)) isChanged = true
     }
     return { isChanged, next }
   }
 
   /**
-   * Neither a lease nor the pause before another attempt is that long: the clock of the store was set back. Twice as long,
-   * since it may have been renewed after the time was asked for.
+   * True after the clock of the store was set back: the remaining lease or retry delay exceeds its maximum. Twice as
+   * long, since a renewal may be newer than the time read.
    */
   #waitsTooLong({ state, attemptsStarted, dueTime = 0, lease }: Job, { ms }: StoreTime): boolean {
     if (lease !== undefined) return lease.until - ms > 2 * LEASE_MS

@@ -1,5 +1,5 @@
 /** Causation of a request that rules caused, such as one from a webscript that a rule called. */
-export interface Led {
+export interface Causation {
   readonly hops: number
   /** id of the message or event that began the chain */
   readonly root?: string

@@ -7,7 +7,7 @@ const SHORT = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/i
 const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
 const DIGITS = String.raw`\d+(?:[.,]\d+)?`
-/** What `durationMs` reads, but negative ones, as a pattern of JSON Schema. A longer text than 100 may be none all the same. */
+/** JSON Schema pattern of the non-negative durations that `durationMs` accepts. Texts above 100 characters may still be invalid. */
 export const DURATION_PATTERN =
   String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:[Mm][Ss]|[SsMmHhDdWw])|\+?[Pp](?=.)` +
   `(?:${DIGITS}[Ww])?(?:${DIGITS}[Dd])?` +

@@ -4,7 +4,7 @@
  */
 export { AllowList, problemsOfAllowed } from './allow-list.ts'
 export { ByTenant, perTenant } from './by-tenant.ts'
-export type { Caller, Led } from './caller.ts'
+export type { Caller, Causation } from './caller.ts'
 export type { CancelSignal } from './cancel-signal.ts'
 export { CpuAllowance, type CpuRate } from './cpu-allowance.ts'
 export { csvText, withoutFormula } from './csv-text.ts'
@@ -37,6 +37,7 @@ export {
   type Fix,
   Issues,
   issuesText,
+  kindOf,
   makeIssue,
   movedTo,
   refuse,
@@ -71,11 +72,11 @@ export type { Page } from './page.ts'
 export { at, stepsOf } from './pointer.ts'
 export { nextSeed, randomOf, seedOf } from './random.ts'
 export { redactedDeep, redacting } from './redact.ts'
-export { RenewableTimer } from './renewable-timer.ts'
+export { Deadline } from './deadline.ts'
 export { type Ended, ReorderBuffer } from './reorder-buffer.ts'
 export { RepeatableWork } from './repeatable-work.ts'
 export { countKeys, repeatedKeysOf } from './repeated-keys.ts'
-export { SparingLog } from './sparing-log.ts'
+export { RateLimitedLogger } from './rate-limited-logger.ts'
 export type { StartTimer } from './start-timer.ts'
 export { TransientMap } from './transient-map.ts'
 export { isStoreConflict, retryOnConflict, writtenMeanwhile } from './retry-on-conflict.ts'

@@ -1,12 +1,13 @@
 /** Plain JSON: finite numbers, bounded in depth, without keys that reach a prototype. */
+import { kindOf } from './issues.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
 
-/** Values nested deeper than this are refused, so that every later walk may recurse. */
+/** Depth limit, so that later walks may recurse. */
 const MAX_DEPTH = 100
 
 /**
- * What keeps a value from being plain JSON with harmless keys, as text that completes "it ..."; `undefined` when
- * nothing does. `undefined` inside an object counts as an absent field.
+ * Fault of a value as plain JSON with harmless keys, as text that completes "it ..."; `undefined`: none.
+ * `undefined` inside an object counts as an absent field.
  */
 export function jsonProblem(value: unknown, most = MAX_DEPTH, depth = 0): string | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? undefined : `holds ${value}, which JSON cannot express`
@@ -29,14 +30,10 @@ export function jsonProblem(value: unknown, most = MAX_DEPTH, depth = 0): string
   return undefined
 }
 
-/** JSON text as a value. Throws a plain `Error` with a text for people when it is no JSON, too deep, or has a forbidden key. */
+/** Parses JSON text. Throws a plain `Error` with a readable text when it is malformed, too deep, or has a forbidden key. */
 export function parsePlainJson(text: string): unknown {
   const value: unknown = JSON.parse(text)
   const problem = jsonProblem(value)
   if (problem !== undefined) throw new Error(`it ${problem}`)
   return value
-}
-
-function kindOf(value: unknown): string {
-  return typeof value === 'object' ? 'an object of a class' : typeof value
 }

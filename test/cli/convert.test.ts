@@ -35,7 +35,7 @@ describe('convert', () => {
   it('tells the place in the text when that is no JSON', async () => {
     const { code, stderr } = await convert('{"metrics":[\n  {"resource":"a","t":1},\n]}')
     expect(code).toBe(1)
-    expect(stderr).toContain('line 2, column 25 of the rendered text: there is a comma before the closing ]')
+    expect(stderr).toContain('line 2, column 25 of the rendered text: unexpected comma before the closing ]')
   })
 
   it('warns of texts that should be numbers', async () => {

@@ -71,11 +71,11 @@ it.each<[Words, string | RegExp]>([
 
   ['simulate rule.json --messages none.csv --resource r', 'none.csv: cannot be read: there is no such file\n'],
   ['simulate rule.json --messages . --resource r', '.: is a folder; name a file in it\n'],
-  ['simulate rule.json --messages m.csv', 'm.csv:2: the message names no resource; add --resource R'],
+  ['simulate rule.json --messages m.csv', 'm.csv:2: the resource of the message is missing; add --resource R'],
   ['simulate rule.json --messages named.csv', '(--resource R names the resource of the task'],
   [
     `${back} --down 1970-01-01T00:00:30..1970-01-01T00:02:00`,
-    'the downtime is not within the run; give one that begins',
+    'the downtime is not within the run; use one that begins',
   ],
   [`${one} --from 2030-01-01`, '--from lies after the last message of m.csv'],
   [`${one} --until 1960-01-01`, '--until lies before the first message of m.csv'],
@@ -114,7 +114,7 @@ error: --order: "up" is not an order; write time, file or lived\n`,
   ],
   [
     'sweep wrong.json --set a.b=1 --messages bad.csv --resource r',
-    /ERROR {3}wrong\.json: \/sensors[^]*bad\.csv:2: "soon" is not a time[^]*nothing was run\n$/,
+    /ERROR {3}wrong\.json: \/sensors[^]*bad\.csv:2: "soon" is not a valid time[^]*nothing was run\n$/,
   ],
 
   [

@@ -28,7 +28,7 @@ describe('reflexarc', () => {
   it('shows a stack only when it is asked to debug', async () => {
     const args = ['simulate', 'rule.json', '--until', 'soon']
     const quiet = await cli(args)
-    expect(quiet.stderr).toMatch(/^error: --until: "soon" is not a time; [^\n]+\n$/)
+    expect(quiet.stderr).toMatch(/^error: --until: "soon" is not a valid time; [^\n]+\n$/)
     for (const loud of [await cli([...args, '--debug']), await cli(args, { env: { REFLEXARC_DEBUG: '1' } })]) {
       expect(loud.code).toBe(1)
       expect(loud.stderr).toContain('\n    at ')

@@ -71,7 +71,7 @@ describe('getObject', () => {
     await expect(read(holding('{'))).rejects.toThrow('reports/a.json is not valid JSON; set as to text')
     const large = new AppError('TOO_LARGE', 'it has 5 bytes')
     await expect(read({ ...holding(''), get: () => Promise.reject(large) })).rejects.toThrow('it has 5 bytes')
-    await expect(read(undefined)).rejects.toThrow(/has no objects/)
+    await expect(read(undefined)).rejects.toThrow(/the service objects is missing/)
   })
 
   it('asks for so many bytes, of the bucket that is named', async () => {
@@ -106,7 +106,7 @@ describe('putObject', () => {
     )
     expect(await runPlugLater(plugOf('sensor'), { properties: { path: 'a', content: 'b' } })).toMatchObject({
       state: 'Error',
-      rawData: { error: expect.stringContaining('has no objects') as unknown },
+      rawData: { error: expect.stringContaining('the service objects is missing') as unknown },
     })
   })
 })

@@ -14,7 +14,7 @@ export interface HostRecord {
   /** epoch ms by the clock of the store: last heartbeat */
   readonly seen: number
   readonly joined: number
-  /** gives its slots away and takes none */
+  /** draining: releases its slots and takes none */
   readonly isDraining: boolean
 }
 

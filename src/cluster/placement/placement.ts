@@ -1,6 +1,6 @@
 /**
  * Placement of tenants on the hosts of a cluster. Every host polls the store: it writes its heartbeat, takes slots
- * whose owner is gone, and gives away those that another should own. Hosts decide independently: the slot table changes
+ * whose owner is gone, and releases slots that another should own. Hosts decide independently: the slot table changes
  * by optimistic locking, and fences of tenants decide whether an owner may still write (storage/fence-store.ts). A
  * wrong guess about liveness therefore only costs time.
  *
@@ -30,7 +30,7 @@ export type Place =
   | { readonly kind: 'here'; readonly term: number }
   | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string; readonly mqtt?: number | undefined }
   /** its owner is gone, or is releasing it */
-  | { readonly kind: 'nobody'; readonly term: number }
+  | { readonly kind: 'unowned'; readonly term: number }
 
 export interface PlacementOptions {
   /** shared by all hosts */
@@ -87,9 +87,11 @@ export class Placement {
     const { id, elapsed } = this.#options
     if (owner !== id) {
       const host = this.#hosts.get(owner)
-      return host === undefined ? { kind: 'nobody', term } : { kind: 'elsewhere', term, url: host.url, mqtt: host.mqtt }
+      return host === undefined
+        ? { kind: 'unowned', term }
+        : { kind: 'elsewhere', term, url: host.url, mqtt: host.mqtt }
     }
-    if (this.#releasing.has(slot) || elapsed() - this.#lookedAt > TTL_MS) return { kind: 'nobody', term }
+    if (this.#releasing.has(slot) || elapsed() - this.#lookedAt > TTL_MS) return { kind: 'unowned', term }
     return { kind: 'here', term }
   }
 
@@ -131,7 +133,7 @@ export class Placement {
     return looking
   }
 
-  /** From the next look on, gives slots away to live hosts and takes none. */
+  /** From the next look on, releases slots to live hosts and takes none. */
   drain(): void {
     this.#isDraining = true
   }

@@ -114,7 +114,7 @@ function highestOf(
   return highest
 }
 
-/** Adds reads to the order one by one as declared, skipping those that would close a cycle. */
+/** Adds reads to the order one by one as declared, skipping reads that would close a cycle. */
 function addReads(before: number[][], reads: readonly (readonly number[])[]): void {
   reads.forEach((list, reader) => {
     for (const read of list) if (!standsBehind(before, read, reader)) before[reader]?.push(read)

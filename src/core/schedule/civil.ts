@@ -1,5 +1,5 @@
 /**
- * Calendar arithmetic. Days count from 1970-01-01; months and days of the month from 1; weekdays from 0 = Sunday. A
+ * Calendar arithmetic without a library. Days count from 1970-01-01; months and days of the month from 1; weekdays from 0 = Sunday. A
  * date library takes microseconds where this takes nanoseconds.
  */
 export const SECOND_MS = 1000

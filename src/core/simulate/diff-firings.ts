@@ -93,7 +93,7 @@ export class FiringMatcher {
     }
   }
 
-  /** Matches firings before `now`, and settles those that no later one can match. */
+  /** Matches firings before `now`, and settles firings that no later one can match. */
   settle(now: number): void {
     for (const [node, destination] of this.#byNode) {
       if (destination.old.length + destination.new.length > 0) this.#match(node, destination, now)

@@ -113,7 +113,7 @@ export class ClusterHost {
     const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges, countOf, timers } = options
     this.#options = options
     this.#hops = new Hops(secret, now)
-    const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'nobody', term: 0 }
+    const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'unowned', term: 0 }
     this.tenants = new OpenTenants<TenantServices>({
       tenants,
       place,

@@ -184,7 +184,7 @@ export class RequestRouting {
     const slot = slotOf(tenant)
     // whoever handed it on may have taken it for another's: a webscript has an id before its tenant is known everywhere
     const term = marked.slot === slot ? marked.term : 0
-    if (place.kind === 'nobody' || place.term < term) {
+    if (place.kind === 'unowned' || place.term < term) {
       // soon it is somebody's, or this host hears that it is its own
       if (!this.#waits(one)) done(notAnywhere(tenant))
     } else if (place.kind === 'here') {

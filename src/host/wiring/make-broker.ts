@@ -1,6 +1,6 @@
 /** Makes the broker of a host. */
 import { engineIntake } from './engine-intake.ts'
-import { SparingLog } from '#kernel'
+import { RateLimitedLogger } from '#kernel'
 import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/broker'
 import { machineTimers } from '#platform'
 import { mqttListener } from './mqtt.ts'
@@ -20,7 +20,7 @@ const NUMBERS_PER_MS = 100
 /** The broker over storage; tasks and resources as far as they are served too. */
 export const makeBroker: MakeService = (dependencies) => {
   const { figures, config, now, logger, storeMark, tenants } = dependencies
-  const oddities = new SparingLog({
+  const oddities = new RateLimitedLogger({
     write: (message, details) => logger.warn(message, details),
     after: machineTimers.later,
   })
@@ -63,7 +63,7 @@ export const makeBroker: MakeService = (dependencies) => {
         // a tenant may leave this host and come back
         ...(config.cluster && { toldUpTo: () => now() * NUMBERS_PER_MS }),
         bounds: config.times,
-        odd: (what, about, details) => oddities.tell(what, about, details),
+        odd: (what, about, details) => oddities.log(what, about, details),
         report: (what) => logger.warn(what),
       })
       return { provides: { broker }, life: broker }

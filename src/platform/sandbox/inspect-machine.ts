@@ -66,7 +66,7 @@ export function nextUser(): number | undefined {
 
 /** users of one host: far more than its concurrent processes */
 const USERS = 10_000
-/** above the ids that systems and containers assign, below those that old tools read as negative */
+/** above the ids that systems and containers assign, below ids that old tools read as negative */
 const [FIRST_RANGE, END_OF_RANGES] = [190_000, 214_748]
 const firstUser = USERS * randomInt(FIRST_RANGE, END_OF_RANGES)
 let last = 0

@@ -2,7 +2,7 @@
  * Command lines of programs. A confined program runs in its own namespaces: no network, no other processes, and
  * read-only access to its interpreter, the system libraries and given files. It has no environment and no capabilities,
  * and the system limits memory, processes and files. In Python, where native calls are possible, the kernel rejects
- * those that lead out, and those that take unaccounted memory. A trusted program has the limits and Node's permissions,
+ * calls that lead out or take unaccounted memory. A trusted program has the limits and Node's permissions,
  * and the rest of the machine is open to it.
  */
 import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'

@@ -156,7 +156,6 @@ export class ProcessPool {
     await Promise.all(keys.map((key) => this.release(key, 'the host shuts down')))
   }
 
-  /** Waits for `memberNow`. */
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stopSweep?.()
@@ -164,7 +163,7 @@ export class ProcessPool {
     await Promise.all([...this.#members].map((member) => this.#letGo(member, 'the host shuts down')))
   }
 
-  /** Returns a process with room, and counts the call. */
+  /** Waits for `memberNow`. */
   async #member(program: Program, signal: CancelSignal | undefined): Promise<Member> {
     const until = this.#options.clock() + WAIT_MS
     for (;;) {
@@ -174,7 +173,7 @@ export class ProcessPool {
     }
   }
 
-  /** Each owner may have half of the processes, so that none blocks the others. */
+  /** Returns a process with room, and counts the call. */
   #memberNow(program: Program, signal: CancelSignal | undefined): Member | undefined {
     requireWanted(signal)
     const member = this.#withRoom(program)
@@ -218,7 +217,7 @@ export class ProcessPool {
     return group
   }
 
-  /** Counts the CPU time of an ended process once. */
+  /** Each owner may have half of the processes, so that none blocks the others. */
   #hasShare(owner: string): boolean {
     const most = Math.max(1, Math.ceil(this.#options.processes / 2))
     let count = 0
@@ -302,7 +301,7 @@ export class ProcessPool {
     this.#wakeAll()
   }
 
-  /** Ends the process that was idle for longest; false when all are busy. */
+  /** Counts the CPU time of an ended process once. */
   #spend(member: Member): void {
     if (member.isSpent) return
     member.isSpent = true
@@ -312,7 +311,7 @@ export class ProcessPool {
     this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + cpuMs)
   }
 
-  /** its slot is free at once: it is killed and takes no calls */
+  /** Ends the process that was idle for longest; false when all are busy. */
   #evictIdle(): boolean {
     let oldest: Member | undefined
     for (const member of this.#members) {
@@ -321,7 +320,7 @@ export class ProcessPool {
     }
     if (oldest === undefined) return false
     void this.#letGo(oldest, 'other programs needed its slot')
-    // A starting process may have any number of calls.
+    // its slot is free at once: it is killed and takes no calls
     this.#members.delete(oldest)
     return true
   }
@@ -380,7 +379,7 @@ function leastBusy({ members }: Group): Member | undefined {
   return best
 }
 
-/** Rejects a call that was cancelled while it waited. */
+/** A starting process may have any number of calls. */
 function isBusy({ calls, process }: Member): boolean {
   return calls >= BUSY_CALLS && (!process.isReady || process.waitingMs >= BUSY_MS)
 }
@@ -391,7 +390,7 @@ function openOf({ members }: Group): number {
   return count
 }
 
-/** Whoever gave up while the call waited wants no answer. */
+/** Rejects a call that was cancelled while it waited. */
 function requireWanted(signal: CancelSignal | undefined): void {
   if (signal?.aborted !== true) return
   throw new AppError('PLUG_FAILED', 'the caller cancelled the call', { cause: 'ended' satisfies CallFailure })

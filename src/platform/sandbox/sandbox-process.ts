@@ -17,7 +17,7 @@ import {
   isPlainObject,
   messageOf,
   redacting,
-  RenewableTimer,
+  Deadline,
   type StartTimer,
   TransientMap,
 } from '#kernel'
@@ -48,7 +48,7 @@ export interface CallOptions {
   /** notifies the program; its answer is still awaited */
   readonly signal?: CancelSignal | undefined
   /** for extending the time limit on progress */
-  readonly timer?: RenewableTimer | undefined
+  readonly timer?: Deadline | undefined
 }
 
 /** Kind of a failed call, as the `cause` of its error. */
@@ -159,7 +159,7 @@ export class SandboxProcess {
   call(
     method: string,
     params: unknown,
-    { timeMs, signal, timer = new RenewableTimer() }: CallOptions = {},
+    { timeMs, signal, timer = new Deadline() }: CallOptions = {},
   ): Promise<unknown> {
     const { limits, later, clock } = this.#options
     if (this.#why !== undefined) return Promise.reject(failed(this.#why))

@@ -9,7 +9,7 @@
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `CLOSED`.
  */
 import type { Job, JobState, Progress } from '#jobs'
-import type { Caller, CancelSignal, Json, RenewableTimer } from '#kernel'
+import type { Caller, CancelSignal, Json, Deadline } from '#kernel'
 import type { Write } from '#storage'
 import type {
   AssetsOptions,
@@ -93,7 +93,7 @@ export interface InternalFunctions extends FunctionsService {
 export interface CallOptions {
   readonly signal?: CancelSignal
   /** for whoever gives the call more time as it gets on */
-  readonly timer?: RenewableTimer
+  readonly timer?: Deadline
   /** told when no process was there and one is started */
   readonly onStart?: () => void
 }

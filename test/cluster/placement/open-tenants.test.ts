@@ -77,7 +77,7 @@ describe('what is open of tenants', () => {
     const place: { now: Place } = { now: { kind: 'here', term: 1 } }
     const { tenants, closed } = tenantsAt(place)
     const one = await tenants.opened('acme')
-    place.now = { kind: 'nobody', term: 1 }
+    place.now = { kind: 'unowned', term: 1 }
     const releasing = tenants.release(slotOf('acme'))
     expect([tenants.get('acme'), tenants.current('acme')]).toEqual([undefined, one])
     await releasing

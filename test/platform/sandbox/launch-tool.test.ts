@@ -133,7 +133,7 @@ Promise.all(places.map(say)).then((told) => {
       environment: { PATH: bin },
     })
     for (const tool of ['npm', 'pip'] as const) {
-      expect(without({ tool, args: [], folder, home, readable: [] })).toMatch(/^is not run on this host/)
+      expect(without({ tool, args: [], folder, home, readable: [] })).toMatch(/^is disabled on this host/)
     }
   })
 })

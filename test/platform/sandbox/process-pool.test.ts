@@ -186,7 +186,7 @@ describe('a program', () => {
     await pool.call(program, 'work', {})
     pass(200)
     await expect(pool.call(program, 'echo', 1)).rejects.toThrow(
-      /limit of 0\.01 s of CPU time in a second; it is called/,
+      /limit of 0\.01 s of CPU time in a second; retry in/,
     )
     expect(await pool.call(programOf('q'), 'echo', 2)).toBe(2)
     pass(60_000)
@@ -308,7 +308,7 @@ describe('the pool', () => {
     await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
     await until(() => pool.state('p').processes === 0)
     expect(pool.state('p')).toMatchObject({ crashes: 1, startsIn: 100, lastEnd: 'it ended with code 7' })
-    await expect(pool.call(program, 'echo', 1)).rejects.toThrow('it ended once, because it ended with code 7; it is')
+    await expect(pool.call(program, 'echo', 1)).rejects.toThrow('it ended once, because it ended with code 7; retry in')
     pass(100)
     await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
     await until(() => pool.state('p').processes === 0)

@@ -10,7 +10,7 @@
  * - a delivery came to its end: it is listed for as long as its task is, whatever becomes of the run that made it
  */
 import { Subscription, type SchedulerLike } from 'rxjs'
-import { AppError, isAway, type Logger, messageOf, SparingLog, Yielder } from '#kernel'
+import { AppError, isAway, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'
 import { type LogPruner, type Mark, MARK_ID, MARKS } from '#log'
 import { machineTimers } from '#platform'
 import type { Store, Write } from '#storage'
@@ -87,9 +87,9 @@ export class Checkpoints {
   /** why, by task */
   readonly unstored = new Map<string, string>()
   /** a round is tried four times a second in an outage */
-  readonly #log: SparingLog
+  readonly #log: RateLimitedLogger
   /** an actuator may fail with each message */
-  readonly #failed: SparingLog
+  readonly #failed: RateLimitedLogger
   readonly #logTimers = new Subscription()
 
   constructor(dependencies: CheckpointDependencies, mark: Mark | undefined) {
@@ -100,8 +100,8 @@ export class Checkpoints {
       this.#logTimers.add(timer)
       return () => timer.unsubscribe()
     }
-    this.#log = new SparingLog({ write: (message, details) => logger?.error(message, details), after })
-    this.#failed = new SparingLog({ write: (message, details) => logger?.warn(message, details), after })
+    this.#log = new RateLimitedLogger({ write: (message, details) => logger?.error(message, details), after })
+    this.#failed = new RateLimitedLogger({ write: (message, details) => logger?.warn(message, details), after })
     this.#mark = mark ?? { position: 0, time: 0, later: [] }
     dependencies.pruner.tasks = (atRest) => this.#noLongerNeeded(atRest)
   }
@@ -168,7 +168,7 @@ export class Checkpoints {
       .then(
         () => heard(false),
         (error: unknown) => {
-          this.#log.tell(`states of tasks were not stored: ${messageOf(error)}`, '', {})
+          this.#log.log(`states of tasks were not stored: ${messageOf(error)}`, '', {})
           if (isAway(error)) heard(true)
         },
       )
@@ -258,7 +258,7 @@ export class Checkpoints {
     this.#prunedAt = now
     await pruner
       .prune(false)
-      .catch((error: unknown) => this.#log.tell(`the log was not pruned: ${messageOf(error)}`, '', {}))
+      .catch((error: unknown) => this.#log.log(`the log was not pruned: ${messageOf(error)}`, '', {}))
   }
 
   /** Where all that was applied is in stored states, the mark alone is behind. */
@@ -348,7 +348,7 @@ export class Checkpoints {
   #stored(slice: Slice): void {
     for (const { task, node, plug, attempts, status, error } of slice.stored()) {
       if (status !== 'dead') continue
-      this.#failed.tell('a delivery failed', `${task}/${node}`, { task, node, plug, attempts, reason: error })
+      this.#failed.log('a delivery failed', `${task}/${node}`, { task, node, plug, attempts, reason: error })
     }
     for (const { id, parts, oldest } of slice.states) {
       if (parts > 0) this.#cut.set(id, parts)

@@ -7,23 +7,23 @@ const MAX_KINDS = 1_000
 
 type Details = Readonly<Record<string, unknown>>
 
-export interface SparingLogOptions {
+export interface RateLimitedLoggerOptions {
   write(message: string, details: Details): void
   /** Runs `work` after ms; returns a function that cancels it. */
   after(ms: number, work: () => void): () => void
 }
 
-export class SparingLog {
-  readonly #options: SparingLogOptions
+export class RateLimitedLogger {
+  readonly #options: RateLimitedLoggerOptions
   /** by kind: repeats since the last line, and the details of the last one */
   readonly #windows = new Map<string, { count: number; details: Details }>()
 
-  constructor(options: SparingLogOptions) {
+  constructor(options: RateLimitedLoggerOptions) {
     this.#options = options
   }
 
   /** Lines with the same message and `about` are of one kind. */
-  tell(message: string, about: string, details: Details): void {
+  log(message: string, about: string, details: Details): void {
     const kind = this.#windows.size < MAX_KINDS ? `${message}\n${about}` : message
     const window = this.#windows.get(kind)
     if (window !== undefined) {

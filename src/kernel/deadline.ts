@@ -1,7 +1,7 @@
 /** Deadline that its executor begins and that progress extends. */
 import type { StartTimer } from './start-timer.ts'
 
-export class RenewableTimer {
+export class Deadline {
   #begin: (() => () => void) | undefined
   #callOff: (() => void) | undefined
 
