@@ -10,7 +10,7 @@ const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'fixtures/README.
 /** The most banned words in comments and string literals of each room. A ceiling may only fall. */
 const CEILINGS: Readonly<Record<string, number>> = {
   'src/bench': 0,
-  'src/cli': 76,
+  'src/cli': 75,
   'src/cluster': 0,
   'src/core/columnar': 228,
   'src/core/engine': 151,
@@ -22,31 +22,32 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'src/core/simulate': 0,
   'src/core/task': 50,
   'src/formats': 0,
-  'src/host': 257,
+  'src/host': 255,
   'src/jobs': 0,
   'src/kernel': 0,
+  'src/log': 12,
   'src/platform': 0,
-  'src/services/alarms': 37,
-  'src/services/broker': 97,
+  'src/services/alarms': 35,
+  'src/services/broker': 95,
   'src/services/converter': 10,
-  'src/services/functions': 81,
+  'src/services/functions': 80,
   'src/services/models': 44,
   'src/services/objects': 99,
   'src/services/queries': 18,
   'src/services/resources': 53,
-  'src/services/rules': 136,
+  'src/services/rules': 130,
   'src/services/shared': 16,
   'src/services/vault': 3,
   'src/services/webscripts': 14,
-  'src/storage': 187,
+  'src/storage': 181,
   'src/testing': 52,
   plugins: 2,
   bench: 20,
   '.ci': 1,
-  test: 1451,
+  test: 1450,
 }
 /** The same for pages of which parts are generated from comments of the source. */
-const GENERATED_CEILING = 155
+const GENERATED_CEILING = 138
 
 function total(counts: readonly ReadonlyMap<string, number>[]): number {
   return counts.flatMap((one) => [...one.values()]).reduce((sum, count) => sum + count, 0)

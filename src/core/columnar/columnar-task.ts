@@ -178,17 +178,14 @@ export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
     return run
   }
 
-  seenBy(execution: Execution): TaskRun | undefined {
-    return this.#task.caller.seenBy(execution)
-  }
-
-  begin({ execution, seen }: RowEffect): OpenView {
-    const run = this.#run
-    this.#task.caller.see(execution, seen)
+  begin({ execution }: RowEffect): void {
     execution.phase = 'called'
     execution.calls = 1
-    run.state.inFlight.add(execution)
-    return new CallContext(seen, execution, this.#task.caller, NOTHING_FETCHED, run)
+    this.state.inFlight.add(execution)
+  }
+
+  viewOf({ execution, seen }: RowEffect): OpenView {
+    return new CallContext(seen, execution, this.#task.caller, NOTHING_FETCHED, this.#run)
   }
 
   ended(execution: Execution): void {

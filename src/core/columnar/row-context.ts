@@ -13,9 +13,9 @@ import type { Downtime } from '../plug/downtime.ts'
 import { messageNumber, messageText } from '../plug/message-values.ts'
 import type { NodeData, NumberOptions, PlugContext, PlugLog } from '../plug/plug.ts'
 import type { Message } from '../task/origin.ts'
-import type { Stream } from '../task/state.ts'
+import type { Execution, Stream } from '../task/state.ts'
 import type { RowEffect } from './seen-task.ts'
-import type { Opened, OpenView, RowHandle, Batch } from './row-handle.ts'
+import type { BatchTask, Opened, OpenView, RowHandle, Batch } from './row-handle.ts'
 
 export interface ContextOwner {
   readonly globalSettings: Readonly<Record<string, unknown>>
@@ -28,8 +28,24 @@ export interface ContextOwner {
 }
 
 /** A call that is in flight in the full state while its row takes further messages. */
-export interface Begun extends Opened {
+export class Begun implements Opened {
   readonly effect: RowEffect
+  readonly #task: Pick<BatchTask, 'viewOf'>
+  #view: OpenView | undefined
+
+  constructor(effect: RowEffect, task: Pick<BatchTask, 'viewOf'>) {
+    this.effect = effect
+    this.#task = task
+  }
+
+  get execution(): Execution {
+    return this.effect.execution
+  }
+
+  /** Made for a plug that asks. */
+  get view(): OpenView {
+    return (this.#view ??= this.#task.viewOf(this.effect))
+  }
 }
 
 /** A sensor with late readings is not in a row. */

@@ -129,7 +129,9 @@ export function effectOf(
   const previous = following.isEarly ? previousOf(rows, handle) : undefined
   const by = { message, era, before, after, rawData: rows.rawData[row] ?? [], earlier, previous, answers }
   const run = task.timed(time, rows.clockOf(row, time))
-  return { execution, seen: new SeenTask(run, (own) => stateFor(rows, handle, own, by)) }
+  const seen = new SeenTask(run, (own) => stateFor(rows, handle, own, by))
+  execution.seen = seen
+  return { execution, seen }
 }
 
 /** The message before the one at hand of a row whose actuators may fire early; undefined: the full state has seen it. */

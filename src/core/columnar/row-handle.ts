@@ -64,10 +64,10 @@ export interface BatchTask {
   over(node: GraphNode, message: Message, time: number): Opened
   /** The full state with the time of a message that the row takes, epoch ms. `at`: the clock's. */
   timed(now: number, at: number): TaskRun
-  /** What a call in flight sees of its task; undefined: the task as it is. */
-  seenBy(execution: Execution): TaskRun | undefined
-  /** A plug's view of a call that acts and has begun in the row: it is in flight from then on. */
-  begin(effect: RowEffect): OpenView
+  /** A call that acts has begun in the row: it is in flight from then on. */
+  begin(effect: RowEffect): void
+  /** A plug's view of it. */
+  viewOf(effect: RowEffect): OpenView
   /** The call is over, and the row has what it gave. */
   ended(execution: Execution): void
   /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */

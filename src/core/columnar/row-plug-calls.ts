@@ -8,7 +8,7 @@ import type { Message } from '../task/origin.ts'
 import type { Execution } from '../task/state.ts'
 import type { Opened, RowHandle, Batch } from './row-handle.ts'
 import type { RowEffect } from './seen-task.ts'
-import { RowContext, type ContextOwner } from './row-context.ts'
+import { Begun, RowContext, type ContextOwner } from './row-context.ts'
 
 const ALL_DONE = Number.POSITIVE_INFINITY
 
@@ -115,9 +115,8 @@ export class RowPlugCalls implements ContextOwner {
     const handle = context.handle()
     const effect = handle.batch.beginEffect(context.row, context.nodeAt, context.triggerAt)
     if (effect === undefined) return this.open(context)
-    const begun = { effect, execution: effect.execution, view: handle.task.begin(effect) }
-    context.begun = begun
-    return begun
+    handle.task.begin(effect)
+    return (context.begun = new Begun(effect, handle.task))
   }
 
   /** The call of an actuator is over within its row. */

@@ -471,7 +471,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     // How far the clock is ahead of stamped messages is known to the full state alone.
     if (mayFail || this.isStamped) {
       this.synchronize(handle)
-      makeSeen(task)
+      makeSeen(task.state)
     }
   }
 

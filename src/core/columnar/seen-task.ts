@@ -50,25 +50,19 @@ export interface RowEffect {
   readonly seen: SeenTask
 }
 
-/** A task whose calls may be in flight. */
-interface Acting {
-  readonly state: TaskState
-  seenBy(execution: Execution): TaskRun | undefined
-}
-
 /** Before the full state moves. */
-export function makeSeen(task: Acting): void {
-  for (const execution of task.state.open) {
-    const seen = task.seenBy(execution)
-    if (seen instanceof SeenTask) seen.make()
-  }
+export function makeSeen({ open }: Pick<TaskState, 'open'>): void {
+  for (const { seen } of open) if (seen instanceof SeenTask) seen.make()
 }
 
 /** Does something with a full state that moves, and leaves what is in flight there as it is. `acts`: as that of a handle. */
-export function besideEffects<T>({ task, acts }: { readonly task: Acting; readonly acts: boolean }, move: () => T): T {
+export function besideEffects<T>(
+  { task, acts }: { readonly task: { readonly state: TaskState }; readonly acts: boolean },
+  move: () => T,
+): T {
   const { state } = task
   if (!acts && state.inFlight.size === 0) return move()
-  makeSeen(task)
+  makeSeen(state)
   const ready = [...state.ready]
   state.ready.clear()
   const kept = acts ? state.actuators.map(({ answer, error }) => ({ answer, error })) : []

@@ -92,8 +92,6 @@ export interface TaskExecutor {
 }
 
 export interface ExecutedCaller extends Caller {
-  /** What a call that acts sees of its task. */
-  see(execution: Execution, seen: TaskRun): void
   /** The plug has answered. */
   ended(execution: Execution): void
 }

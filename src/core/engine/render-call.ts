@@ -66,13 +66,13 @@ function render(run: TaskRun, execution: Execution, caller: Caller, fetched: Fet
   const evaluate = (): Properties => constant ?? compiled.evaluate(context)
   const rendered = items === undefined ? [evaluate()] : items.map((item) => context.forItem(item, evaluate))
   const touches = rendered.flatMap((one) => touchesOf(run, execution, one))
-  return { ok: true, rendered, ...(items && { items }), touches: [...new Set(touches)] }
+  return items === undefined ? { ok: true, rendered, touches } : { ok: true, rendered, items, touches }
 }
 
 /** A sensor that waited between two items of its loop takes its place anew for those that are left. */
 function placed(run: TaskRun, execution: Execution, rendered: readonly Properties[]): Rendered {
   const left = rendered.slice(execution.item)
-  const touches = [...new Set(left.flatMap((one) => touchesOf(run, execution, one)))]
+  const touches = left.flatMap((one) => touchesOf(run, execution, one))
   return { ok: true, rendered, ...(execution.items && { items: execution.items }), touches }
 }
 

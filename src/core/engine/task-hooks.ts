@@ -49,8 +49,6 @@ export class TaskHooks implements Sink, Caller {
   readonly #host: SharedHooks
   /** made with the first call that asks whether it is wanted: most tasks never have one */
   #aborts: Map<Execution, AbortController> | undefined
-  /** what calls that act and go on see of the task */
-  #frozen: WeakMap<Execution, TaskRun> | undefined
   /** types that somebody wants of this very task, as bits */
   types = 0
 
@@ -149,7 +147,7 @@ export class TaskHooks implements Sink, Caller {
   }
 
   seenBy(execution: Execution): TaskRun | undefined {
-    return this.#frozen?.get(execution)
+    return (execution.seen ?? undefined) as TaskRun | undefined
   }
 
   newest(known: number): number {
@@ -164,23 +162,14 @@ export class TaskHooks implements Sink, Caller {
     this.#owner.executor.serve(false)
   }
 
-  /** What a call that acts sees of its task, which fired it elsewhere. */
-  see(execution: Execution, seen: TaskRun): void {
-    this.#frozen ??= new WeakMap()
-    this.#frozen.set(execution, seen)
-  }
-
   frozen(run: TaskRun, execution: Execution): TaskRun {
-    this.#frozen ??= new WeakMap()
-    let seen = this.#frozen.get(execution)
-    if (seen === undefined) this.#frozen.set(execution, (seen = frozenRun(run)))
-    return seen
+    return (execution.seen ??= frozenRun(run)) as TaskRun
   }
 
   /** These go on under another rule. */
   change(model: TaskModel, executions: Iterable<Execution>): void {
     for (const execution of executions) {
-      const seen = this.#frozen?.get(execution)
+      const seen = this.seenBy(execution)
       if (seen !== undefined) rebind(seen, model)
     }
   }

@@ -38,7 +38,7 @@ export class EffectQueues {
 
   /** Gives the execution its place; true when it may begin. `most`: how many may be under way. */
   place(execution: Execution, touches: readonly string[], most: number): boolean {
-    const distinct = [...new Set(touches)]
+    const distinct = touches.length === 1 ? touches : [...new Set(touches)]
     execution.touches = distinct
     let isFirst = this.#size - this.#behind.size < most
     this.#size++

@@ -39,6 +39,7 @@ export function newExecution(
     rendered: null,
     touches: null,
     placedAt: NOT_PLACED,
+    seen: null,
     isInFlight: false,
     earlier: null,
     later: null,

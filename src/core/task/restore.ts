@@ -437,6 +437,7 @@ function restoreExecution(run: TaskRun, saved: SavedExecution, names: Names, ope
     rendered: saved.rendered ?? null,
     touches: null,
     placedAt: saved.placedAt ?? NOT_PLACED,
+    seen: known?.seen ?? null,
     isInFlight: false,
     earlier: null,
     later: null,

@@ -159,6 +159,8 @@ export interface Execution extends Linked<Execution>, Queued<Execution> {
   /** of a sensor: its news when its plug was called, and how many late readings it could see */
   news: readonly string[]
   late: number
+  /** what its calls see of the task, a run of it; null: the task as it is */
+  seen: object | null
   /** its plug is at work, and the engine counts it among its open calls */
   isOpen: boolean
   /** properties of each item, made when it fired; secrets stand in them by name. Null: they are made by the call */
