@@ -17,7 +17,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'src/core/graph': 0,
   'src/core/language': 110,
   'src/core/plug': 0,
-  'src/core/rule': 43,
+  'src/core/rule': 42,
   'src/core/schedule': 0,
   'src/core/simulate': 0,
   'src/core/task': 50,
@@ -41,13 +41,10 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'src/services/webscripts': 14,
   'src/storage': 181,
   'src/testing': 52,
-  plugins: 2,
-  bench: 20,
   '.ci': 1,
-  test: 1450,
 }
 /** The same for pages of which parts are generated from comments of the source. */
-const GENERATED_CEILING = 138
+const GENERATED_CEILING = 78
 
 function total(counts: readonly ReadonlyMap<string, number>[]): number {
   return counts.flatMap((one) => [...one.values()]).reduce((sum, count) => sum + count, 0)

@@ -13,7 +13,12 @@ const PAGES = 1_000
 export function resourcesSample({ count }: { count: number }): Promise<CallsSample> {
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
-    const service = createResourcesService({ tenant: 'bench', storage, now: Date.now, newId: () => randomUUID() })
+    const service = createResourcesService({
+      tenant: 'bench',
+      store: storage.tenant('bench'),
+      now: Date.now,
+      newId: () => randomUUID(),
+    })
     await service.start()
     const api = service.as({ tenant: 'bench', user: 'bench' })
     for (let n = 0; n < TYPES; n++) await api.types.create(typeOf(n))

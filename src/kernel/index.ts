@@ -37,6 +37,7 @@ export {
   type Fix,
   Issues,
   issuesText,
+  kindOf,
   makeIssue,
   movedTo,
   refuse,

@@ -1,5 +1,6 @@
 /** Collects the problems of a request, and reports all of them in one error. */
 import { AppError, type Issue, type PatchOperation } from './errors.ts'
+import { isPlainObject } from './json.ts'
 import { at, stepsOf } from './pointer.ts'
 
 const MAX_TOLD = 20
@@ -108,8 +109,36 @@ export function refusedBy(read: () => unknown): readonly Issue[] {
 
 /** Formats a value for a message: JSON, truncated. */
 export function shown(value: unknown): string {
-  // JSON.stringify rejects the bigints of payloads
-  const text =
-    JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)) ?? 'nothing'
+  const text = shownWhole(value)
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text
+}
+
+function shownWhole(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'number') return String(value)
+  try {
+    // JSON.stringify rejects the bigints of payloads
+    return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)) ?? 'nothing'
+  } catch {
+    return 'an object that is not JSON'
+  }
+}
+
+/** What a value is, in words: `an array`, `null`, `the text "a"`, `the number 5`. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'an array'
+  switch (typeof value) {
+    case 'string':
+      return `the text ${shown(value)}`
+    case 'number':
+      return `the number ${value}`
+    case 'boolean':
+      return `the value ${value}`
+    case 'object':
+      return isPlainObject(value) ? 'an object' : 'an instance of a class'
+    default:
+      return `a ${typeof value}`
+  }
 }

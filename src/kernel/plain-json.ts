@@ -1,4 +1,5 @@
 /** Plain JSON: finite numbers, bounded in depth, without keys that reach a prototype. */
+import { kindOf } from './issues.ts'
 import { FORBIDDEN_KEYS, isPlainObject } from './json.ts'
 
 /** Depth limit, so that later walks may recurse. */
@@ -35,8 +36,4 @@ export function parsePlainJson(text: string): unknown {
   const problem = jsonProblem(value)
   if (problem !== undefined) throw new Error(`it ${problem}`)
   return value
-}
-
-function kindOf(value: unknown): string {
-  return typeof value === 'object' ? 'an object of a class' : typeof value
 }

@@ -1,6 +1,7 @@
 /** The log of a tenant: what all that comes from outside goes through. */
 export { type Floor, type LogPruner, type Mark, MARK_ID, MARKS } from './log-pruner.ts'
 export {
+  EVENTS,
   isInput,
   isKept,
   type KeptMessage,

@@ -43,8 +43,12 @@ export function messageBody({ messages, text, kept }: NewMessages, about: object
   return new JsonText(`{"k":"data","m":${text}${membersOf(kept)}${membersOf(about)}}`)
 }
 
+/** What is kept of most posts. */
+export const EVENTS: KeptMessage = { s: 'events' }
+
 function membersOf(some: object | undefined): string {
   if (some === undefined) return ''
+  if (some === EVENTS) return ',"s":"events"'
   const text = JSON.stringify(some)
   return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }

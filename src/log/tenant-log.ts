@@ -155,13 +155,17 @@ export class TenantLog {
    */
   add(unit: NewUnit): Promise<Applied> {
     const { entries, writes = NO_WRITES } = unit
-    const moments = entries.flatMap(({ input }) => (input === undefined ? [] : [input.at]))
-    const [at] = moments
+    let at: number | undefined
+    let inputs = 0
+    for (const { input } of entries) {
+      if (input === undefined) continue
+      at ??= input.at
+      inputs += 1
+    }
     if (at !== undefined && this.#size >= MAX_WAITING) {
       return Promise.reject(new AppError('TOO_LARGE', `${MAX_WAITING} inputs wait to be stored; send less at once`))
     }
     return new Promise((resolve, reject) => {
-      const inputs = moments.length
       this.#committing.add({ ...unit, inputs, resolve, reject }, this.#commit(entries, writes))
       if (at === undefined) return
       this.#moments.add(at)

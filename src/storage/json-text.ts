@@ -1,6 +1,5 @@
 /** JSON on its way into a medium, bounded. What it holds was checked at the door that it came in by, and is trusted. */
-import { JsonText, messageOf } from '#kernel'
-import { kindOf } from './check-text.ts'
+import { JsonText, kindOf, messageOf } from '#kernel'
 import { MAX_JSON_BYTES } from './limits.ts'
 import type { Problems } from './problems.ts'
 

@@ -1,7 +1,5 @@
 /** What is removed while something is at work for it stays away: nothing that ends later stores more of it. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Job, JobContext, JobOutcome } from '../../src/jobs/contract.ts'
@@ -22,6 +20,7 @@ import { TEST_SEAL, TestDriver } from '../services/models/test-driver.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { deferred } from '../support/deferred.ts'
 import { until } from '../support/until.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 /** Types of jobs, and which test or rule of theirs says that what was removed stays away. */
 const JOBS: Readonly<Record<string, string>> = {
@@ -63,7 +62,15 @@ const newId = (): string => `id${ids++}`
 
 function serviceOf(storage: Storage, registry: () => InternalFunctions | undefined = () => undefined) {
   const loaded = new LoadedModels([new TestDriver()])
-  const service = createModelsService({ storage, loaded, now: () => 1_000, newId, seal: TEST_SEAL, registry })
+  const service = createModelsService({
+    tenant: 'acme',
+    store: storage.tenant('acme'),
+    loaded,
+    now: () => 1_000,
+    newId,
+    seal: TEST_SEAL,
+    registry,
+  })
   return { service, loaded, api: service.as(CALLER) }
 }
 
@@ -75,8 +82,7 @@ async function models() {
     reached.resolve()
     return held.promise
   })
-  const folder = await mkdtemp(join(tmpdir(), 'removed-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  const folder = testFolder(onTestFinished)
   const { service: models, loaded, api } = serviceOf(storage, () => functions)
   const functions = createFunctionsService({
     storage,

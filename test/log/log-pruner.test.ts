@@ -29,7 +29,10 @@ describe('a log that tasks and series follow', () => {
   ])(
     'is kept for the slower of them: tasks have %d entries, series and readers %d',
     async (tasks, followers, first) => {
-      const pruned = await logWith(Array(6).fill(POST), { tasks: () => tasks, followers: async () => followers })
+      const pruned = await logWith(
+        Array.from({ length: 6 }, () => POST),
+        { tasks: () => tasks, followers: async () => followers },
+      )
       expect(await pruned.first()).toBe(first)
     },
   )
@@ -37,7 +40,10 @@ describe('a log that tasks and series follow', () => {
   it('is not looked at again before the one that was slower has gone on', async () => {
     let asked = 0
     const tasks = () => ++asked
-    const pruned = await logWith(Array(6).fill(POST), { tasks, followers: () => 1 })
+    const pruned = await logWith(
+      Array.from({ length: 6 }, () => POST),
+      { tasks, followers: () => 1 },
+    )
     expect([await pruned.first(), await pruned.first(), asked]).toEqual([2, 2, 1])
   })
 })
@@ -56,7 +62,10 @@ describe('a log where no rules are served', () => {
 
   it('is let go as series and readers go on when there are none', async () => {
     let upTo = 2
-    const { store, first } = await logWith(Array(5).fill(POST), { followers: () => upTo })
+    const { store, first } = await logWith(
+      Array.from({ length: 5 }, () => POST),
+      { followers: () => upTo },
+    )
     await store.collection(MARKS).put(MARK_ID, { position: 1, time: 0, later: [] })
     expect(await first()).toBe(3)
     upTo = 5

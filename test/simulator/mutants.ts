@@ -136,15 +136,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commands of the last life are not carried out',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'for (const resource of waiting.keys()) this.committed(tenant, resource)',
+    find: 'for (const resource of waiting.keys()) this.#wake(resource)',
     replace: 'void waiting',
   },
   {
     name: 'a command is forgotten before it is written down',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'const shown = await this.#execute(tenant, job)',
-    replace:
-      'await this.#store(tenant).collection(COMMAND_JOBS).delete(job.id)\n      const shown = await this.#execute(tenant, job)',
+    find: 'const shown = await this.#execute(job)',
+    replace: 'await this.#store.collection(COMMAND_JOBS).delete(job.id)\n      const shown = await this.#execute(job)',
   },
   {
     name: 'an answer that comes first after an outage ends the calls that waited',

@@ -32,7 +32,7 @@ const rule: Rule = {
   triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'], invocationPolicy: 600 }],
   task: { resource: 'boiler' },
 }
-const options: CheckOptions = { plugs: builtins, metrics: { t: readings(60, 120) }, numRuns: 60, seed: 1 }
+const options: CheckOptions = { plugs: builtins, metrics: { t: readings(60, 120) }, numRuns: 25, seed: 1 }
 
 async function failureOf(property: PropertyLike, more: Partial<CheckOptions> = {}, checked: Rule | Template = rule) {
   try {
@@ -56,7 +56,7 @@ describe('checkRule', () => {
       latencyChangesNothing(),
       deterministic(),
     ]
-    await expect(checkRule(rule, all, options)).resolves.toMatchObject({ cases: 60 })
+    await expect(checkRule(rule, all, options)).resolves.toMatchObject({ cases: 25 })
   })
 
   it('throws the smallest case as text: what is wrong, what was sent, what fired', async () => {
@@ -121,7 +121,7 @@ describe('checkRule', () => {
     const rules = randomRules({ plugs: builtins.filter(({ name }) => ['streamingDataSensor', 'log'].includes(name)) })
     const all = [coolDownRespected(), noFiringWithoutCause(), restartChangesNothing()]
     const more = { ...options, metrics: { temperature: readings(0, 50) } }
-    await expect(checkRule(rules, all, more)).resolves.toMatchObject({ cases: 60 })
+    await expect(checkRule(rules, all, more)).resolves.toMatchObject({ cases: 25 })
     await expect(checkRule(rules, (run) => run.firings('a0').length === 0, more)).rejects.toThrow(
       /^rule: \{"sensors":/m,
     )

@@ -202,7 +202,7 @@ describe('the tutorials', () => {
     const answers = await walk('converters')
     const alarms = answers.filter((one) => typeof one === 'object' && one !== null && 'alarms' in one)
     expect(alarms.at(-1)).toMatchObject({ total: 1, alarms: [{ type: 'TOO_HOT', source: { id: 'boiler-1' } }] })
-    expect(answers.at(-2)).toMatchObject({ total: 1, rejected: [{ topic: 'gw/boiler-1/up', payload: '{ "id": 7 }' }] })
+    expect(answers.at(-2)).toMatchObject({ total: 1, values: [{ topic: 'gw/boiler-1/up', payload: '{ "id": 7 }' }] })
     expect(answers.at(-1)).toMatchObject({ forwarded: [], failed: [{}] })
   })
 

@@ -1,8 +1,8 @@
 /** Checks the calculation that a plug declares. */
-import { at, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
+import { at, FORBIDDEN_KEYS, isPlainObject, type Issue, shown } from '#kernel'
 import { formulaOf } from '../language/expression/formula.ts'
 import { kindOf } from './calculation.ts'
-import { problem, shown } from './problem.ts'
+import { problem } from './problem.ts'
 
 const KEYS: readonly string[] = ['rawData', 'states', 'otherwise']
 const WHOLE_NUMBER = /^\d+$/

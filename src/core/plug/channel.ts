@@ -1,6 +1,5 @@
 /** Names of channels, which deliver events instead of data to sensors. */
-import { AppError } from '#kernel'
-import { shown } from './problem.ts'
+import { AppError, shown } from '#kernel'
 
 const CHANNEL = /^[a-z][a-z0-9-]{0,39}$/
 export const CHANNEL_RULE = 'a lower-case letter, then at most 39 lower-case letters, digits or -'

@@ -1,12 +1,12 @@
 /** Defines a plug: checks its declaration as a whole and freezes it. */
-import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
+import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue, shown } from '#kernel'
 import { calculationProblems } from './calculation-problems.ts'
 import { CHANNEL_RULE, isChannel } from './channel.ts'
 import { DOWNTIME_POLICIES } from './downtime.ts'
 import { inputProblems, outputProblems } from './field-problems.ts'
 import { frozenCopy } from './frozen-copy.ts'
 import type { InputField, Plug, PlugDefinition } from './plug.ts'
-import { problem, shown } from './problem.ts'
+import { problem } from './problem.ts'
 import { isVersion, parseVersionRange, RANGE_RULE } from './version-range.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/

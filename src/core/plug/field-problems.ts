@@ -1,8 +1,8 @@
 /** Checks the properties and raw data that a plug declares. */
-import { at, FORBIDDEN_KEYS, isPlainObject, type Issue, jsonProblem } from '#kernel'
+import { at, FORBIDDEN_KEYS, isPlainObject, type Issue, jsonProblem, shown } from '#kernel'
 import { FIELD_TYPES } from './field-type.ts'
 import type { FieldFormat, FieldType } from './plug.ts'
-import { problem, shown } from './problem.ts'
+import { problem } from './problem.ts'
 
 const FORMATS = [
   'enum',

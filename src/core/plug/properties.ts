@@ -1,8 +1,8 @@
 /** Converts resolved properties to the form that a plug declares: defaults filled in, values of the declared types. */
+import { shown } from '#kernel'
 import { referencedId } from '../language/placeholders/resource.ts'
 import { FIELD_TYPES } from './field-type.ts'
 import type { InputField, Plug, PropertyProblem } from './plug.ts'
-import { shown } from './problem.ts'
 
 type Properties = Readonly<Record<string, unknown>>
 

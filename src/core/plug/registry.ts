@@ -1,7 +1,6 @@
 /** Registry of plugs by kind, name and version. */
-import { AppError, isPlainObject } from '#kernel'
+import { AppError, isPlainObject, shown } from '#kernel'
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'
-import { shown } from './problem.ts'
 import { compareVersions, isVersion, majorOf, parseVersionRange } from './version-range.ts'
 
 /**

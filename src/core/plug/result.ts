@@ -1,8 +1,7 @@
 /** Checks the result of a plug before it becomes an observation. */
-import { FORBIDDEN_KEYS, isPlainObject, messageOf } from '#kernel'
+import { FORBIDDEN_KEYS, isPlainObject, messageOf, shown } from '#kernel'
 import { isPlainJson, isPlainRecord, jsonFault } from './answer-json.ts'
 import type { Plug } from './plug.ts'
-import { shown } from './problem.ts'
 
 /** Length limit of a `then` chain. */
 const MAX_CHAIN = 16

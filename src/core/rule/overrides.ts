@@ -3,8 +3,7 @@
  * Documents are changed through immer, so neither a template nor a list is ever touched.
  */
 import { Immer, type Draft } from 'immer'
-import { at, FORBIDDEN_KEYS, ownValue, stepsOf } from '#kernel'
-import { shown } from '../plug/problem.ts'
+import { at, FORBIDDEN_KEYS, ownValue, shown, stepsOf } from '#kernel'
 import { emptyRecord } from './check/record.ts'
 import type { Report } from './check/report.ts'
 import type { NodeOverride, PlugNode, PlugOverride, RuleGraph, Sensor } from './rule.ts'

@@ -19,7 +19,6 @@ import type { Config } from '../config.ts'
 import { ownFolder } from '../own-folder.ts'
 import { sealKey } from '../seal-key.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { storageOfOne } from './storage-of-one.ts'
 import { ofCaller } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { remoteModels } from '../transport/remote-models.ts'
@@ -71,7 +70,8 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
     routes: (app) => modelsRoutes(app, { service: ofCaller(tenants, ({ models }) => models) }),
     open: ({ tenant, store, services }) => {
       const models = createModelsService({
-        storage: storageOfOne(tenant, store),
+        tenant,
+        store,
         loaded,
         now,
         newId: () => randomUUID(),

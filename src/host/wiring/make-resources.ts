@@ -2,35 +2,31 @@
 import { actuatorCall } from './actuator-call.ts'
 import { managedTasks } from './managed-tasks.ts'
 import { resourceCascades } from './resource-cascades.ts'
-import { createResourcesService, resourcesErrorBody, resourcesRoutes } from '#services/resources'
+import { createResourcesService, RECONCILED_AT_ONCE, resourcesErrorBody, resourcesRoutes } from '#services/resources'
 import { JobPlaces } from '#jobs'
+import { Semaphore } from '#kernel'
 import { machineTimers } from '#platform'
-import type { ResourcesService } from '#services/resources/contract'
 import type { MakeService } from './service-dependencies.ts'
-import { storageOfOne } from './storage-of-one.ts'
-import { ofCaller, served } from './service-registry.ts'
+import { ofCaller } from './service-registry.ts'
 
 /** Resources, their types and constraints. */
 export const makeResources: MakeService = ({ figures, now, logger, tenants }) => {
   const places = new JobPlaces()
+  const limit = new Semaphore(RECONCILED_AT_ONCE)
   figures.queue('resource-operations', ({ resources }) => resources?.gauges().openOperations)
   figures.queue('resource-upkeep', ({ resources }) => resources?.gauges().upkeepWaiting)
   figures.queue('resource-event-streams', ({ resources }) => resources?.gauges().eventStreams)
-  const service = {
-    ...ofCaller(tenants, ({ resources }) => resources),
-    changes: (...[tenant, options]: Parameters<ResourcesService['changes']>) =>
-      served(tenants.of(tenant).resources).changes(tenant, options),
-  }
   return {
     name: 'resources',
     description: 'Resources, their types and constraints, with their history',
     example: '/api/resources',
     errorBody: resourcesErrorBody,
-    routes: (app) => resourcesRoutes(app, { service }),
+    routes: (app) => resourcesRoutes(app, { service: ofCaller(tenants, ({ resources }) => resources) }),
     open: ({ tenant, store, services }) => {
       const resources = createResourcesService({
         tenant,
-        storage: storageOfOne(tenant, store),
+        store,
+        limit,
         now,
         newId: machineTimers.newId,
         places,

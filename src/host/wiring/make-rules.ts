@@ -168,7 +168,7 @@ function openRules(
       },
     }),
     resources: () => services.resources && resourceFinder(services.resources),
-    templateWritten: (_tenant, template) => services.work?.templateWritten(tenant, template),
+    templateWritten: (_tenant, template) => services.work?.templateWritten(template),
   })
   const running = { runner: durable, refusedDescendants: () => budget.refused }
   return {
@@ -299,7 +299,7 @@ class HostScheduler implements SchedulerLike {
 function enginePorts(tenant: string, services: ServiceRegistry, partition: HostedPartition | undefined): Ports {
   return {
     latestValue: latestValue(tenant, () => services.broker),
-    metadata: metadataOf(tenant, () => partition?.first?.resources ?? services.resources),
+    metadata: metadataOf(() => partition?.first?.resources ?? services.resources),
     secret: async (key) => (await services.vault?.open([key]))?.values.get(key),
   }
 }

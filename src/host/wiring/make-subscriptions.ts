@@ -15,7 +15,6 @@ import {
 import { sealKey } from '../seal-key.ts'
 import { objectsOf } from './make-objects.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { storageOfOne } from './storage-of-one.ts'
 import { ofCaller, served } from './service-registry.ts'
 
 /** Over the objects of the tenant; rules, webscripts, broker and queries as far as they are served. */
@@ -42,21 +41,20 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
       )
     },
     open: ({ tenant, store, services }) => {
-      const storage = storageOfOne(tenant, store)
       const objects = () => served(services.objects)
       const broker = () => services.broker
       const queries = () => services.queries
       const queue = (): JobQueue => subscriptions.queue
-      const transfers = new Transfers({ storage, queue, queries, now, newId })
+      const transfers = new Transfers({ store, queue, queries, now, newId })
       const subscriptions = new Subscriptions({
         tenant,
-        storage,
+        store,
         objects,
         webscripts: () => services.webscripts,
         seal,
         checkPair,
         engine: () => services.runner && objectForwarding(services.runner.intake),
-        system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => transfers.take(tenant, change) }],
+        system: [{ record: IMPORT_SUBSCRIPTION, take: (change) => transfers.take(change) }],
         handlers: [importHandler({ objects, broker, now }), exportHandler({ objects, queries, broker, now })],
         now,
         newId,

@@ -243,7 +243,6 @@ export interface ForwardedPost {
 export interface Discovery {
   /** Makes those that do not exist; returns at once for those it knows. `message` is what each was seen in first. */
   discover(
-    tenant: string,
     seen: readonly { readonly resource: string; readonly time: number; readonly message: BrokerMessage }[],
   ): Promise<void> | undefined
 }

@@ -265,12 +265,12 @@ export class TenantBroker {
     }
   }
 
-  #discover(seen: Parameters<Discovery['discover']>[1]): Promise<void> | undefined {
+  #discover(seen: Parameters<Discovery['discover']>[0]): Promise<void> | undefined {
     // the next message of a resource finds it again
     const failed = (error: unknown): void =>
       this.#dependencies.report(`resources were not discovered: ${textOf(error)}`)
     try {
-      return this.#dependencies.resources()?.discover(this.#dependencies.tenant, seen)?.catch(failed)
+      return this.#dependencies.resources()?.discover(seen)?.catch(failed)
     } catch (error) {
       failed(error)
       return undefined
@@ -279,7 +279,7 @@ export class TenantBroker {
 
   #arrived(posts: readonly Post[]): Promise<void> | undefined {
     if (this.#dependencies.resources() === undefined) return undefined
-    const seen: Parameters<Discovery['discover']>[1][number][] = []
+    const seen: Parameters<Discovery['discover']>[0][number][] = []
     for (const post of posts) {
       const { store, channel, arrivals, bulk } = post
       if (!store || channel !== 'events') continue
@@ -321,7 +321,7 @@ export class TenantBroker {
 }
 
 /** Each resource with its newest sample. */
-function sightingsOf(samples: readonly Sample[]): Parameters<Discovery['discover']>[1] {
+function sightingsOf(samples: readonly Sample[]): Parameters<Discovery['discover']>[0] {
   const newest = new Map<string, Sample>()
   for (const sample of samples) {
     const known = newest.get(sample.resource)

@@ -277,7 +277,7 @@ describe('discovery', () => {
   it('hears of stored resources before the answer, and its failure is no failure of the post', async () => {
     const seen: string[] = []
     let fails = false
-    const discover = async (_tenant: string, resources: readonly { readonly resource: string }[]) => {
+    const discover = async (resources: readonly { readonly resource: string }[]) => {
       await new Promise(setImmediate)
       if (fails) throw new Error('no room')
       seen.push(...resources.map(({ resource }) => resource))
@@ -300,7 +300,7 @@ describe('discovery', () => {
       .log('log')
       .append(0, entriesOf(readPost('a', at(1), {}, NOON)))
     const seen: string[] = []
-    const discover = (_tenant: string, resources: readonly { readonly resource: string }[]) => {
+    const discover = (resources: readonly { readonly resource: string }[]) => {
       seen.push(...resources.map(({ resource }) => resource))
       return undefined
     }

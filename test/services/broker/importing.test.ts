@@ -10,7 +10,7 @@ it('what is imported is in series alone, over what was posted before, and makes 
   await using broker = await brokerBench({
     storage,
     engine: () => engine,
-    resources: () => ({ discover: async (_tenant, all) => void seen.push(...all.map(({ resource }) => resource)) }),
+    resources: () => ({ discover: async (all) => void seen.push(...all.map(({ resource }) => resource)) }),
   })
   await broker.api.posting.events('a', { n: 1, timestamp: NOON }, { forward: false })
   const importing = broker.service.importing('acme')

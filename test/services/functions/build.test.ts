@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Builder, revisionOf } from '../../../src/services/functions/build.ts'
 import { type Runtime, RUNTIMES } from '../../../src/services/functions/runtimes/catalog.ts'
+import { testFolder } from '../../support/test-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'build-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder()
 
 function runtimeOf(name: string): Runtime {
   const found = RUNTIMES.get(name)

@@ -9,7 +9,6 @@ import { refusal, TEST_SEAL, TestDriver } from './test-driver.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const release = (version: string, content = version, more: Partial<ModelRelease> = {}): ModelRelease => ({
-  tenant: 'acme',
   name: 'm',
   version,
   framework: 'xgboost',
@@ -27,7 +26,8 @@ const release = (version: string, content = version, more: Partial<ModelRelease>
 let ids = 0
 function started(driver = new TestDriver()) {
   const service = createModelsService({
-    storage: openMemory(),
+    tenant: 'acme',
+    store: openMemory().tenant('acme'),
     loaded: new LoadedModels([driver]),
     now: () => 1_000,
     newId: () => `id${ids++}`,
@@ -55,12 +55,12 @@ describe('a release', () => {
     const { releases, api } = started()
     await releases.deploy(release('1.0.0'))
     await releases.deploy(release('1.1.0'))
-    expect(await releases.served('acme', 'm')).toBe('1.0.0')
+    expect(await releases.served('m')).toBe('1.0.0')
     await releases.serve(release('1.1.0'))
     expect(await api.get('m')).toMatchObject({ semantic_version: '1.1.0', version: '2' })
-    await releases.withdraw('acme', 'm', '1.0.0')
-    expect(await releases.served('acme', 'm')).toBe('1.1.0')
-    await releases.withdraw('acme', 'm', '1.1.0')
+    await releases.withdraw('m', '1.0.0')
+    expect(await releases.served('m')).toBe('1.1.0')
+    await releases.withdraw('m', '1.1.0')
     await expect(api.get('m')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 

@@ -4,7 +4,7 @@ import { JOB_BATCHES as OPERATION_PARTS, JOBS as OPERATIONS } from '../../../src
 import { JobRunner } from '../../../src/jobs/job-runner.ts'
 import { machineTimers } from '../../../src/platform/timers.ts'
 import type { ResourcesApi } from '../../../src/services/resources/contract.ts'
-import { CollectionsByTenant } from '../../../src/services/resources/collections.ts'
+import { openCollections } from '../../../src/services/resources/collections.ts'
 import { operationHandler } from '../../../src/services/resources/operations.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -167,7 +167,7 @@ describe('a bulk operation', () => {
     b.clock.now += 8 * 86_400_000
     await finished(b, remove(['b']))
     await expect(b.api.operations.get(String(id))).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    const { store } = new CollectionsByTenant(b.storage).of('acme')
+    const { store } = openCollections('acme', b.storage.tenant('acme'))
     expect([await store.collection(OPERATIONS).count(), await store.collection(OPERATION_PARTS).count()]).toEqual([
       1, 1,
     ])

@@ -4,7 +4,7 @@
  * is the medium in memory; what the contract of storage promises it keeps.
  */
 import { AppError } from '../../../src/kernel/errors.ts'
-import { type Json, JsonText } from '../../../src/kernel/json.ts'
+import { JsonText } from '../../../src/kernel/json.ts'
 import type {
   Blobs,
   Collection,
@@ -12,7 +12,6 @@ import type {
   Document,
   Expectation,
   Log,
-  LogBody,
   Series,
   Storage,
   Store,
@@ -23,6 +22,7 @@ import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { SeriesData } from '../../../src/storage/memory/series-data.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import type { Chance } from './chance.ts'
+import { LogWatch, readBody } from './log-watch.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
 /** How a medium is for a while: refuses everything, answers nothing until it is over, or has no room for writes. */
@@ -87,6 +87,7 @@ export class Medium {
   readonly #loop: VirtualLoop
   readonly #chance: Chance
   readonly #met: (tenant: string) => void
+  readonly #watch: LogWatch
   readonly counts: MediumCounts = {
     commits: 0,
     refusedWrites: 0,
@@ -107,11 +108,16 @@ export class Medium {
   /** counts the machines; one that died is not answered any more */
   #life = 0
 
-  /** `met`: an input of the rules of a tenant has met trouble. */
-  constructor(loop: VirtualLoop, chance: Chance, met: (tenant: string) => void) {
+  /** `met`: an input of the rules of a tenant has met trouble. `found`: a log is not as it must be. */
+  constructor(
+    loop: VirtualLoop,
+    chance: Chance,
+    { met, found }: { met: (tenant: string) => void; found: (text: string) => void },
+  ) {
     this.#loop = loop
     this.#chance = chance
     this.#met = met
+    this.#watch = new LogWatch(found)
   }
 
   get trouble(): Trouble | undefined {
@@ -253,14 +259,23 @@ export class Medium {
     const commit = (writes: readonly Write[]): Promise<Committed> => {
       const copies = writes.map(copied)
       const isTroubled = this.#trouble !== undefined && life === this.#life
-      if (isTroubled && copies.some((one) => one.kind === 'append' && one.log === LOG && one.bodies.some(isForTasks))) {
+      if (
+        isTroubled &&
+        copies.some(
+          (one) => one.kind === 'append' && one.log === LOG && one.bodies.some((body) => isInput(readBody(body))),
+        )
+      ) {
         this.#met(tenant)
       }
-      return this.#write(life, tenant, () => inner.commit(copies))
+      return this.#write(life, tenant, async () => {
+        const committed = await inner.commit(copies)
+        this.#watch.wrote(tenant, copies)
+        return committed
+      })
     }
     return {
       collection: (spec) => this.#collection(life, inner.collection(spec), commit),
-      log: (name) => this.#log(life, tenant, inner.log(name), commit),
+      log: (name) => this.#log(life, tenant, inner, inner.log(name), commit),
       series: this.#series(life, tenant, inner.series),
       blobs: this.#blobs(life, tenant, inner.blobs),
       commit,
@@ -290,7 +305,13 @@ export class Medium {
     }
   }
 
-  #log(life: number, tenant: string, inner: Log, commit: (writes: readonly Write[]) => Promise<Committed>): Log {
+  #log(
+    life: number,
+    tenant: string,
+    store: Store,
+    inner: Log,
+    commit: (writes: readonly Write[]) => Promise<Committed>,
+  ): Log {
     return {
       name: inner.name,
       append: async (partition, bodies) => (await commit([inner.appending(partition, bodies)])).results[0] ?? 0,
@@ -298,7 +319,11 @@ export class Medium {
       read: (partition, after, limit) => this.#read(life, () => inner.read(partition, after, limit)),
       bounds: (partition) => this.#read(life, () => inner.bounds(partition)),
       partitions: () => this.#read(life, () => inner.partitions()),
-      trim: (partition, upTo) => this.#write(life, tenant, () => inner.trim(partition, upTo)),
+      trim: (partition, upTo) =>
+        this.#write(life, tenant, async () => {
+          if (inner.name === LOG) await this.#watch.trims(tenant, store, upTo)
+          return inner.trim(partition, upTo)
+        }),
     }
   }
 
@@ -343,10 +368,6 @@ export class Medium {
       messages: (query) => this.#read(life, () => inner.messages(query)),
     }
   }
-}
-
-function isForTasks(body: LogBody): boolean {
-  return isInput(body instanceof JsonText ? (JSON.parse(body.text) as Json) : body)
 }
 
 /** Media copy on the way in: what changes afterwards is not written. */

@@ -1,10 +1,9 @@
 /** Checks placeholders: what each reads must be there. */
-import { AppError, at, type Issue } from '#kernel'
+import { AppError, at, type Issue, shown } from '#kernel'
 import { codeUses } from '../../language/expression/code-uses.ts'
 import type { BindingUse } from '../../language/placeholders/binding.ts'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { parseResource, type ResourceSpec } from '../../language/placeholders/resource.ts'
-import { shown } from '../../plug/problem.ts'
 import type { VariableDeclaration } from '../rule.ts'
 import { fieldOf, isUnresolved } from './check-properties.ts'
 import type { IssueType } from './issue-types.ts'

@@ -1,7 +1,6 @@
 /** Checks when and how often sensors and actuators run. */
-import { at, durationMs, isPlainObject, parsePlainJson } from '#kernel'
+import { at, durationMs, isPlainObject, parsePlainJson, shown } from '#kernel'
 import { metaPath } from '../../language/placeholders/meta.ts'
-import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import type { Invocations } from './invocations.ts'

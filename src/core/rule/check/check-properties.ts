@@ -1,9 +1,8 @@
 /** Checks properties against what the plugs declare. */
-import { AppError, at, DURATION_PATTERN, messageOf } from '#kernel'
+import { AppError, at, DURATION_PATTERN, messageOf, shown } from '#kernel'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
 import type { InputField, Plug } from '../../plug/plug.ts'
-import { shown } from '../../plug/problem.ts'
 import { finishProperties } from '../../plug/properties.ts'
 import { emptyRecord } from './record.ts'
 import type { Report } from './report.ts'

@@ -1,5 +1,4 @@
 /** Checks parents and rows of relations. */
-import { shown } from '../../plug/problem.ts'
 import type { RelationType } from '../rule.ts'
 import type { Report } from './report.ts'
 import {
@@ -11,7 +10,7 @@ import {
   type RuleIndex,
   statesOf,
 } from './rule-index.ts'
-import { at } from '#kernel'
+import { at, shown } from '#kernel'
 
 /**
  * Parents and rows of every relation. Gives the labels of those that are sound in themselves: every parent is known

@@ -1,6 +1,5 @@
 /** Checks task settings, alone and together. */
-import { at, ownValue } from '#kernel'
-import { shown } from '../../plug/problem.ts'
+import { at, ownValue, shown } from '#kernel'
 import type { TaskSettings, TaskType } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import { checkTaskSchedule } from './check-schedules.ts'

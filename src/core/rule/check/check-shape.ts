@@ -5,9 +5,7 @@
  * Boundary: it knows the few words of JSON Schema that those schemas use, and nothing of rules. A library's own error
  * list is not used: it stops after eight problems and knows no labels.
  */
-import { at, isPlainObject } from '#kernel'
-import { shown } from '../../plug/problem.ts'
-import { kindOf } from './read-document.ts'
+import { at, isPlainObject, kindOf, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
 import type { IssueType } from './issue-types.ts'
 import type { Report } from './report.ts'

@@ -1,9 +1,8 @@
 /** Checks ends, states and sense of triggers. */
-import { shown } from '../../plug/problem.ts'
 import type { StateChange, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
 import { checkState, type LooseRule, type NodeEntry, nodeNamed, type RuleIndex, statesOf } from './rule-index.ts'
-import { at } from '#kernel'
+import { at, shown } from '#kernel'
 
 /** Ends, states and sense of every trigger. */
 export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report): void {

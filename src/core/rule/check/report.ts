@@ -1,6 +1,5 @@
 /** Gathers every problem of one document, so that all are told at once. */
-import { type Fix, type Issue, nearest, renaming, replacing } from '#kernel'
-import { shown } from '../../plug/problem.ts'
+import { type Fix, type Issue, nearest, renaming, replacing, shown } from '#kernel'
 import type { IssueType } from './issue-types.ts'
 
 /** Searches for a close name per report. Past it, wrong names are still reported, only without a guess. */

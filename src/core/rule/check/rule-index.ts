@@ -1,10 +1,9 @@
 /** The nodes of a rule by label, as checks ask for them. */
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug.ts'
-import { shown } from '../../plug/problem.ts'
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
-import { at, FORBIDDEN_KEYS } from '#kernel'
+import { at, FORBIDDEN_KEYS, shown } from '#kernel'
 
 /** What is left of a rule after its shape was checked: any field may be missing, none is of the wrong type. */
 export interface LooseRule {

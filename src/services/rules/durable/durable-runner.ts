@@ -27,7 +27,7 @@ import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { LeadingClock } from './leading-clock.ts'
-import { TenantRunner } from './tenant-runner.ts'
+import { closed, TenantRunner } from './tenant-runner.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> {
   /** the plugs that rules of a tenant may name; the same list until they are others. Tasks keep what they began with */
@@ -317,10 +317,6 @@ class Runner implements DurableRunner {
       .filter(({ status }) => query.status === undefined || status === query.status)
       .slice(0, query.limit)
   }
-}
-
-function closed(): AppError {
-  return new AppError('CLOSED', 'the runner is closed')
 }
 
 function endedRun({ task, status, time, error }: EndOfRun): EndedRun {

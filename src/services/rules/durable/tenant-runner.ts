@@ -286,26 +286,21 @@ export class TenantRunner {
     return now - (this.deterministic.nextAt ?? now) > SLEPT_MS
   }
 
-  #takes(messages: readonly Message[], channel: string | undefined): boolean {
-    this.#allResumed()
-    return (
-      messages.some(({ resource }) => this.#isHeard(resource, channel)) ||
-      this.#log.has('begin') ||
-      this.#log.has('change')
-    )
-  }
-
-  #isHeard(resource: string, channel: string | undefined): boolean {
-    for (const _task of this.deterministic.engine.listenersOf(resource, channel)) return true
-    return false
+  #takes({ messages, channel }: ChannelPost): boolean {
+    if (this.#log.has('begin') || this.#log.has('change')) return true
+    const { engine } = this.deterministic
+    const isHeard = ({ resource }: Message) =>
+      engine.listenersOf(resource, channel)[Symbol.iterator]().next().done !== true
+    return messagesOf(messages).some(isHeard)
   }
 
   async #receive(posts: readonly ChannelPost[], writes: readonly Write[], followed?: Followed): Promise<Intake> {
     for (const post of posts) requireMessages(messagesOf(post.messages), post)
     this.#dependencies.requireRoom()
-    const heard = new Set(posts.filter(({ messages, channel }) => this.#takes(messagesOf(messages), channel)))
+    if (posts.length > 0) this.#allResumed()
+    const heard = new Set(posts.filter((post) => this.#takes(post)))
     if (this.#isClosed && heard.size + writes.length > 0) throw closed()
-    const { at, before } = heard.size > 0 ? this.#arriving() : NOTHING_BEFORE
+    const { at, before } = heard.size > 0 ? this.#arriving() : { at: 0, before: [] }
     const entries: NewEntry[] = before.map((input) => entryOf(input))
     for (const post of posts) {
       if (heard.has(post)) entries.push(entryOf({ ...dataOf(post.messages, post), at }, post))
@@ -313,10 +308,8 @@ export class TenantRunner {
     }
     if (entries.length === 0 && followed === undefined) {
       // nothing is to be applied: the store keeps these in order with the inputs before them
-      return {
-        taken: false,
-        results: writes.length === 0 ? [] : (await this.#dependencies.store.commit(writes)).results,
-      }
+      const { results } = writes.length === 0 ? { results: [] } : await this.#dependencies.store.commit(writes)
+      return { taken: false, results }
     }
     const { given, results } = await this.#add(entries, writes, followed)
     let taken = false
@@ -331,10 +324,8 @@ export class TenantRunner {
   async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
     if (this.#isClosed) throw closed()
     const { at, before } = this.#arriving()
-    await this.#add(
-      [...before, { ...input, at }].map((one) => entryOf(one)),
-      writes,
-    )
+    const entries = [...before, { ...input, at }].map((one) => entryOf(one))
+    await this.#add(entries, writes)
   }
 
   /**
@@ -593,8 +584,6 @@ export class TenantRunner {
   }
 }
 
-const NOTHING_BEFORE: { readonly at: number; readonly before: readonly Input[] } = { at: 0, before: [] }
-
 function planned(
   carryOut: (writes: readonly Write[]) => Promise<void>,
   resources: readonly string[] = [],
@@ -602,6 +591,6 @@ function planned(
   return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
 }
 
-function closed(): AppError {
+export function closed(): AppError {
   return new AppError('CLOSED', 'the runner is closed')
 }

@@ -18,7 +18,8 @@ afterAll(() => server.stop())
 let ids = 0
 function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => InternalFunctions): InternalModels {
   return createModelsService({
-    storage,
+    tenant: 'acme',
+    store: storage.tenant('acme'),
     loaded: new LoadedModels([remoteDriver(REMOTE_OPTIONS)]),
     now: () => 1_000,
     newId: () => `id${ids++}`,

@@ -272,7 +272,7 @@ class Keeper {
     const entries = await store.log('log').read(0, first - 1, 10_000)
     // Holds LOG-6
     const times = entries.flatMap(({ body }) => (body as { at?: number }).at ?? [])
-    expect(times).toEqual(times.toSorted((a, b) => a - b))
+    if (times.some((time, i) => time < (times[i - 1] ?? time))) throw new Error('the times of inputs go back')
     const { before } = this.#changing ?? {}
     const isChange = ({ k, t, b }: ChangeBody): boolean =>
       k === 'change' && t === before?.id && b?.settings.tags?.number === before?.settings.tags?.['number']
