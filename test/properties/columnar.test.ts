@@ -396,7 +396,9 @@ class Run {
       // an executor that can hold answers back has no rows
       ...(more === 'no rows' && { latency: () => 0 }),
       ...(kept > 0 && { history: { perTask: kept } }),
-      ...(hearsRare && { onRare: (event) => this.rare.push(JSON.stringify(event)) }),
+      ...(hearsRare && {
+        onRare: (event) => this.rare.push(JSON.stringify([event, this.engine.history(event.task).events])),
+      }),
     })
     this.listening = new Listening(this.engine, (text) => this.calls.push(text))
     if (more === 'to one') this.engine.events({ tasks: ['t0'] }).subscribe(() => undefined)

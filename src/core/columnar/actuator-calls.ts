@@ -6,7 +6,7 @@ import type { Plug } from '../plug/plug.ts'
 import type { BadAnswer } from '../plug/result.ts'
 import type { ActuatorState } from '../task/state.ts'
 import { keptAnswer } from './materialize.ts'
-import { NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
+import { LATER, NOT_ORDINARY, type KeptAnswer } from './ordinary-answers.ts'
 import type { RowActuators, Values } from './row-code.ts'
 import type { RowContext } from './row-context.ts'
 import { answersBefore } from './row-effects.ts'
@@ -88,13 +88,19 @@ export class ActuatorCalls implements RowActuators {
   #keeps(row: number, actuator: number, given: unknown): boolean {
     const kept = this.#rows.keepAnswer(row, actuator, given)
     if (kept === NOT_ORDINARY) return false
-    if (this.#batch.keepsAll) this.#records.answered(row, kept)
+    this.#note(row, kept)
     const handle = this.#acting.size === 0 ? undefined : this.#acting.get(row)
     if (handle === undefined) return true
     const state = handle.task.state.actuators[actuator] as ActuatorState
     state.error = null
     state.answer = { collectedTime: this.#rows.time(row), ...keptAnswer(kept) }
     return true
+  }
+
+  /** For who knows later what the message did. */
+  #note(row: number, answer: KeptAnswer): void {
+    const { records, history } = this.#batch
+    if (records !== undefined || history !== undefined) this.#records.answered(row, answer)
   }
 
   has(row: number): boolean {
@@ -126,20 +132,26 @@ export class ActuatorCalls implements RowActuators {
    * meanwhile; undefined: the message has to go on in the state machine.
    */
   #goesOn(context: RowContext, plug: Plug, given: unknown): boolean | undefined {
-    if (this.#batch.keepsAll) return undefined
+    if (this.#batch.records !== undefined) return undefined
     const outcome = this.#calls.outcome(plug, given, false)
     if (!(outcome instanceof Promise) && (!outcome.ok || (this.#batch.isStamped && !isFinal(outcome)))) return undefined
     this.#calls.begin(context)
     if (context.begun === null) return undefined
     const handle = context.handle()
     if (!handle.acts) this.#begin(handle, context.nodeAt)
+    if (this.#batch.history !== undefined && !(outcome instanceof Promise)) this.#batch.tellSoFar(context.row)
+    this.#note(context.row, LATER)
     return this.#calls.act(context, context.begun.effect, outcome)
   }
 
   /** Has the call of an actuator take its turn, which may be at once. False as above. */
   #queue(context: RowContext): boolean {
-    if (!this.#batch.keepsAll && !this.#batch.isStamped) this.#calls.begin(context)
-    if (context.begun !== null) return this.#calls.act(context, context.begun.effect, undefined)
+    if (this.#batch.records === undefined && !this.#batch.isStamped) this.#calls.begin(context)
+    if (context.begun !== null) {
+      if (this.#batch.history !== undefined) this.#batch.tellSoFar(context.row)
+      this.#note(context.row, LATER)
+      return this.#calls.act(context, context.begun.effect, undefined)
+    }
     this.#calls.open()
     this.#calls.goOn(undefined)
     return false

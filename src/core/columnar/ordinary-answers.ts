@@ -19,6 +19,9 @@ export class MessageAndData {
   }
 }
 
+/** Kept in place of an answer that comes beside the row. */
+export const LATER = new MessageAndData('', {})
+
 /** What `keptOf` gives of an answer that is not ordinary. */
 export const NOT_ORDINARY: unique symbol = Symbol('not ordinary')
 

@@ -8,7 +8,7 @@ import type { Message } from '../task/origin.ts'
 import { SILENT, type Sink, type TaskModel, type TaskRun } from '../task/run.ts'
 import { TaskState } from '../task/task-state.ts'
 import { isCalled } from './computed-sensors.ts'
-import type { KeptAnswer } from './ordinary-answers.ts'
+import { LATER, type KeptAnswer } from './ordinary-answers.ts'
 import { NO_ANSWER } from '../plug/result.ts'
 import { keptAnswer, setEdges, setNodes } from './materialize.ts'
 import { ALL, replay } from './replay.ts'
@@ -67,11 +67,16 @@ export interface Given {
 /** Of a message from which nothing followed. */
 const NOTHING_KNOWN: readonly number[] = []
 
-export function eventsOf(taken: TakenMessage): readonly EngineEvent[] {
+/** `until`: as far as that call of an actuator, by the order in which they fire. */
+export function eventsOf(taken: TakenMessage, until = Number.POSITIVE_INFINITY): readonly EngineEvent[] {
   const { of, message, number, time, at, before, after, given, earlier, answers } = taken
   const { rows, task, model, run, inputs, invocations, why } = of
   const events: EngineEvent[] = []
-  const add = (event: EngineEvent): void => void events.push(event)
+  let isLater = false
+  const add = (event: EngineEvent): void => {
+    if (!isLater || event.type !== 'result') events.push(event)
+    isLater = false
+  }
   const sink: Sink = { ...SILENT, event: add, detail: add, why }
   const state = new TaskState(model.graph, 1)
   Object.assign(state, {
@@ -91,14 +96,17 @@ export function eventsOf(taken: TakenMessage): readonly EngineEvent[] {
     time,
     (execution, firing): Outcome => {
       const { kind, slot } = execution.node
-      if (kind === 'actuator') return { ...NO_ANSWER, ...keptAnswer(answers?.[firing]) }
+      if (kind === 'actuator') {
+        isLater = answers?.[firing] === LATER
+        return { ...NO_ANSWER, ...keptAnswer(answers?.[firing]) }
+      }
       const place = rows.shape.sensors.findIndex((sensor) => sensor.slot === slot)
       const sensor = rows.shape.sensors[place]
       if (sensor === undefined || !isCalled(sensor)) return task.callAs(own, execution)
       const rawData = ((given?.positions ?? 0) >> place) & 1 ? given?.rawData[place] : undefined
       return { ...NO_ANSWER, state: (after >> sensor.shift) & sensor.mask, rawData }
     },
-    ALL,
+    { ...ALL, firings: until },
     sink,
     at,
   )

@@ -200,8 +200,18 @@ export class RowContext implements FiringContext, Scope {
 
   get log(): PlugLog {
     if (this.opened === null && !this.#owner.hasLog) return NO_LOG
-    if (this.opened === null && this.batch?.keepsAll === true) return this.#owner.open(this).view.log
-    return this.#view().log
+    if (this.opened === null && this.batch?.records !== undefined) return this.#owner.open(this).view.log
+    const { log } = this.#view()
+    return this.begun === null || this.batch?.history === undefined ? log : this.#keptLog(log, this.begun, this.batch)
+  }
+
+  /** What the message did before a line stands before it in the history. */
+  #keptLog(log: PlugLog, { execution }: Begun, batch: Batch): PlugLog {
+    const write = (level: keyof PlugLog) => (message: string) => {
+      if (this.opened === null && execution.isInFlight) batch.tellSoFar(this.row)
+      log[level](message)
+    }
+    return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error') }
   }
 
   random(): number {

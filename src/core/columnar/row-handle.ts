@@ -114,8 +114,12 @@ export interface Batch {
   readonly shape: BatchShape
   /** whether all messages of its rows are stamped, each later than the one before; else none is stamped */
   readonly isStamped: boolean
-  /** what each message did is known later, too */
-  readonly keepsAll: boolean
+  /** undefined: nobody takes records of messages */
+  readonly records: object | undefined
+  /** undefined: what happened in tasks is not kept */
+  readonly history: object | undefined
+  /** Hands over to the history what the message at hand of a row did so far: something of it is told beside the row. */
+  tellSoFar(row: number): void
   /** messages that went on in the state machine */
   opened: number
   /** messages that rows took */

@@ -35,6 +35,8 @@ export interface TakenMessages {
 /** What is kept of a message. */
 export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
   readonly answers: KeptAnswer[] | undefined
+  /** how many of its first events were told as they happened */
+  readonly told: number
 }
 
 export class RowHistory implements MessageHistory {
@@ -55,6 +57,8 @@ export class RowHistory implements MessageHistory {
   #answers: (KeptAnswer[] | undefined)[] = []
   /** by row: the number of the last message that was handed over, or that the row did not take by itself */
   readonly #done: number[] = []
+  /** by place: how many events of a message were told as they happened */
+  #told = new Map<number, number>()
   /** of the message whose actuators answer: its place, and how many have */
   #answering = -1
   #answered = 0
@@ -98,7 +102,21 @@ export class RowHistory implements MessageHistory {
     this.#messages[slot] = message
     if (this.#given.length > 0) this.#given[slot] = undefined
     if (this.#answers.length > 0) this.#answers[slot] = undefined
+    if (this.#told.size > 0) this.#told.delete(slot)
     this.#answering = -1
+  }
+
+  /** A message of a row, at which an actuator is called, and how many have answered; undefined: it is not kept. */
+  atHand(row: number, number: number): { readonly taken: KeptTaken; readonly answered: number } | undefined {
+    if (this.kept === 0 || row >= this.#rows) return undefined
+    const slot = this.#slot(row, number)
+    if (this.nums[slot * this.#size + NUMBER] !== number) return undefined
+    return { taken: this.#at(slot), answered: slot === this.#answering ? this.#answered : 0 }
+  }
+
+  /** So many events of a message of a row were told as they happened. */
+  tell(row: number, number: number, told: number): void {
+    this.#told.set(this.#slot(row, number), told)
   }
 
   gave(row: number, number: number): void {
@@ -152,6 +170,7 @@ export class RowHistory implements MessageHistory {
     for (let slot = first; slot < first + this.kept; slot++) {
       this.nums[slot * this.#size + NUMBER] = NO_MESSAGE
       this.#messages[slot] = undefined
+      this.#told.delete(slot)
       if (this.#given.length > 0) this.#given[slot] = undefined
       if (this.#answers.length > 0) this.#answers[slot] = undefined
     }
@@ -186,6 +205,7 @@ export class RowHistory implements MessageHistory {
       given: this.#given[slot],
       earlier: (after & FOLLOWED) === 0 ? undefined : [...nums.subarray(at + SINCE, at + SINCE + nodes + actuators)],
       answers: this.#answers[slot],
+      told: this.#told.get(slot) ?? 0,
     }
   }
 
@@ -211,6 +231,9 @@ export class RowHistory implements MessageHistory {
       nums.set(this.nums.subarray(from * this.#size, (from + 1) * this.#size), to * this.#size)
     }
     this.#messages = this.#rows === 0 ? Array.from({ length: rows * kept }, () => undefined) : moved(this.#messages)
+    this.#told = new Map(
+      places.flatMap(([from, to]) => (this.#told.has(from) ? [[to, this.#told.get(from) ?? 0]] : [])),
+    )
     this.#given = moved(this.#given)
     this.#answers = moved(this.#answers)
     this.nums = nums
@@ -238,6 +261,7 @@ export class RowHistory implements MessageHistory {
     this.nums = new Float64Array(0)
     this.#ints = new Int32Array(0)
     this.#messages = []
+    this.#told.clear()
     this.#given = []
     this.#answers = []
   }

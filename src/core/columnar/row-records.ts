@@ -6,14 +6,14 @@
  *   the same bytes in the same order, whenever it is asked.
  * RECORD-2 a message that goes on in the state machine has no record: its events up to there are told as they are.
  */
-import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE } from '../engine/event-filter.ts'
+import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE, typeBit } from '../engine/event-filter.ts'
 import type { EventRecord } from '../engine/event-batch.ts'
 import type { ExecutorHost } from '../engine/executor.ts'
 import type { EngineEvent } from '../engine/events.ts'
 import { firingsOf, type Firing } from '../engine/firing.ts'
 import type { Message } from '../task/origin.ts'
 import type { TaskModel } from '../task/run.ts'
-import type { KeptAnswer } from './ordinary-answers.ts'
+import { LATER, type KeptAnswer } from './ordinary-answers.ts'
 import { evaluationOf, gateChanges } from './possible-firings.ts'
 import { eventsOf, type Given, type RecordedTask, type TakenMessage, type Totals } from './record-events.ts'
 import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
@@ -36,6 +36,7 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly given: Given | undefined
   earlier: readonly number[] | undefined
   answers: KeptAnswer[] | undefined = undefined
+  told = 0
   /** how many actuators have answered */
   answered = 0
   /** how often sensors and gates changed, actuators fired, and were held back */
@@ -81,6 +82,9 @@ export class RowRecord implements EventRecord, TakenMessage {
 
   count(types: number): number {
     if (this.isVoid) return 0
+    if (this.told > 0 || this.answers?.includes(LATER) === true) {
+      return this.events().filter(({ type }) => (typeBit(type) & types) !== 0).length
+    }
     const { totals, states, gates, fired, held } = this
     const { sensors, inner } = totals
     if (types === ALL_TYPES) return 1 + sensors + states + 2 * fired + inner + gates + held
@@ -99,7 +103,7 @@ export class RowRecord implements EventRecord, TakenMessage {
   }
 
   events(): readonly EngineEvent[] {
-    return (this.#events ??= this.isVoid ? [] : eventsOf(this))
+    return (this.#events ??= this.isVoid ? [] : eventsOf(this).slice(this.told))
   }
 }
 
@@ -141,7 +145,8 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const { sensors, resets } = this.#totals
     const least = 1 + (resets ? 2 : 1) * sensors
     const { keeps } = host
-    const kept = keeps && { perRow: Math.ceil(keeps.perTask / least), inAll: keeps.inAll }
+    // One more: what is told in the midst of a message stands behind whole ones.
+    const kept = keeps && { perRow: Math.ceil(keeps.perTask / least) + 1, inAll: keeps.inAll }
     this.history = kept && new RowHistory(rows, kept, (row) => this.#givenBy(row))
   }
 
@@ -199,8 +204,9 @@ export class RowRecords implements MessageRecords, EpochOwner {
     if (history === undefined) return
     const { taken, isWhole } = history.take(row, last)
     if (!isWhole) this.#host.events.skipRecords((this.#tasks[row] ?? this.#newTask(row)).model.id)
-    for (const { message, number, time, at, before, after, given, earlier, answers } of taken) {
+    for (const { message, number, time, at, before, after, given, earlier, answers, told } of taken) {
       const record = this.#make(row, message, number, time, at, before, after, given, earlier)
+      record.told = told
       const { task, model } = record.of
       if (earlier !== undefined) {
         const list = this.#rows.followingOf(task.model, before, after)
@@ -208,6 +214,33 @@ export class RowRecords implements MessageRecords, EpochOwner {
       }
       record.answers = answers
       this.#host.events.keepRecord(model.id, record)
+    }
+  }
+
+  /** Keeps what the message at hand of a row did up to the call of an actuator, of which something is told beside the row. */
+  tellSoFar(row: number): void {
+    const { history } = this
+    const number = this.#rows.count(row)
+    this.handOver(row, number - 1)
+    const atHand = history?.atHand(row, number)
+    if (history === undefined || atHand === undefined) return
+    const { taken, answered } = atHand
+    const events = eventsOf({ ...taken, of: this.#tasks[row] ?? this.#newTask(row) }, answered)
+    for (const event of events.slice(taken.told)) this.#host.events.tellRecorded(event)
+    history.tell(row, number, events.length)
+  }
+
+  /** Tells the events of the message at hand of a row once more: all that were not told as they happened, or come beside it. */
+  teller(row: number): (event: EngineEvent) => void {
+    const { tellRecorded } = this.#host.events
+    const { answers, told = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
+    if (told === 0 && answers?.includes(LATER) !== true) return tellRecorded
+    const { byLabel } = (this.#rows.handle(row) as RowHandle).task.model.graph // a row that takes a message has it
+    let [answered, left] = [0, told]
+    return (event) => {
+      const isAnswer = event.type === 'result' && byLabel.get(event.node)?.kind === 'actuator'
+      if (isAnswer && answers?.[answered++] === LATER) return
+      if (left-- <= 0) tellRecorded(event)
     }
   }
 

@@ -79,8 +79,6 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   readonly #inner: number
   /** of messages whose firings nobody has counted */
   readonly #counting: Sink
-  /** the same while somebody takes records */
-  readonly #telling: Sink
   readonly #rows: RowStore
   readonly #takers: RowTakers
   readonly #unknown: UnknownStates
@@ -122,8 +120,6 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#records = new RowRecords(this.#rows, model, host)
     this.history = this.#records.history
     this.#told = new RowMessage(this.#rows.nums)
-    const { tellRecorded } = host.events
-    this.#telling = { ...this.#counting, event: tellRecorded, detail: tellRecorded, why: host.why }
     this.listenersChanged()
     this.#generate = generate
     this.#calls = calls
@@ -362,7 +358,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     this.#context = this.#calls.sensors(this, row, message as Message)
     const rawData = this.#rows.rawData[row] as RawData[]
     this.#records.gave = 0
-    if (!this.#givesRawData && !this.keepsAll && !this.actuators.has(row)) return rawData
+    if (!this.#givesRawData && !this.#keepsAll && !this.actuators.has(row)) return rawData
     // A young array and a young view: storing what is young into what is old costs a barrier.
     return (this.#rows.rawData[row] = rawData.slice())
   }
@@ -396,7 +392,7 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     if (state === -1) {
       // Whoever goes on later keeps its properties: the next call fills others.
       if (filled !== undefined) sensor.toFill = { ...sensor.toFill }
-      if (this.#rowCalls !== undefined && !this.keepsAll && context.opened === null && isPromise(given)) {
+      if (this.#rowCalls !== undefined && !this.#keepsAll && context.opened === null && isPromise(given)) {
         this.#rowCalls.begin(context, sensor, position, bits, rawData, given)
       } else this.#calls.answered(plug, given)
       return -1
@@ -479,7 +475,11 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
     return this.#rows.notRun(row)?.silent ?? 0
   }
 
-  get keepsAll(): boolean {
+  tellSoFar(row: number): void {
+    this.#records.tellSoFar(row)
+  }
+
+  get #keepsAll(): boolean {
     return this.records !== undefined || this.history !== undefined
   }
 
@@ -492,11 +492,11 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   }
 
   takeUnknown(row: number, message: Message, now: number, known: Known, part: Part): boolean {
-    return !this.keepsAll && this.#unknown.take(this.handleAt(row), message, now, known, part)
+    return !this.#keepsAll && this.#unknown.take(this.handleAt(row), message, now, known, part)
   }
 
   takeAlone(row: number, message: Message, fields: Fields, part: Part): boolean {
-    const isTaken = !this.keepsAll && this.#unknown.takeAlone(this.handleAt(row), message, fields, part)
+    const isTaken = !this.#keepsAll && this.#unknown.takeAlone(this.handleAt(row), message, fields, part)
     this.current = undefined
     return isTaken
   }
@@ -513,9 +513,10 @@ export class RuleBatch implements RowEvents, RowCallLane, Batch {
   materializeTo(handle: RowHandle, progress: Progress): Execution | undefined {
     handle.isAway = true
     this.#inFold++
+    const tell = this.#records.teller(handle.row)
     this.#records.opened(handle.row, this.#rows.count(handle.row))
     const bits = this.#calls.bitsSoFar(this.#rows.after(handle.row))
-    const sink = this.keepsAll ? this.#telling : this.#counting
+    const sink = this.#keepsAll ? { ...this.#counting, event: tell, detail: tell, why: this.#host.why } : this.#counting
     return materializeInto(this.#rows, handle, bits, progress, sink, this.#records.gave)
   }
 

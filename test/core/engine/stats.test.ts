@@ -113,6 +113,25 @@ describe('the stats of an engine', () => {
     expect(reasons.answer).toBe(10)
   })
 
+  it.each([
+    ['logs', 'a program', {}],
+    ['logs', 'a history', { history: { perTask: 100 } }],
+    ['logs', 'a host', { history: { perTask: 100 }, onRare: () => undefined }],
+    ['waits', 'a program', {}],
+    ['waits', 'a host', { history: { perTask: 100 }, onRare: () => undefined }],
+  ])('count messages in rows whose actuator %s, in %s', async (name, _, options) => {
+    const plugs = [
+      definePlug({ name: 'logs', version: '1.0.0', kind: 'actuator', execute: ({ log }) => log.info('fired') }),
+      definePlug({ name: 'waits', version: '1.0.0', kind: 'actuator', execute: () => Promise.resolve() }),
+    ]
+    const of = createEngine({ plugs: [...builtins, ...plugs], scheduler: new VirtualClock(1000), seed: 1, ...options })
+    await of.start({ ...rule(), actuators: [{ label: 'act', name }] }, { id: 't' })
+    for (let i = 0; i < 20; i++) send(of, 2, { a: 30 - 20 * (i % 2) })
+    expect(why(of)).toEqual({ first: 1 })
+    await of.settled()
+    expect(of.stats().rows).toBe(39)
+  })
+
   it('say that a rule has something that no row can do', async () => {
     const of = engine()
     const { sensors = [], ...rest } = rule()
