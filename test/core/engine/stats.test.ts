@@ -120,10 +120,7 @@ describe('the stats of an engine', () => {
     ['waits', 'a program', {}],
     ['waits', 'a host', { history: { perTask: 100 }, onRare: () => undefined }],
   ])('count messages in rows whose actuator %s, in %s', async (name, _, options) => {
-    const plugs = [
-      definePlug({ name: 'logs', version: '1.0.0', kind: 'actuator', execute: ({ log }) => log.info('fired') }),
-      definePlug({ name: 'waits', version: '1.0.0', kind: 'actuator', execute: () => Promise.resolve() }),
-    ]
+    const plugs = [actuatorPlug('logs', ({ log }) => log.info('fired')), actuatorPlug('waits', () => Promise.resolve())]
     const of = createEngine({ plugs: [...builtins, ...plugs], scheduler: new VirtualClock(1000), seed: 1, ...options })
     await of.start({ ...rule(), actuators: [{ label: 'act', name }] }, { id: 't' })
     for (let i = 0; i < 20; i++) send(of, 2, { a: 30 - 20 * (i % 2) })

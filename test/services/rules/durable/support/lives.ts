@@ -10,7 +10,11 @@ import {
   type TaskSettings,
 } from '../../../../../src/index.ts'
 import { AppError } from '../../../../../src/kernel/errors.ts'
-import { type DurableOptions, type DurableRunner, openDurableRunner } from '../../../../../src/services/rules/durable/durable-runner.ts'
+import {
+  type DurableOptions,
+  type DurableRunner,
+  openDurableRunner,
+} from '../../../../../src/services/rules/durable/durable-runner.ts'
 import type { EndedRun, IntakeOptions, RunnableTask, TaskRef } from '../../../../../src/services/rules/runner.ts'
 import type { Storage, Store } from '../../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../../src/storage/memory/memory-disk.ts'
