@@ -37,7 +37,7 @@ export const WIDE = [
 ]
 
 /** What `npm test` takes of the cases that properties, tables and kills ask for (`test/support/arbitraries/runs.ts`). */
-const SHARE = 0.2
+const SHARE = 0.1
 
 /** The files that ask so: `npm run test:wide` runs them with all cases. */
 export const SHARED_CASES = globSync('test/**/*.test.ts', { cwd: import.meta.dirname }).filter((file) =>
@@ -83,8 +83,8 @@ export default defineConfig({
     hookTimeout: HANGS,
     // less than the test's own, so that it says what did not come
     expect: { poll: { timeout: HANGS * 0.8, interval: 10 } },
-    // on two cores, too: nobody else has work while the tests run
-    maxWorkers: Math.max(2, availableParallelism()),
+    // one more than cores: tests of processes, disks and timers wait for half of their time
+    maxWorkers: Math.max(2, availableParallelism()) + 1,
     sequence: { sequencer: LongestFirst },
     env: {
       ...(seed !== undefined && { FC_SEED: seed }),

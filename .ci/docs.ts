@@ -21,7 +21,7 @@ import {
 const RULE = 'src/core/rule/rule.ts'
 
 /** What stands between `<!-- mark:start -->` and `<!-- mark:end -->` of a page, by page and mark. */
-export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => string>>>> = {
+export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => string | Promise<string>>>>> = {
   'docs/reference/rule.md': {
     rule: () => memberTable(RULE, 'RuleGraph'),
     node: () => memberTable(RULE, 'PlugNode'),
@@ -56,15 +56,16 @@ export const GENERATED: Readonly<Record<string, Readonly<Record<string, () => st
 }
 
 /** A page with its generated parts as they should be. Throws when it has no place for one. */
-export function renewed(page: string): string {
-  return Object.entries(GENERATED[page] ?? {}).reduce((text, [mark, make]) => {
+export async function renewed(page: string): Promise<string> {
+  let text = readText(page)
+  for (const [mark, make] of Object.entries(GENERATED[page] ?? {})) {
     const [start, end] = [`<!-- ${mark}:start -->`, `<!-- ${mark}:end -->`]
     if (markedPart(text, mark) === undefined)
       throw new Error(`${page}: write ${start} and ${end}, each on its own line`)
     const [before] = text.split(start, 1)
-    const after = text.slice(text.indexOf(end))
-    return `${before}${start}\n\n${make()}\n\n${after}`
-  }, readText(page))
+    text = `${before}${start}\n\n${await make()}\n\n${text.slice(text.indexOf(end))}`
+  }
+  return text
 }
 
-if (import.meta.main) for (const page of Object.keys(GENERATED)) writeFileSync(join(root, page), renewed(page))
+if (import.meta.main) for (const page of Object.keys(GENERATED)) writeFileSync(join(root, page), await renewed(page))

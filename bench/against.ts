@@ -1,4 +1,4 @@
-/** `--against REF`: the working tree beside another state of the code, sample by sample in pairs. */
+/** `--against REF`: compares the working tree with another state of the code, in paired samples. */
 import { compareAll, failsBy, FEWEST_ROUNDS, type Comparison as Compared } from '../src/bench/statistics.ts'
 import { digits, median } from './figures.ts'
 import type { Line, Section } from './measurement.ts'
@@ -6,7 +6,7 @@ import { checkOut } from '../src/bench/other-checkout.ts'
 import { table } from './report.ts'
 import { ROOT } from './rounds.ts'
 
-/** What a line costs in both checkouts, a pair per round; lower is better. */
+/** Cost of a line in both checkouts, a pair per round; lower is better. */
 export interface Comparison {
   measurement: string
   line: string
@@ -50,7 +50,7 @@ export async function compare(
         if (comparison.failure !== undefined) continue
         progress(`pair ${round} of ${rounds}: ${comparison.measurement}, ${line.title}`)
         try {
-          // Who goes first changes, so that neither always follows the other.
+          // alternates the order
           comparison.pairs.push(await pairOf(line, other.root, round % 2 === 0))
         } catch (error) {
           comparison.failure = error instanceof Error ? error.message : String(error)
@@ -73,7 +73,7 @@ async function pairOf(line: Line<unknown>, other: string, refFirst: boolean): Pr
   return { tree, ref: line.cost(await line.sample(other)) }
 }
 
-/** What may be said of each line that did not fail, all of them together. */
+/** Verdicts of all lines that did not fail, corrected together. */
 function verdicts(comparisons: readonly Comparison[]): ReadonlyMap<Comparison, Compared> {
   const whole = comparisons.filter(({ failure }) => failure === undefined)
   const compared = compareAll(
@@ -84,14 +84,14 @@ function verdicts(comparisons: readonly Comparison[]): ReadonlyMap<Comparison, C
   return new Map(whole.flatMap((one, i) => (compared[i] === undefined ? [] : [[one, compared[i]] as const])))
 }
 
-/** Lines in which the working tree is surely slower by more than that share. */
+/** Lines with a significant slowdown of the working tree beyond the share. */
 export function slowerLines({ comparisons }: Against, share: number): readonly string[] {
   return [...verdicts(comparisons)].flatMap(([{ measurement, title }, compared]) =>
     failsBy(compared, share) ? [`${measurement}, ${title}: x ${compared.ratio.value.toFixed(3)}`] : [],
   )
 }
 
-/** Ratios above 1: the working tree is the better one. */
+/** Ratios above 1: the working tree is better. */
 export function againstReport(ref: string, { commit, comparisons }: Against): string {
   const known = verdicts(comparisons)
   const rows = comparisons.map((one) => {

@@ -1,4 +1,4 @@
-/** Measures what was asked for and prints tables or JSON, or compares with another state of the code. */
+/** Runs the chosen measurements and prints tables or JSON, or compares with another state of the code. */
 import { againstReport, compare, slowerLines } from './against.ts'
 import { originOf } from '../src/bench/machine.ts'
 import type { Section } from './measurement.ts'
@@ -8,7 +8,10 @@ import { ensurePeers } from './peers.ts'
 import { failures, report } from './report.ts'
 import { ROOT, runRounds } from './rounds.ts'
 
-/** Gives the exit code: 0, 1 when a line failed, 2 when one is slower than `--fail-over` allows. Throws an Error for wrong options. */
+/**
+ * Returns the exit code: 0, 1 when a line failed, 2 when one is slower than `--fail-over` allows. Throws an Error for
+ * invalid options.
+ */
 export async function bench(args: readonly string[]): Promise<number> {
   const options = readOptions(args)
   if (options === undefined) {
@@ -66,7 +69,7 @@ async function against(sections: readonly Section[], options: Options, ref: stri
     ),
   )
   const slower = options.failOver === undefined ? [] : slowerLines(result, options.failOver)
-  for (const line of slower) process.stderr.write(`*** surely slower by more than --fail-over allows: ${line}\n`)
+  for (const line of slower) process.stderr.write(`*** significantly slower than --fail-over allows: ${line}\n`)
   return code === 0 && slower.length > 0 ? 2 : code
 }
 

@@ -1,4 +1,4 @@
-/** The events that every subject reads: made once from a seed, written as JSON text, parsed, and cycled. */
+/** Events for every subject: generated from a seed, serialized, parsed, and cycled. */
 import { nextSeed, randomOf } from '../src/kernel/random.ts'
 
 /** `temperature` 0.0 to 50.0 with one decimal, `humidity` 20 to 100. */
@@ -8,26 +8,26 @@ export type BenchEvent = {
   humidity: number
 }
 
-/** A power of two, so that cycling is a mask. */
+/** power of two, so that cycling is a mask */
 export const EVENT_COUNT = 65_536
 
-/** Virtual ms between one event and the next. */
+/** virtual ms between two events */
 export const STEP_MS = 10
 
-/** Virtual time before the first event: 2026-01-01T00:00:00Z in epoch ms. */
+/** virtual time before the first event: 2026-01-01T00:00:00Z in epoch ms */
 export const START_MS = 1_767_225_600_000
 
 const SEED = 20_261_101
 
-/** What a subject knows of the event at hand; whoever drives the subject sets it. */
+/** State of the current event, set by the driver. */
 export interface Clock {
-  /** the time that subjects read, epoch ms */
+  /** epoch ms */
   now: number
-  /** the event's part of what tells which rule fired at which event (src/bench/firings.ts) */
+  /** part of the checksum of firings (src/bench/firings.ts) */
   stamp: number
 }
 
-/** Events that hit `resources` at random, the same ones on every call. */
+/** Random events of `resources`, equal on every call. */
 export function makeEvents(resources: readonly string[]): readonly BenchEvent[] {
   let seed = SEED
   const random = () => {
@@ -41,11 +41,10 @@ export function makeEvents(resources: readonly string[]): readonly BenchEvent[] 
     const humidity = 20 + Math.round(random() * 80)
     lines.push(JSON.stringify({ resource, temperature, humidity }))
   }
-  // Parsed one by one, as they would come in: each text makes its own strings.
+  // parsed one by one, as on arrival: each text creates its own strings
   return lines.map((line) => JSON.parse(line) as BenchEvent)
 }
 
-/** `boiler-0`, `boiler-1` ... */
 export function resourceNames(count: number): readonly string[] {
   return Array.from({ length: count }, (_, i) => `boiler-${i}`)
 }

@@ -1,4 +1,4 @@
-/** Figures as tables show them. */
+/** Formats figures for tables. */
 import { digits } from '../src/bench/figures.ts'
 
 export { digits, median, rate } from '../src/bench/figures.ts'
@@ -7,7 +7,7 @@ export function megabytes(bytes: number): string {
   return `${digits(bytes / 1_048_576)} MiB`
 }
 
-/** `part` of `whole` in percent, `-` when there is nothing to compare with. */
+/** `part` of `whole` in percent, `-` without a whole. */
 export function percent(part: number, whole: number | undefined): string {
   return whole === undefined ? '-' : `${digits((part / whole) * 100)} %`
 }

@@ -1,9 +1,9 @@
-/** Takes a sample in a process of its own, because what a process did before bends what it measures later. */
+/** Takes a sample in a fresh process, since earlier work biases later measurements. */
 import { spawn } from 'node:child_process'
 import { join } from 'node:path'
 import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 
-/** `root`: the folder of the checkout to measure. Rejects with the child's own words when it ends with anything but 0. */
+/** `root`: folder of the checkout to measure. Rejects with the output of the child on a nonzero exit code. */
 export function sampleInFreshProcess<Kind extends SampleKind>(
   kind: Kind,
   request: Omit<SampleRequest<Kind>, 'kind'>,

@@ -1,9 +1,9 @@
-/** What peers of other runtimes need of the machine. */
+/** Requirements of peers of other runtimes. */
 import { spawnSync } from 'node:child_process'
 import { messageOf } from '../src/kernel/errors.ts'
 import { buildEkuiper } from './ekuiper/ekuiper.ts'
 
-/** Throws when it is not there, or what it is there for cannot be built with it. */
+/** Throws when the tools are missing or fail to build the peer. */
 const NEEDS = {
   java: () => expectTools(['javac', 'mvn'], '-version'),
   ekuiper() {
@@ -14,7 +14,7 @@ const NEEDS = {
 
 const known = new Map<string, boolean>()
 
-/** Whether it is there; when it is not, says once that `peer` is left out. */
+/** Reports a skipped peer once. */
 export function isThere(need: keyof typeof NEEDS, peer: string): boolean {
   const before = known.get(need)
   if (before !== undefined) return before
@@ -22,14 +22,14 @@ export function isThere(need: keyof typeof NEEDS, peer: string): boolean {
     NEEDS[need]()
     known.set(need, true)
   } catch (error) {
-    process.stderr.write(`bench: ${peer} is left out: ${messageOf(error)}\n`)
+    process.stderr.write(`bench: ${peer} is skipped: ${messageOf(error)}\n`)
     known.set(need, false)
   }
   return known.get(need) === true
 }
 
-/** `asked`: how each of them says its version */
+/** `asked`: version flag */
 function expectTools(tools: readonly string[], asked: string): void {
   const missing = tools.filter((tool) => spawnSync(tool, [asked], { stdio: 'ignore' }).status !== 0)
-  if (missing.length > 0) throw new Error(`${missing.join(' and ')} cannot be run`)
+  if (missing.length > 0) throw new Error(`${missing.join(' and ')} not found`)
 }

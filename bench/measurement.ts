@@ -1,45 +1,45 @@
 /**
- * What a measurement is: lines that are sampled side by side, and a table of them. `--only` takes its name.
- * Each sample of a line comes from a process of its own.
+ * Measurements: lines sampled side by side, and their table. `--only` takes the name.
+ * Each sample of a line comes from its own process.
  */
 import { digits, median } from './figures.ts'
 import { sampleInFreshProcess } from './fresh-process.ts'
 import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 
-/** What a run is asked for, as far as lines depend on it. */
+/** Options of a run that affect lines. */
 export interface Scope {
-  /** CPU time that a throughput sample measures, ms */
+  /** CPU time of a throughput sample, ms */
   measureMs: number
-  /** names of the subjects to measure */
+  /** names of subjects */
   subjects: readonly string[]
   /** cells as `w2`, `odd`, `w2/odd` or `w2/odd/nulls`; empty: all */
   cells: readonly string[]
 }
 
-/** A line as a measurement declares it. */
+/** Declaration of a line. */
 export interface LinePlan<Kind extends SampleKind> {
   name: string
-  /** as tables show it */
+  /** title in tables */
   title: string
   request: Omit<SampleRequest<Kind>, 'kind'>
-  /** whether packages of bench/package.json must be there */
+  /** requires the packages of bench/package.json */
   needsPeers?: boolean
-  /** samples are taken in that many rounds at most; default: that of the measurement */
+  /** limit of rounds; default: that of the measurement */
   maxRounds?: number
 }
 
-/** A line with all its samples, in the order of the rounds. */
+/** Line with its samples, in order of the rounds. */
 export interface Line<Sample> {
   readonly name: string
   readonly title: string
   readonly needsPeers: boolean
   readonly maxRounds: number
   readonly samples: Sample[]
-  /** what went wrong; the line then has no numbers and the run fails */
+  /** reason; the line then lacks numbers and the run fails */
   failure?: string
-  /** One more sample, of the checkout in the folder `root`. */
+  /** Takes a sample of the checkout in the folder `root`. */
   sample(root: string): Promise<Sample>
-  /** what is compared between checkouts; lower is better */
+  /** compared between checkouts; lower is better */
   cost(sample: Sample): number
 }
 
@@ -50,15 +50,15 @@ export interface Section {
   readonly title: string
   readonly costUnit: string
   readonly lines: readonly Line<unknown>[]
-  /** the head of the table, then a row per line */
+  /** head of the table, then a row per line */
   rows(): readonly Row[]
-  /** what follows from all lines together */
+  /** results over all lines */
   conclusions(): readonly Table[]
 }
 
 export interface Table {
   readonly title: string
-  /** the first is the head */
+  /** head first */
   readonly rows: readonly Row[]
 }
 
@@ -67,23 +67,23 @@ export interface Measurement {
   open(scope: Scope): Section
 }
 
-/** What a line shows in a column; `all` to compare with others. */
+/** Cell of a line in a column; `all` for comparisons. */
 export type Cell<Sample> = (line: Line<Sample>, all: readonly Line<Sample>[]) => string
 
 interface Definition<Kind extends SampleKind> {
   name: string
   title: string
   lines: readonly LinePlan<Kind>[] | ((scope: Scope) => readonly LinePlan<Kind>[])
-  /** samples of a line are taken in that many rounds at most */
+  /** limit of rounds */
   maxRounds?: number
-  /** what one thing costs, such as ns per event; lower is better */
+  /** unit cost, such as ns per event; lower is better */
   cost(sample: Samples[Kind]): number
   costUnit: string
   /** head of the column of titles */
   what: string
-  /** head and cell of each column after that */
+  /** head and cell of each further column */
   columns: readonly (readonly [head: string, cell: Cell<Samples[Kind]>])[]
-  /** asked only when no line failed */
+  /** called only when all lines succeeded */
   conclusions?(lines: readonly Line<Samples[Kind]>[]): readonly Table[]
 }
 
@@ -125,7 +125,7 @@ export function lineOf<Kind extends SampleKind>(
   }
 }
 
-/** The median of a figure over the samples; empty when it was not measured, which is NaN. */
+/** Median of a figure over the samples; empty when not measured (NaN). */
 export function middle<Sample>(
   of: (sample: Sample) => number,
   show: (figure: number) => string = digits,
@@ -133,7 +133,7 @@ export function middle<Sample>(
   return overall(median, of, show)
 }
 
-/** As `middle`, of what `summary` makes of all samples. */
+/** As `middle`, with a summary of all samples. */
 export function overall<Sample>(
   summary: (figures: readonly number[]) => number,
   of: (sample: Sample) => number,

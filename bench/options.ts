@@ -1,4 +1,4 @@
-/** The command line of the benches. */
+/** Command line of the benchmarks. */
 import { parseArgs } from 'node:util'
 import type { Scope } from './measurement.ts'
 import { isCell } from './measurements/cells.ts'
@@ -10,9 +10,9 @@ export interface Options extends Scope {
   /** names of measurements */
   only: readonly string[]
   json: boolean
-  /** a git ref to compare the working tree with */
+  /** git ref to compare the working tree with */
   against?: string
-  /** share by which no line may surely be slower than at the ref */
+  /** tolerated slowdown against the ref, as a share */
   failOver?: number
 }
 
@@ -30,7 +30,7 @@ export const HELP = `npm run bench -- [options]
   --json             all samples as JSON instead of tables
 `
 
-/** Undefined when help was asked for. Throws an Error that names every wrong option. */
+/** Undefined for help. Throws an Error that lists every invalid option. */
 export function readOptions(args: readonly string[]): Options | undefined {
   const { values } = parseArgs({
     args: [...args],
@@ -58,15 +58,13 @@ export function readOptions(args: readonly string[]): Options | undefined {
     const chosen = text.split(',').flatMap((name) => short.get(name.trim()) ?? [name.trim()])
     const unknown = chosen.filter((name) => !known.includes(name))
     if (unknown.length > 0)
-      problems.push(
-        `--${option}: there is no ${unknown.join(', ')}; there are ${[...known, ...short.keys()].join(', ')}`,
-      )
+      problems.push(`--${option}: ${unknown.join(', ')} is unknown; use ${[...known, ...short.keys()].join(', ')}`)
     return [...new Set(chosen)]
   }
   const compares = values.against !== undefined
   const asked = values.only?.split(',').map((name) => name.trim()) ?? []
   const cells = asked.filter((name) => !measurements.has(name) && isCell(name))
-  // One or more cells stand for the measurement that has them.
+  // cells imply their measurement
   const names = [...new Set(asked.map((name) => (cells.includes(name) ? 'cells' : name)))]
   const text = names.length > 0 ? names.join(',') : compares ? 'workloads' : undefined
   const only = choose('only', text, [...measurements.keys()], groups)
@@ -86,7 +84,7 @@ export function readOptions(args: readonly string[]): Options | undefined {
   if (!(seconds > 0 && seconds <= 60)) problems.push(`--seconds: "${values.seconds}" is not between 0 and 60`)
   const percent = Number(values['fail-over']?.replace(/\s*%$/, ''))
   if (values['fail-over'] !== undefined && !(percent >= 0 && percent < 100 && compares))
-    problems.push(`--fail-over: "${values['fail-over']}" is no percentage such as 5%, or there is no --against`)
+    problems.push(`--fail-over: "${values['fail-over']}" needs a percentage such as 5%, and --against`)
   if (problems.length > 0) throw new Error(problems.join('\n'))
   return {
     rounds,

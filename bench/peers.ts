@@ -1,26 +1,26 @@
-/** Installs the packages of bench/package.json on first use. The checkout itself never needs them. */
+/** Installs the packages of bench/package.json on first use. The checkout itself does not need them. */
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 
 const FOLDER = import.meta.dirname
 
-/** Throws when npm cannot install them. */
+/** Throws when npm fails. */
 export function ensurePeers(): void {
   if (installed()) return
   process.stderr.write('bench: installing the peers (npm ci --prefix bench), once\n')
   const args = ['ci', '--prefix', FOLDER, '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error']
   const { status } = spawnSync('npm', args, { stdio: ['ignore', 2, 2], shell: process.platform === 'win32' })
-  if (status !== 0) throw new Error('npm could not install the peers; leave them out with --subjects closure,own')
+  if (status !== 0) throw new Error('npm could not install the peers; skip them with --subjects closure,own')
 }
 
-/** Whether node_modules holds what the lock file says, by npm's own record. */
+/** Compares node_modules with the lock file, by npm's own record. */
 function installed(): boolean {
   const record = join(FOLDER, 'node_modules', '.package-lock.json')
   if (!existsSync(record)) return false
   const wanted = versions(join(FOLDER, 'package-lock.json'))
   const found = versions(record)
-  // What is optional is for other platforms, and may be absent.
+  // optional packages of other platforms may be absent
   return [...wanted].every(([place, version]) => found.get(place) === version)
 }
 

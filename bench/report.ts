@@ -1,7 +1,6 @@
-/** Results as tables. Medians over the rounds; shares are ratios of medians of this run. */
+/** Formats results as tables. Medians over the rounds; shares are ratios of medians of this run. */
 import type { Row, Section } from './measurement.ts'
 
-/** The tables as text, one after the other. */
 export function report(sections: readonly Section[]): string {
   return sections
     .flatMap((one) => [{ title: one.title, rows: one.rows() }, ...one.conclusions()])
@@ -9,7 +8,7 @@ export function report(sections: readonly Section[]): string {
     .join('\n')
 }
 
-/** One line per failure, empty when there is none. */
+/** One line per failure. */
 export function failures(sections: readonly Section[]): readonly string[] {
   return sections.flatMap((section) =>
     section.lines.flatMap(({ title, failure }) =>
@@ -18,7 +17,7 @@ export function failures(sections: readonly Section[]): readonly string[] {
   )
 }
 
-/** Columns are aligned, the first to the left. */
+/** Aligns columns, the first to the left. */
 export function table(title: string, rows: readonly Row[]): string {
   const widths: number[] = []
   for (const row of rows) {

@@ -1,8 +1,8 @@
-/** Takes all samples round by round, so that a slow minute of the machine falls on every line alike. */
+/** Takes all samples round by round, so that a slow minute of the machine affects every line alike. */
 import { join } from 'node:path'
 import type { Section } from './measurement.ts'
 
-/** The checkout that this bench belongs to. */
+/** checkout of this benchmark */
 export const ROOT = join(import.meta.dirname, '..')
 
 export async function runRounds(
@@ -20,7 +20,7 @@ export async function runRounds(
       try {
         line.samples.push(await line.sample(ROOT))
       } catch (error) {
-        // A wrong count or a crash once is enough: no number of this line is shown.
+        // one wrong count or crash discards the line
         line.failure = error instanceof Error ? error.message : String(error)
       }
     }

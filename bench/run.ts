@@ -1,6 +1,6 @@
 /**
- * `npm run bench`, and the entry of the processes that take its samples (`--sample <request as JSON>`). What the
- * other of both needs is not loaded.
+ * `npm run bench`, and the entry of its sample processes (`--sample <request as JSON>`). Each loads only its own
+ * modules.
  */
 import type { SampleRequest } from './samples/sample.ts'
 
@@ -14,7 +14,7 @@ async function main(args: readonly string[]): Promise<number> {
 async function sample(request: SampleRequest): Promise<number> {
   const { takeSample } = await import('./samples/sample.ts')
   const answer = JSON.stringify(await takeSample(request))
-  // Some peers leave timers behind, which would keep the process.
+  // timers of some peers would keep the process alive
   process.stdout.write(answer, () => process.exit(0))
   return 0
 }
@@ -22,6 +22,6 @@ async function sample(request: SampleRequest): Promise<number> {
 try {
   process.exitCode = await main(process.argv.slice(2))
 } catch (error) {
-  // Not left to its end, for the same reason.
+  // as above
   process.stderr.write(`bench: ${error instanceof Error ? error.message : String(error)}\n`, () => process.exit(1))
 }

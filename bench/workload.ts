@@ -1,4 +1,4 @@
-/** What a workload is: the rules as plain facts, the events, and how often the actuator must have fired. */
+/** Workloads: rules as plain facts, events, and the expected firings. */
 import { EVENT_COUNT, type BenchEvent } from './events.ts'
 
 /** `temperature > limit and humidity > limit` on one resource. */
@@ -9,13 +9,13 @@ export interface Limits {
 }
 
 interface Base {
-  /** as `--only` takes it */
+  /** as in `--only` */
   name: string
   /** EVENT_COUNT of them */
   events: readonly BenchEvent[]
-  /** so many events come at a time, and the next when all that they began has ended; a divisor of EVENT_COUNT */
+  /** events per wave, each after the previous wave has finished; a divisor of EVENT_COUNT */
   wave?: number
-  /** how often the actuators have fired after the first `total` events from a fresh start, by a plain reference */
+  /** firings after the first `total` events from a fresh start, by a plain reference */
   expected(total: number): number
 }
 
@@ -23,25 +23,24 @@ interface Base {
 export interface ThresholdWorkload extends Base {
   kind: 'threshold'
   limits: readonly Limits[]
-  /** at most one rule has any one resource */
   onePerResource: boolean
-  /** when sensors answer; default: at once */
+  /** when sensors return; default: at once */
   answers?: 'next turn'
-  /** what a firing calls: `note` and `tell`, whose calls on one thing follow each other; default: an actuator that counts */
+  /** actuators of a firing: `note` and `tell`, with ordered calls per thing; default: a counter */
   acts?: 'in order'
-  /** `every`: each event that meets the limits fires; `edge`: only when they were known to be unmet before */
+  /** `every`: each event within the limits fires; `edge`: only after a known miss */
   fires: 'every' | 'edge'
-  /** ms in which an actuator does not fire again */
+  /** ms */
   coolDownMs: number
 }
 
-/** One step of a chain: `value * factor + offset`. */
+/** `value * factor + offset` */
 export interface ChainStep {
   factor: number
   offset: number
 }
 
-/** One rule: sensors in a chain, each works on the value of the one before; fires when the last value is above `limit`. */
+/** One rule: sensors in a chain, each on the previous value; fires when the last value is above `limit`. */
 export interface ChainWorkload extends Base {
   kind: 'chain'
   resource: string
@@ -51,7 +50,7 @@ export interface ChainWorkload extends Base {
 
 export type Workload = ThresholdWorkload | ChainWorkload
 
-/** `expected` of a workload whose events do not depend on each other: counted over one cycle, then multiplied. */
+/** `expected` of a workload with independent events: counted over one cycle, then multiplied. */
 export function independentFirings(
   events: readonly BenchEvent[],
   firingsOf: (event: BenchEvent) => number,
@@ -65,7 +64,7 @@ export function independentFirings(
   return (total) => Math.floor(total / EVENT_COUNT) * sum + (before[total % EVENT_COUNT] ?? 0)
 }
 
-/** Throws when a subject has not fired as often as the reference does in so many events. */
+/** Throws when the firings of a subject differ from the reference. */
 export function expectFirings(
   workload: Workload,
   subject: string,

@@ -1,4 +1,4 @@
-/** The table of workloads, by the name that `--only` takes. A workload is made when it is asked for. */
+/** Workloads by the name in `--only`, built on demand. */
 import { EVENT_COUNT, makeEvents, resourceNames, START_MS, STEP_MS, type BenchEvent } from './events.ts'
 import {
   independentFirings,
@@ -15,9 +15,9 @@ const WORKLOADS = {
   w2,
   w3,
   w4,
-  // Fewer events a wave than there are rules: no resource twice in one.
+  // fewer events per wave than rules: resources are distinct within a wave
   w5: () => inWaves(onePerResource('w5', 100), { answers: 'next turn' }),
-  // Each wave has four events about each resource, and each firing calls both actuators.
+  // each wave has four events per resource, and each firing calls both actuators
   w7: () => inWaves(onePerResource('w7', 16), { acts: 'in order' }, 2),
 } as const satisfies Readonly<Record<string, () => Workload>>
 
@@ -27,7 +27,7 @@ export function workloadNamed<Name extends WorkloadName>(name: Name): ReturnType
   return WORKLOADS[name]() as ReturnType<(typeof WORKLOADS)[Name]>
 }
 
-/** A power of two, so that waves are whole where the events are cycled. */
+/** power of two, so that cycled waves stay whole */
 const WAVE = 64
 
 const isMet = ({ temperature, humidity }: BenchEvent, limits: Limits): boolean =>
@@ -39,7 +39,6 @@ const ownLimits = (resource: string, i: number): Limits => {
   return { resource, temperature: 20 + (i % 101) / 10, humidity: 50 + (i % 21) }
 }
 
-/** A rule for each of so many resources. */
 function onePerResource(
   name: string,
   rules: number,
@@ -64,7 +63,7 @@ function onePerResource(
   }
 }
 
-/** The resources take turns, and events come in waves. */
+/** Resources take turns, and events come in waves. */
 function inWaves(
   workload: ThresholdWorkload,
   more: Pick<ThresholdWorkload, 'answers' | 'acts'>,
@@ -112,7 +111,7 @@ function w3(): ThresholdWorkload {
       let firings = 0
       for (let i = 0; i < total; i++) {
         const event = events[i % EVENT_COUNT]
-        if (event === undefined) throw new Error(`there is no event ${i % EVENT_COUNT}`)
+        if (event === undefined) throw new Error(`event ${i % EVENT_COUNT} does not exist`)
         if (!isMet(event, sameLimits(event.resource))) {
           wasFalse.add(event.resource)
         } else if (wasFalse.delete(event.resource)) {
@@ -128,7 +127,7 @@ function w3(): ThresholdWorkload {
   }
 }
 
-/** One chain of ten sensors, each works on the value of the one before, an actuator at the end. */
+/** One chain of ten sensors, each on the previous value, with an actuator at the end. */
 function w4(): ChainWorkload {
   const [resource = ''] = resourceNames(1)
   const limit = 60

@@ -67,7 +67,6 @@ import { updateAlarmPlugs } from './update-alarm/plug.ts'
 import { updateMetadataPlugs } from './update-metadata/plug.ts'
 import { windowStats } from './window-stats/plug.ts'
 
-/** Plugs that need nothing but their call. */
 const simple: readonly Plug[] = [
   stream,
   streamingDataSensor,
@@ -110,17 +109,19 @@ const simple: readonly Plug[] = [
 ]
 
 export interface BuiltinOptions {
-  /** a clock in ms such as `() => performance.now()`: no script then takes longer than a second. Without it work is only counted */
+  /**
+   * clock in ms such as `() => performance.now()`, which limits scripts to a second. Default: only steps are counted
+   */
   readonly clock?: () => number
-  /** who runs scripts, in another thread say: plugs with scripts then answer later. Without it they run here, by `clock` */
+  /** runs scripts, for example in another thread, so that their plugs return later. Default: here, by `clock` */
   readonly interpreter?: Interpreter
-  /** the way out for callURL; without it callURL is offline */
+  /** network access of callURL; default: offline */
   readonly outbound?: CallUrlOptions
-  /** alarms, resources and data: the plugs of a service that is not there fail and say so */
+  /** services around the engine; plugs without their service fail with a message */
   readonly services?: PlugServices
 }
 
-/** The built-in plugs with what a host gives them. They share one interpreter for code. */
+/** Builds the built-in plugs for a host. They share one interpreter for code. */
 export function createBuiltins(options: BuiltinOptions = {}): readonly Plug[] {
   return listed(equipped(options))
 }
@@ -133,7 +134,6 @@ interface Equipped {
   readonly callURL: Plug
   readonly callURLActuator: Plug
   readonly script: Plug
-  /** those that ask services around the engine */
   readonly asking: readonly Plug[]
 }
 
@@ -198,10 +198,10 @@ function listed({
   return Object.freeze([...simple, ...own.map(sharingDeclaration)])
 }
 
-/** by kind, name and version: the first ones that were made */
+/** by kind, name and version: the first instances */
 const declared = new Map<string, Plug>()
 
-/** What plugs declare is the same for all hosts and tenants, and there once: what they do is their own. */
+/** Shares the declaration of a plug among hosts and tenants; only the functions differ. */
 function sharingDeclaration(plug: Plug): Plug {
   const key = `${plug.kind} ${plug.name} ${plug.version}`
   const first = declared.get(key)
@@ -215,7 +215,10 @@ function sharingDeclaration(plug: Plug): Plug {
 
 const unequipped = equipped({})
 
-/** All of them without a host: offline, scripts bounded by counts. For `createEngine({ plugs: [...builtins, myPlug] })`. */
+/**
+ * All built-in plugs without a host: offline, scripts bounded by steps. For `createEngine({ plugs: [...builtins,
+ * myPlug] })`.
+ */
 export const builtins: readonly Plug[] = listed(unequipped)
 
 export type { CallUrlOptions } from './call-url/plug.ts'

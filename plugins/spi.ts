@@ -1,4 +1,4 @@
-/** What the host needs of built-in plugs beside the plugs themselves. */
+/** Internals of built-in plugs for the host. */
 export { addressOf, exchange } from './call-url/exchange.ts'
 export { headersOf } from './call-url/headers.ts'
 export type { OutboundRequest, OutboundResponse, Transport } from './call-url/transport.ts'

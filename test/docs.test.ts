@@ -1,4 +1,4 @@
-/** The documents say what is so: their links lead somewhere, their tables are the code's. What they have to run is in test/wide/. */
+/** Documents are true: links resolve, tables match the code. test/wide/ runs their programs and commands. */
 import { existsSync, readdirSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { describe, expect, it } from 'vitest'
@@ -6,7 +6,6 @@ import { GENERATED, renewed } from '../.ci/docs.ts'
 import { anchorsOf, proseOf, relativeLinks } from './support/read-markdown.ts'
 import { filesUnder, readText, root } from './support/repository.ts'
 
-/** What people read. */
 const PAGES = [
   'README.md',
   ...filesUnder(['docs'], '.md'),
@@ -15,8 +14,8 @@ const PAGES = [
   ),
 ]
 describe('what is made of the code', () => {
-  it.each(Object.keys(GENERATED))('is in %s as the code has it; `npm run docs` writes it anew', (page) => {
-    expect(readText(page)).toBe(renewed(page))
+  it.each(Object.keys(GENERATED))('is in %s as the code has it; `npm run docs` writes it anew', async (page) => {
+    expect(readText(page)).toBe(await renewed(page))
   })
 })
 
@@ -54,20 +53,17 @@ describe('decisions', () => {
     expect(numbers).toEqual(decisions.map((_, index) => index + 1))
   })
 
-  it.each(decisions)(
-    '%s says what was so, what was decided, what follows and what holds it, on one short page',
-    (page) => {
-      const text = readText(page)
-      const parts = [...text.matchAll(/^\*\*(\w[\w ]*)(?:\.\*\*|\*\* )/gm)].map((match) => match[1])
-      expect(parts).toEqual(['Context', 'Decision', 'Consequence', 'Held by'])
-      expect(text).toMatch(new RegExp(`^# ${Number(/\/(\d{3})-/.exec(page)?.[1])}\\. `))
-      expect(text.split('\n').length).toBeLessThanOrEqual(32)
-    },
-  )
+  it.each(decisions)('%s has context, decision, consequence and tests, on one short page', (page) => {
+    const text = readText(page)
+    const parts = [...text.matchAll(/^\*\*(\w[\w ]*)(?:\.\*\*|\*\* )/gm)].map((match) => match[1])
+    expect(parts).toEqual(['Context', 'Decision', 'Consequence', 'Held by'])
+    expect(text).toMatch(new RegExp(`^# ${Number(/\/(\d{3})-/.exec(page)?.[1])}\\. `))
+    expect(text.split('\n').length).toBeLessThanOrEqual(32)
+  })
 })
 
 describe('the index', () => {
-  it('leads to every page', () => {
+  it('links to every page', () => {
     const indexes = ['docs/README.md', 'docs/decisions/README.md'].filter((page) => existsSync(join(root, page)))
     const linked = indexes.flatMap((page) =>
       relativeLinks(readText(page)).map((link) => posix.join(dirname(page), link.replace(/#.*$/, ''))),
@@ -76,7 +72,7 @@ describe('the index', () => {
     expect(pages.filter((page) => !linked.includes(page))).toEqual([])
   })
 
-  it('has nothing beside pages', () => {
+  it('lists a folder that has only pages', () => {
     const other = readdirSync(join(root, 'docs'), { recursive: true, encoding: 'utf8' }).filter((name) =>
       /\.(?!md$)[^./]+$/.test(name),
     )

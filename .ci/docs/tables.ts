@@ -1,7 +1,8 @@
 /** Tables of the documents, made of what the code declares. */
-import { spawnSync } from 'node:child_process'
 import { posix } from 'node:path'
 import { builtins } from '../../plugins/index.ts'
+import { runCommandLine } from '../../src/cli/command-line.ts'
+import { plain } from '../../src/cli/terminal.ts'
 import { byName, plugPage, table } from '../../src/core/plug/plug-page.ts'
 import type { Plug } from '../../src/core/plug/plug.ts'
 import { ISSUE_TYPES } from '../../src/core/rule/check/issue-types.ts'
@@ -9,9 +10,8 @@ import { OPTIONS, type Option } from '../../src/host/config.ts'
 import { ERRORS } from '../../src/kernel/errors.ts'
 import { AlarmSchema, EXTRAS } from '../../src/services/alarms/alarm-schema.ts'
 import { readInterface, readInterfaces, type Member } from './interfaces.ts'
-import { builtCode } from '../../test/support/built-code.ts'
 import { WALLS } from '../../test/support/import-walls.ts'
-import { filesUnder, readText, root } from '../../test/support/repository.ts'
+import { filesUnder, readText } from '../../test/support/repository.ts'
 
 export function errorTable(): string {
   const rows = Object.entries(ERRORS).map(([name, { status, meaning }]) => [`\`${name}\``, String(status), meaning])
@@ -116,30 +116,26 @@ function rowsOf(path: string, members: readonly Member[]): string {
 }
 
 /** What `--help` says, command by command. */
-export function commandReference(): string {
-  const overview = help([])
+export async function commandReference(): Promise<string> {
+  const overview = await help([])
   const names = [...overview.matchAll(/^ {2}([a-z]+) .*$/gm)].map((match) => match[1] ?? '')
-  const all = [...names, ...subcommands('keys')]
-  return [
-    `\`\`\`text\n${overview}\n\`\`\``,
-    ...all.map((name) => `## ${name}\n\n\`\`\`text\n${help(name.split(' '))}\n\`\`\``),
-  ].join('\n\n')
+  const parts = [`\`\`\`text\n${overview}\n\`\`\``]
+  for (const name of [...names, ...(await subcommands('keys'))])
+    parts.push(`## ${name}\n\n\`\`\`text\n${await help(name.split(' '))}\n\`\`\``)
+  return parts.join('\n\n')
 }
 
-function subcommands(name: string): readonly string[] {
-  const part = help([name]).split('\nCommands:\n')[1]?.split('\n\n')[0] ?? ''
+async function subcommands(name: string): Promise<readonly string[]> {
+  const part = (await help([name])).split('\nCommands:\n')[1]?.split('\n\n')[0] ?? ''
   return [...part.matchAll(/^ {2}([a-z]+) /gm)].map((match) => `${name} ${match[1] ?? ''}`)
 }
 
-function help(command: readonly string[]): string {
-  const args = [builtCode('cli.js'), ...command, '--help']
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
-    cwd: root,
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-  })
-  if (status !== 0) throw new Error(`${args.join(' ')} ended with ${String(status)}\n${stderr}`)
-  return stdout.trimEnd()
+async function help(command: readonly string[]): Promise<string> {
+  let text = ''
+  const out = (one: string) => void (text += one)
+  const nowhere = { paint: plain, outIsTerminal: false, errIsTerminal: false, closed: false, full: false }
+  await runCommandLine([...command, '--help'], { ...nowhere, out, err: out, drained: () => Promise.resolve() })
+  return text.trimEnd()
 }
 
 /** A line for each decision, by its number and title. */

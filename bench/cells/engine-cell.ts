@@ -1,4 +1,4 @@
-/** The engine in one of the cells: its rules, who listens to it, and what must be true of what they heard. */
+/** Engine of a cell: its rules, its subscribers, and the checks of their events. */
 import { EMPTY } from 'rxjs'
 import { builtins } from '../../plugins/index.ts'
 import { createEngine, definePlug, type EngineEvent, type EventType, type FiringWhy } from '../../src/index.ts'
@@ -26,9 +26,9 @@ export interface CellParts {
 
 export interface RunningCell {
   handle(this: void, event: OddEvent): void
-  /** From here on each event is looked at closely. */
+  /** Checks each event closely from here on. */
   beginCheck(): void
-  /** Throws when what was heard is not what fired. */
+  /** Throws when the received events do not match the firings. */
   finish(total: number): Promise<void>
 }
 
@@ -56,7 +56,6 @@ export async function engineCell(workload: Workload, parts: CellParts): Promise<
   }
 }
 
-/** The rules of a workload with their resources, in the order of the weights. */
 export function rulesOf(workload: Workload): readonly { rule: Rule; resource: string }[] {
   const counting = (rule: Rule, weight: number): Rule => {
     return { ...rule, actuators: [{ label: 'count', name: 'count', properties: { weight } }] }
@@ -68,7 +67,6 @@ export function rulesOf(workload: Workload): readonly { rule: Rule; resource: st
   })
 }
 
-/** The actuator that counts. */
 export function countPlug({ answer, firings }: Pick<CellParts, 'answer' | 'firings'>) {
   const input = { weight: { type: 'integer', mandatory: true } } as const
   const plug = { name: 'count', version: '1.0.0', kind: 'actuator', input } as const
@@ -119,7 +117,7 @@ interface Hears {
   readonly why: boolean
 }
 
-/** Counts; at the end it looks at each event, which would cost more than the engine if it did so all the time. */
+/** Counts events; near the end it examines each, which would otherwise cost more than the engine. */
 function subscriber(engine: Engine, workload: Workload, parts: CellParts, { types, why }: Hears): Listener {
   const { firings, clock, told } = parts
   const all = types === undefined
@@ -166,25 +164,25 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
       }
     },
     finish(total) {
-      if (before === undefined || mine === undefined) throw new Error('nobody looked closely')
+      if (before === undefined || mine === undefined) throw new Error('the close check did not run')
       const count = firings.count - before.count
       const sum = (firings.sum - before.sum) | 0
       if (mine.count !== count || mine.sum !== sum) {
         throw new Error(`${count} firings at last (sum ${sum}), but events tell of ${mine.count} (sum ${mine.sum})`)
       }
-      // Of a chain, each step but the first is fired as well.
+      // in a chain each step but the first fires too
       const inner = workload.kind === 'chain' ? (workload.steps.length - 1) * total : 0
       if (fired > firings.count + inner || fired < firings.count) {
         throw new Error(`${firings.count} firings, but ${fired} events say so`)
       }
       if (heard < fired || (all && heard <= total) || (why && read < fired)) {
-        throw new Error(`${heard} events heard, ${read} read, in ${total} messages at ${clock.now}`)
+        throw new Error(`${heard} events received, ${read} read, in ${total} messages at ${clock.now}`)
       }
     },
   }
 }
 
-/** What somebody who shows it would touch. */
+/** Reads the parts that a display would. */
 function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 'also' | 'via'>): number {
   let read = trigger.to === null ? 0 : 1
   for (const { state } of sensors) if (state !== null) read++
@@ -192,7 +190,6 @@ function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 
   return read + (input.values === undefined ? 0 : 1)
 }
 
-/** As a host keeps it. */
 function history(engine: Engine, clock: Clock): Listener {
   const tenant = 'bench'
   const reports = {
@@ -207,7 +204,7 @@ function history(engine: Engine, clock: Clock): Listener {
     finish() {
       const tasks = [...engine.tasks.values()].filter((task) => task.info().lastExecutionTime !== undefined)
       const known = tasks.filter(({ id }) => kept.events({ tenant, id }).length > 0)
-      if (known.length === 0) throw new Error('the history knows of no task')
+      if (known.length === 0) throw new Error('the history is empty')
       for (const task of known) {
         const last = kept.events({ tenant, id: task.id }).at(-1)?.event.time
         const { lastExecutionTime } = task.info()

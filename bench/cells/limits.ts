@@ -1,6 +1,6 @@
 /**
- * The limit of a cell: the loop that somebody would write for just these rules and just this data. It is generated from
- * the rules, so that nobody tunes it; the chain, whose sensors are the bench's own, is one loop by hand.
+ * Limit of a cell: the loop that a programmer would write for exactly these rules and data. Generated from the rules,
+ * so that it is not tuned by hand; the chain, whose sensors belong to the benchmark, is hand-written.
  */
 import { builtins } from '../../plugins/index.ts'
 import { limitsOf } from '../../src/bench/limit.ts'
@@ -16,10 +16,10 @@ import type { Time } from './targets.ts'
 
 type Handler = (event: OddEvent) => void
 
-/** ms for which a property that reads a value of the message finds it after later messages that do not have it */
+/** ms for which a property keeps a message value that later messages lack */
 const VALIDITY_MS = 60_000
 
-/** `loop`: one rule after the other; `sorted`: many rules of one resource by rising limit, left early */
+/** `loop`: one rule after the other; `sorted`: many rules of one resource by rising limit, with early exit */
 export const LIMITS = ['loop', 'sorted'] as const
 export type LimitName = (typeof LIMITS)[number]
 
@@ -30,7 +30,7 @@ export interface LimitParts {
   readonly firings: Firings
 }
 
-/** Throws when there is none of that name. */
+/** Throws for an unknown name. */
 export function limitOf(name: LimitName, workload: Workload, parts: LimitParts): Handler {
   if (workload.kind === 'chain') return chain(workload, parts)
   const { events, clock, firings, time } = parts
@@ -38,17 +38,17 @@ export function limitOf(name: LimitName, workload: Workload, parts: LimitParts):
   const rules = rulesOf(workload)
   const tasks = rules.map(({ rule, resource }) => ({ resource, rule: preparer.prepare(rule, { resource }) }))
   const generate = generatorHere()
-  if (generate === undefined) throw new Error('a limit is generated code, which this process may not make')
+  if (generate === undefined) throw new Error('this process cannot generate code, which a limit needs')
   const limits = limitsOf(tasks, events, generate)
-  if ('reason' in limits) throw new Error(`there is no limit of ${workload.name}: ${limits.reason}`)
+  if ('reason' in limits) throw new Error(`${workload.name} does not have a limit: ${limits.reason}`)
   const limit = limits.find((one) => one.name === name)
-  if (limit === undefined) throw new Error(`${workload.name} has no limit "${name}"`)
+  if (limit === undefined) throw new Error(`"${name}" is not a limit of ${workload.name}`)
   const weights = Int32Array.from(rules, (_, i) => weightOf(i))
   const now = time === 'machine' ? Date.now : () => clock.now
   return limit.open({ act: (task) => firings.add(weights[task] as number), now })
 }
 
-/** One loop, no function per sensor. */
+/** One loop, without a function per sensor. */
 function chain({ resource, steps, limit }: ChainWorkload, { events, clock, firings }: LimitParts): Handler {
   const factors = Float64Array.from(steps, ({ factor }) => factor)
   const offsets = Float64Array.from(steps, ({ offset }) => offset)

@@ -1,9 +1,11 @@
-/** The events of the workloads with what real data has: fields that come and go, and values that are no numbers. */
+/**
+ * Events of the workloads with irregularities of real data: fields that come and go, and values that are not numbers.
+ */
 import type { BenchEvent } from '../events.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import type { Data } from './targets.ts'
 
-/** As `BenchEvent`; what is missing is no field, null and NaN are values. */
+/** As `BenchEvent`; a missing field is absent, null and NaN are values. */
 export type OddEvent = {
   readonly resource: string
   readonly temperature?: number | null
@@ -15,7 +17,7 @@ const SEED = 7_130_522
 /** one in so many is odd */
 const RARE = 100
 
-/** Equal on every call. They come from JSON text one by one, as the even ones do; text cannot say NaN, which is set after. */
+/** Equal on every call. Parsed from JSON text one by one, as regular ones; NaN, which JSON lacks, is set afterwards. */
 export function oddEvents(events: readonly BenchEvent[], data: Data): readonly OddEvent[] {
   if (data === 'smooth') return events
   let seed = SEED
@@ -53,7 +55,7 @@ function changed(event: BenchEvent, data: Data, random: (below: number) => numbe
   }
 }
 
-/** Half of what is null. */
+/** Replaces half of the nulls. */
 function withNaN(event: OddEvent, random: (below: number) => number): OddEvent {
   if ((event.temperature !== null && event.humidity !== null) || random(2) === 0) return event
   if (event.temperature === null) return { ...event, temperature: Number.NaN }

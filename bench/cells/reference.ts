@@ -1,7 +1,7 @@
 /**
- * Which rules fire at which messages, said plainly and by no code of the limits or the engine. A message's verdicts depend
- * on its place in the cycle and on whether it is the first cycle, after which what is carried repeats; only edges and
- * cool-downs need every message to be walked through.
+ * Plain reference of the firings, independent of the limits and the engine. A message's verdicts depend on its index in
+ * the cycle and on whether it is the first cycle, after which carried values repeat; only edges and cool-downs need a
+ * walk over every message.
  */
 import { EVENT_COUNT, START_MS, STEP_MS } from '../events.ts'
 import type { Workload } from '../workload.ts'
@@ -14,7 +14,7 @@ export interface Expected {
   sum: number
 }
 
-/** true, false, or not known */
+/** undefined: unknown */
 type Verdict = boolean | undefined
 
 interface Condition {
@@ -54,12 +54,12 @@ export function expectedFirings(
   const result = { count: 0, sum: 0 }
   for (let i = 0; i < total; i++) {
     const met = verdicts[i < EVENT_COUNT ? 0 : 1]?.[i % EVENT_COUNT]
-    if (met === undefined) throw new Error(`there is no message ${i}`)
+    if (met === undefined) throw new Error(`message ${i} does not exist`)
     if (isEdge) {
       if (met.known === false) edges.wasFalse[met.rule] = 1
       if (met.known !== true || edges.wasFalse[met.rule] === 0) continue
       edges.wasFalse[met.rule] = 0
-      // A sample by the machine's clock is shorter than a cool-down.
+      // a sample by the system clock is shorter than a cool-down
       const now = time === 'machine' ? 0 : START_MS + (i + 1) * STEP_MS
       if (now - (edges.lastFiring[met.rule] ?? 0) < coolDown) continue
       edges.lastFiring[met.rule] = now
@@ -95,8 +95,8 @@ function conditionsOf(workload: Workload): ReadonlyMap<string, readonly Conditio
 }
 
 /**
- * The numbers that stand at each of the first messages of the first cycle, or of any later one: a sensor whose value a message does not
- * have keeps its state. (A chain reads values for a minute, and no resource of a chain is quiet for longer.)
+ * Numbers in effect at each message of the first cycle, or of any later one: a sensor keeps its state when a message
+ * lacks its value. (A chain reads values for a minute, and its resources are never silent for longer.)
  */
 function valuesInCycle(
   events: readonly OddEvent[],
@@ -107,7 +107,7 @@ function valuesInCycle(
   const values: [number | undefined, number | undefined][] = []
   for (let i = 0; i < cycle * EVENT_COUNT + count; i++) {
     const event = events[i % EVENT_COUNT]
-    if (event === undefined) throw new Error(`there is no event ${i % EVENT_COUNT}`)
+    if (event === undefined) throw new Error(`event ${i % EVENT_COUNT} does not exist`)
     const own = last.get(event.resource) ?? {}
     if (event.temperature !== undefined) own.temperature = event.temperature
     if (event.humidity !== undefined) own.humidity = event.humidity

@@ -1,4 +1,4 @@
-/** The 35 cells: seven ways to use an engine by five workloads, and the share that each of them should have. */
+/** The 35 cells: seven ways to use an engine by five workloads, with the target share of each. */
 
 export const WORKLOADS = ['w1', 'w1d', 'w2', 'w3', 'w4'] as const
 export type CellWorkload = (typeof WORKLOADS)[number]
@@ -6,38 +6,36 @@ export type CellWorkload = (typeof WORKLOADS)[number]
 export const ROWS = ['nobody', 'odd', 'answers', 'fired', 'all', 'why', 'history'] as const
 export type CellRow = (typeof ROWS)[number]
 
-/** How messages differ: `smooth` ones all have the same fields in one order, and numbers in them. */
+/** Variation of messages: `smooth` ones have the same fields in the same order, with numbers. */
 export type Data = 'smooth' | 'extra' | 'missing' | 'orders' | 'carried' | 'nulls'
 
-/** What actuators answer. */
 export type Answer = 'nothing' | 'object' | 'message'
 
-/** Whose time it is: a variable that goes on 10 ms a message, or the machine's, as an engine has it that is told nothing. */
+/** Clock: a variable that advances 10 ms per message, or the system clock, the default of an engine. */
 export type Time = 'variable' | 'machine'
 
-/** How a subscriber is told: what an input did together, or each event as it happens. */
+/** Delivery to a subscriber: all events of an input together, or each as it happens. */
 export type Told = 'together' | 'each'
 
 export interface Variant {
-  /** as `--only <workload>/<row>/<variant>` takes it; undefined: the row has no other */
+  /** as in `--only <workload>/<row>/<variant>`; undefined: the only variant */
   readonly name: string | undefined
   readonly data: Data
   readonly answer: Answer
   readonly time: Time
   readonly told: Told
-  /** false: it is shown, and is no part of the verdict */
+  /** false: shown, but not part of the verdict */
   readonly isJudged: boolean
 }
 
 export interface RowPlan {
-  /** who listens to the engine */
   readonly listens: 'nobody' | 'fired' | 'all' | 'why' | 'history'
-  /** what targets are a share of: the limit by hand, or the row `nobody` of the same run */
+  /** basis of the targets: the limit, or the row `nobody` of the same run */
   readonly of: 'limit' | 'nobody'
   readonly targets: Readonly<Record<CellWorkload, number>>
 }
 
-/** The least that must hold, as a share of the target. */
+/** Floor, as a share of the target. */
 export const FLOOR = 0.5
 
 const all = (share: number): RowPlan['targets'] => ({ w1: share, w1d: share, w2: share, w3: share, w4: share })
@@ -80,7 +78,7 @@ export function variantsOf(workload: CellWorkload, row: CellRow): readonly Varia
     ]
   }
   if (row !== 'answers') return [{ ...smooth, name: undefined }]
-  // By the machine's clock a cool-down of ten seconds outlasts a sample, and next to nothing of W3 would fire.
+  // by the system clock a cool-down of ten seconds outlasts a sample, and W3 would hardly fire
   const time = workload === 'w3' ? 'variable' : 'machine'
   return [
     { ...smooth, name: 'object', answer: 'object', time },

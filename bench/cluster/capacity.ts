@@ -1,4 +1,4 @@
-/** How many messages a second clusters of up to eight hosts take by the simulation, and what has no time left then. */
+/** Simulated capacity of clusters of up to eight hosts, and their bottlenecks. */
 import { digits, percent, rate } from '../figures.ts'
 import type { Row, Table } from '../measurement.ts'
 import type { ClusterCosts } from './costs.ts'
@@ -6,14 +6,13 @@ import { simulateCluster, type SimulatedCluster, type Throughput } from './simul
 
 const HOSTS = [1, 2, 3, 4, 5, 6, 7, 8]
 const DATABASE_CORES = [2, 4, 8, 16]
-/** of the database in the table of all numbers of hosts */
+/** of the database in the table by number of hosts */
 const CORES = 8
-/** messages that are under way at once, for each host */
+/** concurrent messages per host */
 const WINDOW = 128
 const NETWORK_MS = 0.1
 const SEED = 1
 
-/** `flushMs`: in which the disk of the database takes what is flushed */
 export function capacityTables(costs: ClusterCosts, flushMs: number): readonly Table[] {
   const ask = (hosts: number, knowsOwner: boolean, cores: number): Throughput => {
     const machines: SimulatedCluster['machines'] = { kind: 'apart', cores }
@@ -79,7 +78,7 @@ function databaseTable(ask: Ask): Table {
   }
   return {
     title:
-      'Simulated: eight hosts beside one, and from how many hosts on the database or its disk is busier than they are',
+      'Simulated: eight hosts compared with one, and the number of hosts from which the database or its disk is the bottleneck',
     rows: [
       ['cores of the database', 'sender knows the owner', 'database from', 'any host takes', 'database from'],
       ...DATABASE_CORES.map(row),

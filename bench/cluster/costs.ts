@@ -1,36 +1,33 @@
-/** What a message costs the parts of a cluster, out of what was measured under several loads (`spread`). */
+/** Costs of a message in the parts of a cluster, derived from measurements under several loads (`spread`). */
 import type { SpreadLoad, SpreadSample } from '../samples/spread.ts'
 
-/** A cost that falls as more messages share a transaction, us of CPU. */
+/** Cost that falls as more messages share a transaction, us of CPU. */
 export interface SharedCost {
-  /** for each message */
   readonly message: number
-  /** for each transaction */
   readonly transaction: number
 }
 
 /** CPU times in us */
 export interface ClusterCosts {
   readonly host: SharedCost
-  /** a host that hands a message on, in all */
+  /** total of a host that forwards a message */
   readonly handing: number
-  /** the owner, more than for a message that comes from a client; below 0 when it costs less */
+  /** additional cost of the owner for a forwarded message; below 0 when cheaper */
   readonly handed: number
   readonly server: SharedCost
   readonly sender: number
-  /** us a second for each host, whether messages come or not */
+  /** us per second and host, with or without messages */
   readonly upkeep: { readonly host: number; readonly server: number }
 }
 
 interface Point {
-  /** transactions a message */
+  /** transactions per message */
   readonly share: number
-  /** us of CPU a message */
   readonly cost: number
   readonly messages: number
 }
 
-/** Throws an Error when no sample has messages that were sent to their owners and some that were handed on. */
+/** Throws an Error without samples of both direct and forwarded messages. */
 export function costsOf(samples: readonly SpreadSample[]): ClusterCosts {
   const upkeep = {
     host: mean(samples.map(({ idle }) => idle.host)),
@@ -58,14 +55,14 @@ export function costsOf(samples: readonly SpreadSample[]): ClusterCosts {
   }
 }
 
-/** `upkeep`: us a second that are none of the messages' */
+/** `upkeep`: us per second independent of messages */
 function pointOf({ messages, seconds, transactions }: SpreadLoad, us: number, upkeep: number): Point {
   return { messages, share: transactions / messages, cost: (us - upkeep * seconds) / messages }
 }
 
 /**
- * The line with the least squares, each point weighing as much as it has messages: `cost = message + transaction * share`.
- * Neither is below 0. Throws an Error for fewer than two shares.
+ * Least-squares line weighted by messages: `cost = message + transaction * share`, neither below 0. Throws an Error
+ * below two shares.
  */
 export function lineThrough(points: readonly Point[]): SharedCost {
   const weight = sumOf(points.map(({ messages }) => messages))

@@ -1,4 +1,4 @@
-/** Cores, threads and a disk in virtual time: what has to wait for which. */
+/** Cores, threads and a disk in virtual time, with their queues. */
 import type { VirtualClock } from '../../src/core/simulate/virtual-clock.ts'
 
 interface Work {
@@ -6,9 +6,8 @@ interface Work {
   readonly done: () => void
 }
 
-/** So many pieces of work at a time, the others in the order in which they came. */
+/** Limited concurrency, first come first served. */
 export class Cores {
-  /** us of work that was begun */
   spent = 0
   readonly #clock: VirtualClock
   readonly #waiting: Work[] = []
@@ -37,9 +36,8 @@ export class Cores {
   }
 }
 
-/** One piece of work at a time, on cores that it may share with others. */
+/** One piece of work at a time, on possibly shared cores. */
 export class Thread {
-  /** us of work that was begun */
   spent = 0
   readonly #cores: Cores
   readonly #waiting: Work[] = []
@@ -67,9 +65,8 @@ export class Thread {
   }
 }
 
-/** What is to be flushed while a flush is under way shares the next one. */
+/** Flush requests during a flush share the next one. */
 export class Disk {
-  /** us of flushes that were begun */
   spent = 0
   readonly #clock: VirtualClock
   readonly #flushMs: number

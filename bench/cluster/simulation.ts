@@ -1,11 +1,11 @@
 /**
- * A cluster in virtual time: so many hosts and one database, and clients that send the next message as soon as the one
- * before is answered. Fed with what messages cost, it gives how many a second it takes and what has no time left.
+ * Cluster in virtual time: hosts, one database, and clients that send the next message once the previous one is
+ * answered. From the costs of messages it computes throughput and bottlenecks.
  *
  * A host does one thing at a time. It has two lanes, for states and for series (src/storage/postgres/lane.ts), each of
- * which commits one transaction at a time in two journeys to the database; what comes meanwhile goes into the next one. A
- * message is answered when it is stored; what its task takes of it and its samples are stored after that. Left out: locks
- * and upkeep of tables that grow, tenants of uneven load, networks that are full.
+ * which commits one transaction at a time in two round trips to the database; messages that arrive meanwhile join the
+ * next one. A message is answered when stored; the input of its task and its samples are stored afterwards. Not
+ * modelled: locks and maintenance of growing tables, uneven tenants, saturated networks.
  */
 import { VirtualClock } from '../../src/core/simulate/virtual-clock.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
@@ -14,28 +14,24 @@ import { Cores, Disk, Thread } from './processors.ts'
 
 export interface SimulatedCluster {
   readonly hosts: number
-  /** false: messages go to any host, whoever has their tenant */
+  /** false: messages go to any host */
   readonly knowsOwner: boolean
-  /** messages that are under way at once, for each host */
   readonly window: number
   readonly costs: ClusterCosts
-  /**
-   * `apart`: each host has a core of its own, the database so many, and clients cost nothing; `shared`: all of them have
-   * the same cores
-   */
+  /** `apart`: a core per host, `cores` for the database, and free clients; `shared`: all on the same cores */
   readonly machines: { readonly kind: 'apart' | 'shared'; readonly cores: number }
-  /** ms from one machine to another */
+  /** ms one way */
   readonly networkMs: number
-  /** ms in which the disk of the database takes what is flushed */
+  /** ms of a flush of the database disk */
   readonly flushMs: number
   readonly seed: number
 }
 
 export interface Throughput {
-  /** messages that were answered a second */
+  /** answered messages per second */
   readonly perSecond: number
   readonly transactionsPerMessage: number
-  /** shares of their time that hosts, the cores of the database and its disk had work */
+  /** utilization of hosts, of the cores of the database, and of its disk */
   readonly busy: { readonly hosts: number; readonly database: number; readonly disk: number }
 }
 
@@ -62,7 +58,7 @@ export function simulateCluster(cluster: SimulatedCluster): Throughput {
   }
 }
 
-/** A connection of a host to the database on which it commits, with what waits for its next transaction. */
+/** Connection of a host for commits, with the queue of its next transaction. */
 interface SimulatedLane {
   waiting: (() => void)[]
   commits: boolean
@@ -74,7 +70,7 @@ interface SimulatedHost {
   readonly series: SimulatedLane
 }
 
-/** A message is stored, then what its task takes of it, and its samples. */
+/** the message, the input of its task, and its samples */
 const TIMES_STORED = 3
 
 class ClusterRun {
@@ -120,7 +116,7 @@ class ClusterRun {
     return { messages, transactions, hosts, database, disk: this.#disk.spent }
   }
 
-  /** One message after the other. `asked`: where a client sends that knows the owner */
+  /** Sends endlessly. `asked`: target of a client that knows the owner */
   #send(asked: SimulatedHost): void {
     const { knowsOwner, machines } = this.#cluster
     const { sender, handing, handed } = this.#costs
@@ -140,7 +136,7 @@ class ClusterRun {
     })
   }
 
-  /** `more`: us that the message costs beside one that comes from a client */
+  /** `more`: additional us compared with a message from a client */
   #take(host: SimulatedHost, more: number, answer: () => void): void {
     const half = this.#drawn(Math.max(0, this.#costs.host.message + more)) / 2
     host.thread.run(half, () => {
@@ -155,7 +151,7 @@ class ClusterRun {
     lane.waiting.push(done)
     if (lane.commits) return
     lane.commits = true
-    // with what comes in the same turn of the loop
+    // includes messages of the same turn of the loop
     thread.run(0, () => this.#commit(thread, lane))
   }
 
@@ -198,11 +194,11 @@ class ClusterRun {
 
   #anyHost(): SimulatedHost {
     const host = this.#hosts[Math.floor(this.#random() * this.#hosts.length)]
-    if (host === undefined) throw new Error('a cluster has hosts')
+    if (host === undefined) throw new Error('the cluster is empty; use at least one host')
     return host
   }
 
-  /** Work that takes so long on average: exponentially distributed. */
+  /** Exponentially distributed duration. */
   #drawn(us: number): number {
     return -Math.log(1 - this.#random()) * us
   }

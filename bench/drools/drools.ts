@@ -1,8 +1,8 @@
 /**
- * Drools beside the others: a session that gets each event as a fact, fires what it makes true and forgets it. Up to a
- * hundred rules are rules with constants, which the network finds by a hash of the resource; more of them are facts that
- * one rule is joined with, which is faster from there on, and does not take half a minute to compile. In `w3` edges and
- * cool-downs are by hand in what rules call; `w4` is a rule per step.
+ * Drools as a peer: a session that inserts each event as a fact, fires its rules and retracts it. Up to a hundred rules
+ * are rules with constants, found by a hash of the resource; more are facts joined with one rule, which is faster and
+ * avoids half a minute of compilation. In `w3` edges and cool-downs are implemented in the called code; `w4` is a rule
+ * per step.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readFileSync, statSync } from 'node:fs'
@@ -14,10 +14,9 @@ import { expectFirings, type Workload } from '../workload.ts'
 const SOURCES = import.meta.dirname
 const BUILT = join(SOURCES, '../../node_modules/.cache/bench-drools')
 const MOST_CONSTANTS = 100
-/** ms of CPU time: the machine of Java compiles what is used often */
+/** ms of CPU time, for the JIT of Java */
 const WARM_UP_MS = 3_000
 
-/** What the Java half prints. */
 type Answer = ThroughputSample & { readonly taken: number }
 
 export async function droolsSample(workload: Workload, measureMs: number): Promise<ThroughputSample> {
@@ -33,7 +32,7 @@ export async function droolsSample(workload: Workload, measureMs: number): Promi
   return sample
 }
 
-/** A word each, in the order in which Drools.java reads them. */
+/** One word each, in the order of Drools.java. */
 function textOf(workload: Workload, measureMs: number): string {
   const words: (string | number)[] = [workload.kind]
   const times = [WARM_UP_MS, measureMs, START_MS, STEP_MS]
@@ -50,7 +49,7 @@ function textOf(workload: Workload, measureMs: number): string {
   return `${words.join(' ')}\n${events.length}\n${events.join('\n')}\n`
 }
 
-/** Once, and when the source is newer: Maven fetches the engine, javac compiles what drives it. */
+/** Builds once, and again when the source is newer: Maven fetches the engine, javac compiles the driver. */
 function build(): void {
   const source = join(SOURCES, 'Drools.java')
   const compiled = join(BUILT, 'bench/Drools.class')

@@ -1,8 +1,8 @@
 /**
- * eKuiper beside the others: its server in a process of its own, whose source hands it the events and whose sink counts.
- * Up to a hundred rules are rules with a stream of their resource each, so that none is asked about another one; more of
- * them are rows of a lookup table that one rule is joined with, which is twice as fast, and ten thousand rules take minutes
- * to make. Edges and cool-downs are in the SQL of the rule (`lag`, `last_hit_time`); `w4` has an alias per step.
+ * eKuiper as a peer: its server in a separate process, with a source of the events and a counting sink. Up to a hundred
+ * rules are rules with a stream per resource; more are rows of a lookup table joined with one rule, which is twice as
+ * fast, since ten thousand rules take minutes to create. Edges and cool-downs are in the SQL of the rule (`lag`,
+ * `last_hit_time`); `w4` has an alias per step.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -16,22 +16,20 @@ import { expectFirings, type ChainWorkload, type ThresholdWorkload, type Workloa
 const SOURCES = import.meta.dirname
 const BUILT = join(SOURCES, '../../node_modules/.cache/bench-ekuiper')
 const PROGRAM = join(BUILT, 'ekuiper')
-/** where its defaults lie */
+/** folder of its defaults */
 const SETTINGS = join(BUILT, 'settings')
 const MOST_RULES = 100
 /** ms of CPU time */
 const WARM_UP_MS = 1_000
 
-/** What the Go half prints. */
 type Answer = ThroughputSample & { readonly taken: number }
 
-/** What is made before the first event. */
+/** Set-up before the first event. */
 interface Rules {
   readonly statements: readonly string[]
   readonly rules: readonly object[]
   /** streams that rules open */
   readonly readers: number
-  /** rows of the lookup table by resource */
   readonly limits?: Readonly<Record<string, readonly object[]>>
 }
 
@@ -47,7 +45,7 @@ export async function ekuiperSample(workload: Workload, measureMs: number): Prom
       env: { ...process.env, KUIPER__BASIC__LOGLEVEL: 'error', GOMAXPROCS: '1' },
     })
     if (status !== 0) throw new Error(`ekuiper: ${stderr.trim()}`)
-    // Its server says on a line before that it is there.
+    // earlier lines are log output of its server
     const { taken, ...sample } = JSON.parse(stdout.trim().split('\n').at(-1) ?? '') as Answer
     expectFirings(workload, 'ekuiper', { firings: sample.firings, taken })
     return sample
@@ -56,7 +54,6 @@ export async function ekuiperSample(workload: Workload, measureMs: number): Prom
   }
 }
 
-/** As main.go reads it. */
 function orderOf(workload: Workload, measureMs: number): object {
   const isChain = workload.kind === 'chain'
   const joined = !isChain && workload.limits.length > MOST_RULES
@@ -77,7 +74,7 @@ function stream(name: string, feed: string): string {
   return `CREATE STREAM ${name} ${FIELDS} WITH (TYPE="bench", DATASOURCE="${feed}", FORMAT="json")`
 }
 
-/** A rule for each pair of limits, and a stream for each resource. */
+/** A rule per pair of limits, and a stream per resource. */
 function oneEach({ limits, fires, coolDownMs }: ThresholdWorkload): Rules {
   const streams = new Map([...new Set(limits.map(({ resource }) => resource))].map((one, i) => [one, `s${i}`]))
   const rules = limits.map((limit, i) => {
@@ -89,9 +86,9 @@ function oneEach({ limits, fires, coolDownMs }: ThresholdWorkload): Rules {
   return { statements: [...streams].map(([feed, name]) => stream(name, feed)), rules, readers: rules.length }
 }
 
-/** One rule over limits in a lookup table. What it fires for one event goes to the sink as a list. */
+/** One rule over a lookup table. The firings of one event reach the sink as a list. */
 function oneJoined({ limits, fires }: ThresholdWorkload): Rules {
-  if (fires === 'edge') throw new Error('ekuiper: one rule for all resources knows no edges of each')
+  if (fires === 'edge') throw new Error('ekuiper: one rule for all resources cannot track the edges of each')
   const table = 'CREATE TABLE limits () WITH (TYPE="limits", KIND="lookup", DATASOURCE="limits")'
   const sql =
     'SELECT limits.id FROM s INNER JOIN limits ON s.resource = limits.resource ' +
@@ -104,7 +101,7 @@ function oneJoined({ limits, fires }: ThresholdWorkload): Rules {
   }
 }
 
-/** One rule with an alias for each step, which the next one reads. */
+/** One rule with an alias per step. */
 function chain({ resource, steps, limit }: ChainWorkload): Rules {
   const aliases = steps.map(({ factor, offset }, i) => {
     const before = i === 0 ? 'temperature' : `v${i - 1}`
@@ -114,12 +111,12 @@ function chain({ resource, steps, limit }: ChainWorkload): Rules {
   return { statements: [stream('s', resource)], rules: [{ id: 'r', sql, ...SINK }], readers: 1 }
 }
 
-/** As a literal of that type: whole numbers would be turned into it for every event. */
+/** Float literal: whole numbers would be converted for every event. */
 function float(value: number): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value)
 }
 
-/** How many limits an event meets, by its place. */
+/** Number of limits that an event meets, by its index. */
 function metBy({ events, limits }: ThresholdWorkload): (i: number) => number {
   const ofResource = rulesByResource(limits, (limit) => limit)
   return (i) => {
@@ -131,12 +128,12 @@ function metBy({ events, limits }: ThresholdWorkload): (i: number) => number {
   }
 }
 
-/** Once, and when the source is newer: the first time Go fetches the modules, which takes minutes. */
+/** Builds once, and again when the source is newer: Go first fetches the modules, which takes minutes. */
 export function buildEkuiper(): void {
   if (existsSync(PROGRAM) && ['main.go', 'go.mod'].every((name) => isOlder(join(SOURCES, name)))) return
   mkdirSync(BUILT, { recursive: true })
   process.stderr.write('bench: building eKuiper (go build), once\n')
-  // Without cgo, and without the connectors of its larger builds.
+  // without cgo, and without the connectors of its larger builds
   const options = { cwd: SOURCES, env: { ...process.env, CGO_ENABLED: '0' } }
   const build = spawnSync('go', ['build', '-tags', 'core', '-o', PROGRAM, '.'], { ...options, stdio: ['ignore', 2, 2] })
   if (build.status !== 0) throw new Error('go could not build it')

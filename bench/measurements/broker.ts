@@ -1,4 +1,4 @@
-/** The broker of a whole host on SQLite, posted to and listened to over loopback; who asks shares the cores. */
+/** Broker of a whole host on SQLite over loopback; clients share the cores. */
 import { digits, median, percent, rate } from '../figures.ts'
 import { measurement, middle, most, overall, type Line, type Measurement } from '../measurement.ts'
 import { DISK_SECONDS, type BrokerDiskSample } from '../samples/broker/disk.ts'
@@ -12,7 +12,7 @@ type Subject = BrokerPostsRequest['subject']
 
 const TITLES: Readonly<Record<Subject, string>> = {
   bare: 'a bare fastify route',
-  broker: 'the broker, nobody listens',
+  broker: 'the broker, without a task',
   keyed: 'the same, each with an idempotency key of its own',
   task: 'the broker, a task listens to each resource',
   append: 'series alone, without HTTP',
@@ -88,7 +88,7 @@ export const brokerDisk = measurement('brokerDisk', {
   lines: [1, 10].flatMap((perSecond) =>
     [false, true].map((hasTasks) => ({
       name: `${perSecond}${hasTasks ? '-tasks' : ''}`,
-      title: `${perSecond} messages/s, ${hasTasks ? 'a task listens to each device' : 'nobody listens'}`,
+      title: `${perSecond} messages/s, ${hasTasks ? 'a task listens to each device' : 'without tasks'}`,
       request: { perSecond, hasTasks },
     })),
   ),

@@ -1,4 +1,4 @@
-/** The 35 cells: each beside the limit by hand for the same data in the same run, with its target and floor. */
+/** The 35 cells: each compared with the limit for the same data in the same run, with target and floor. */
 import { digits, rate } from '../figures.ts'
 import { lineOf, type Line, type Measurement, type Row, type Scope } from '../measurement.ts'
 import type { CellsRequest, CellsSample } from '../samples/cells.ts'
@@ -28,7 +28,7 @@ interface Cell {
 
 interface VariantLines extends Variant {
   readonly own: CellLine
-  /** what it is a share of: the best of them */
+  /** basis of its share: the best of them */
   readonly basis: readonly CellLine[]
 }
 
@@ -49,20 +49,20 @@ export const cells: Measurement = {
   },
 }
 
-/** As `--only` takes them. */
+/** As in `--only`. */
 export function isCell(name: string): boolean {
   return WORKLOADS.some((workload) =>
     ROWS.some((row) => variantsOf(workload, row).some((variant) => isChosen([name], workload, row, variant))),
   )
 }
 
-/** `w2/odd/nulls`, or the first parts of it, or the row alone. A workload alone is another measurement. */
+/** `w2/odd/nulls`, or its first parts, or the row alone. A workload alone is another measurement. */
 function isChosen(chosen: readonly string[], workload: CellWorkload, row: CellRow, { name }: Variant): boolean {
   const cell = `${workload}/${row}`
   return chosen.some((one) => one === cell || one === row || one === `${workload}/*` || one === `${cell}/${name}`)
 }
 
-/** Each line once, however many cells need it. */
+/** Each line once, shared by cells. */
 class LineBook {
   readonly #scope: Scope
   readonly #lines = new Map<string, CellLine>()
@@ -82,7 +82,7 @@ class LineBook {
   }
 
   limits(workload: CellWorkload, data: Data, time: Time): readonly CellLine[] {
-    // What actuators answer is no matter of the limit, and only cool-downs read a clock.
+    // results of actuators do not affect the limit, and only cool-downs read a clock
     const ownTime = workload === 'w3' ? time : 'variable'
     return (workload === 'w2' ? LIMITS : (['loop'] as const)).map((who) => {
       const title = [workload, 'limit', who, data, ...(ownTime === 'machine' ? ['clock'] : [])].join('/')
@@ -161,7 +161,7 @@ function rowsOf(all: readonly Cell[]): readonly Row[] {
   return [HEAD, ...rows, [`${held} of ${all.length} hold, ${above} are at their floor or above`]]
 }
 
-/** Shares are taken round by round, so that a slow minute weighs on both sides of one. */
+/** Shares round by round, so that a slow minute affects both sides. */
 function shownOf(variant: VariantLines): Shown {
   const { own, basis } = variant
   const [best] = basis.toSorted((a, b) => costOf(a) - costOf(b))

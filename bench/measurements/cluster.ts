@@ -1,4 +1,4 @@
-/** Clusters of hosts on a PostgreSQL: what messages cost when hosts become more, and how long tasks are nowhere. */
+/** Clusters of hosts on PostgreSQL: costs of messages by number of hosts, and the duration of takeovers. */
 import { availableParallelism } from 'node:os'
 import { capacityTables } from '../cluster/capacity.ts'
 import { costsOf, sumOf, type ClusterCosts } from '../cluster/costs.ts'
@@ -67,14 +67,14 @@ export const spread = measurement('spread', {
   },
 })
 
-/** The one that leaves hosts no time. */
+/** The load that saturates the hosts. */
 function fullLoad({ loads }: SpreadSample): SpreadLoad {
   const [first] = loads
-  if (first === undefined) throw new Error('a sample has loads')
+  if (first === undefined) throw new Error('the sample lacks loads')
   return first
 }
 
-/** Each load, beside what the simulation says of it: whether that can be believed. */
+/** Each load compared with its simulation, as a check of the simulation. */
 function loadTable(samples: readonly SpreadSample[], costs: ClusterCosts, flushMs: number): Table {
   const cores = availableParallelism()
   const rows = HOSTS.flatMap((hosts) => {

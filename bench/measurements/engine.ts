@@ -1,4 +1,4 @@
-/** The engine alone: recordings in virtual time, the memory of rules and of a fleet, and sensors that take time. */
+/** Engine alone: recordings in virtual time, memory of rules and of a fleet, and slow sensors. */
 import { digits, median, megabytes, percent, rate } from '../figures.ts'
 import { least, measurement, middle, most, overall, type LinePlan } from '../measurement.ts'
 import type { SlowSensorRequest, SlowSensorSample } from '../samples/slow-sensor/slow-sensor.ts'
@@ -98,7 +98,7 @@ const EVALUATED = 10_000
 const AHEAD = '-ahead'
 const evaluatedPerSecond = ({ perSecond }: SlowSensorSample): number => perSecond
 
-/** What one task makes of a sensor that takes a millisecond: the sensor's own latency allows so much and no more. */
+/** Throughput of one task with a sensor that takes a millisecond, whose latency is the bound. */
 export const slowSensor = measurement('slowSensor', {
   name: 'w6',
   title: `W6: one task, 10,000 messages, a sensor that answers after 1 ms; by the clock`,

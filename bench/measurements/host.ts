@@ -1,4 +1,4 @@
-/** The whole host on SQLite, in a process of its own, asked over loopback: by the clock, beside a client on the same cores. */
+/** Whole host on SQLite in its own process, over loopback: by the clock, with the client on the same cores. */
 import { digits, median, megabytes, percent, rate } from '../figures.ts'
 import { measurement, middle } from '../measurement.ts'
 import type { Spread } from '../samples/calls.ts'

@@ -1,4 +1,4 @@
-/** The table of measurements, by the name that `--only` takes, in the order in which reports show them. */
+/** Measurements by the name in `--only`, in the order of reports. */
 import type { Measurement } from '../measurement.ts'
 import { brokerArrays, brokerDisk, brokerFanOut, brokerLatency, brokerPosts } from './broker.ts'
 import { cells } from './cells.ts'
@@ -34,7 +34,7 @@ export const measurements: ReadonlyMap<string, Measurement> = new Map(
   ].map((one) => [one.name, one]),
 )
 
-/** Short for several, where `--only` takes them. */
+/** Names of groups for `--only`. */
 export const groups: ReadonlyMap<string, readonly string[]> = new Map([
   ['workloads', ['w1', 'w1d', 'w2', 'w3', 'w4', 'w5', 'w7']],
   ['host', ['host-create', 'host-list', 'host-start', 'fleet']],

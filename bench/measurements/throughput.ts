@@ -16,7 +16,7 @@ import type { ThroughputSample } from '../subject.ts'
 import { CLOSURE, OWN, PEER, subjects } from '../subjects/index.ts'
 import type { WorkloadName } from '../workloads.ts'
 
-/** More samples of who is far away say nothing new. */
+/** distant peers need few samples */
 const PEER_ROUNDS = 3
 
 const TITLES: Readonly<Record<WorkloadName, string>> = {
@@ -28,7 +28,6 @@ const TITLES: Readonly<Record<WorkloadName, string>> = {
   w5: 'W5: as W1, sensors answer on the next turn of the loop',
   w7: 'W7: 16 rules as in W1, each calls two actuators on one thing; one answers on the next turn of the loop',
 }
-/** Those that closure and engine alone are set up for. */
 const NEAR: readonly WorkloadName[] = ['w5', 'w7']
 
 const WORKLOADS = Object.keys(TITLES) as WorkloadName[]
@@ -76,7 +75,7 @@ function perSecond({ events, cpuMs }: ThroughputSample): number {
   return (events / cpuMs) * 1000
 }
 
-/** Medians of the line and of another one of the run; `-` when that is not measured. */
+/** Compares medians of two lines of the run; `-` when the other is not measured. */
 function beside(other: string, show: (own: number, other: number) => string): Cell<ThroughputSample> {
   return ({ samples }, all) => {
     const found = all.find(({ name, failure }) => name === other && failure === undefined)

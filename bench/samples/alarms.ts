@@ -1,4 +1,4 @@
-/** One sample of the alarms service on SQLite: alarms that are raised, and pages of the alarms of one source among a million. */
+/** Sample of the alarms service on SQLite: raised alarms, and pages of the alarms of one source among a million. */
 import { randomUUID } from 'node:crypto'
 import { keyOf, type AlarmRecord } from '../../src/services/alarms/alarm-record.ts'
 import { openCollections } from '../../src/services/alarms/collections.ts'
@@ -9,34 +9,34 @@ import { drive, lanes, sampleOf, type CallsSample } from './calls.ts'
 import { withFolder } from './host/folder.ts'
 
 const TENANT = 'bench'
-/** that alarms are raised on, and calls under way at a time */
+/** sources of raised alarms, and concurrent calls */
 const SOURCES = 10_000
 const IN_FLIGHT = 64
-/** that stand among the million, with the sources that have them */
+/** stored alarms, with their number of sources */
 const ALARMS = 1_000_000
 const LISTED_SOURCES = 2_000
 const AT_ONCE = 5_000
 const PAGES = 2_000
-/** Every so many is open. */
 const OPEN = 10
 
 export function alarmsSample({ subject }: { subject: 'raise' | 'list' }): Promise<CallsSample> {
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
-    const service = createAlarmsService({ storage, now: Date.now, newId: () => randomUUID() })
+    const store = storage.tenant(TENANT)
+    const service = createAlarmsService({ tenant: TENANT, store, now: Date.now, newId: () => randomUUID() })
     await service.start()
     const api = service.as({ tenant: TENANT, user: 'bench' })
     const raise = (_lane: unknown, n: number): Promise<unknown> =>
       api.raise({ ...ALARM, source: { id: `boiler-${n}` }, task: 'task-1' }, { history: 'newest' })
     const list = async (_lane: unknown, n: number): Promise<void> => {
-      // another source each time, so that no total is remembered
+      // alternates sources, so that totals are not cached
       const source = `boiler-${(n * 7) % LISTED_SOURCES}`
       const { total, alarms } = await api.list({ source, status: n % 2 === 0 ? 'ACTIVE' : 'CLEARED' })
       if (total < 50 || alarms.length !== 50) throw new Error(`the page has ${alarms.length} of ${total}`)
     }
     try {
       if (subject === 'raise') return sampleOf(await drive(lanes(IN_FLIGHT), (n) => n < SOURCES, raise))
-      const { alarms, commit } = openCollections(storage, TENANT)
+      const { alarms, commit } = openCollections(TENANT, store)
       for (let from = 0; from < ALARMS; from += AT_ONCE) {
         await commit(Array.from({ length: AT_ONCE }, (_, i) => alarms.putting(idOf(from + i), recordOf(from + i))))
       }
@@ -59,12 +59,11 @@ const ALARM = {
   severity: 'MAJOR',
 } as const
 
-/** Ids in order are written faster; pages are of sources, which lie across them all. */
+/** Ordered ids are written faster; pages by source span them all. */
 function idOf(n: number): string {
   return `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`
 }
 
-/** An alarm as the service stores it. */
 function recordOf(n: number): AlarmRecord {
   const source = `boiler-${n % LISTED_SOURCES}`
   const time = 1_790_000_000_000 + n * 1000

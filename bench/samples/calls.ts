@@ -1,13 +1,13 @@
-/** Calls by the clock: so many at a time, and how long each of them took. */
+/** Calls by the clock: limited concurrency, with the duration of each. */
 import { performance } from 'node:perf_hooks'
 
 export interface Calls {
-  /** of one call, ms, in the order in which they were answered */
+  /** ms per call, in order of completion */
   readonly times: readonly number[]
   readonly wallMs: number
 }
 
-/** One call after the other on each lane, such as a connection, until `more` says no. */
+/** Calls sequentially on each lane, such as a connection, until `more` returns false. */
 export async function drive<Lane>(
   all: readonly Lane[],
   more: (n: number) => boolean,
@@ -27,12 +27,10 @@ export async function drive<Lane>(
   return { times, wallMs: performance.now() - started }
 }
 
-/** Of calls that need nothing to go over. */
 export function lanes(count: number): readonly number[] {
   return Array.from({ length: count }, (_, lane) => lane)
 }
 
-/** ms */
 export interface Spread {
   readonly p50: number
   readonly p99: number

@@ -1,4 +1,4 @@
-/** One sample of a cell: the engine, or a limit by hand, over the messages of a workload in this process. */
+/** Sample of a cell: the engine, or a limit, over the messages of a workload in this process. */
 import { engineCell, type RunningCell } from '../cells/engine-cell.ts'
 import { Firings } from '../../src/bench/firings.ts'
 import { limitOf, type LimitName } from '../cells/limits.ts'
@@ -21,16 +21,16 @@ export interface CellsRequest {
 }
 
 export interface CellsSample extends Spent {
-  /** all of them, warm-up counted; which and when is as the reference says, or there is no sample */
+  /** total including warm-up, verified by the reference */
   readonly firings: number
 }
 
-/** messages at the end of which each event is looked at */
+/** final messages whose events are each examined */
 const CHECKED = 2000
-/** what a sample by the machine's clock must stay below, or cool-downs end in it */
+/** limit of a sample by the system clock, below the cool-down */
 const LONGEST_MS = 9_500
 
-/** Throws when other rules fired, or at other messages, than by the reference. */
+/** Throws when the firings differ from the reference. */
 export async function cellsSample(request: CellsRequest): Promise<CellsSample> {
   const { who, data, time, measureMs } = request
   const workload = workloadNamed(request.workload)

@@ -1,4 +1,4 @@
-/** The rule of the simulated recordings, the recordings, and the plain reference of how often it fires. */
+/** Rule of the simulated recordings, the recordings, and a plain reference of its firings. */
 import type { Rule } from '../../src/core/rule/rule.ts'
 import type { Message } from '../../src/index.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
@@ -37,7 +37,7 @@ export interface Reading extends Message {
   pressure: number
 }
 
-/** `steps` times a reading of each resource, `stepMs` apart; the same ones on every call. */
+/** `steps` readings of each resource, `stepMs` apart; equal on every call. */
 export function* readings(resources: readonly string[], steps: number, stepMs: number): Generator<Reading> {
   let seed = 7
   const random = () => {
@@ -57,7 +57,7 @@ export function* readings(resources: readonly string[], steps: number, stepMs: n
   }
 }
 
-/** Counts what `fiveNodes` fires, a task per resource. */
+/** Counts the firings of `fiveNodes`, a task per resource. */
 export class CoolDownReference {
   firings = 0
   readonly #notBefore = new Map<string, number>()

@@ -1,4 +1,4 @@
-/** One sample: many tasks of one template, idle or after a few messages. Needs `--expose-gc`. */
+/** Sample of many tasks of one template, idle or after a few messages. Needs `--expose-gc`. */
 import { builtins } from '../../plugins/index.ts'
 import { createEngine, type Template } from '../../src/index.ts'
 import { resourceNames, START_MS } from '../events.ts'
@@ -9,12 +9,11 @@ import { cpuMs, heapUsed } from './spent.ts'
 
 export interface FleetSample {
   tasks: number
-  /** heap and typed arrays in use per task, bytes, after a full collection */
+  /** heap and typed arrays per task, bytes, after a full collection */
   heapPerTask: number
   /** CPU time of the main thread for all starts, ms */
   cpuMs: number
   wallMs: number
-  /** resident set of the process with all tasks in it, bytes */
   rss: number
 }
 
@@ -22,7 +21,7 @@ const template: Template = { name: 'warm, damp and loaded', ...fiveNodes }
 
 export interface FleetRequest {
   readonly tasks: number
-  /** that each task hears before its memory is looked at */
+  /** per task, before reading its memory */
   readonly messages: number
 }
 

@@ -1,4 +1,4 @@
-/** One sample: plugs of a tenant in processes of their own, called as the host calls them, by the clock. */
+/** Sample of plugs of a tenant in separate processes, called as by the host, by the clock. */
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { machineTimers } from '../../src/platform/timers.ts'
@@ -15,9 +15,8 @@ export type FunctionsSubject = 'calls-node' | 'calls-python' | 'half-node' | 'co
 
 /** of calls, or of starts */
 export interface FunctionsSample extends CallsSample {
-  /** processes at the end */
   readonly processes: number
-  /** bytes that this process has more than before */
+  /** growth of this process in bytes */
   readonly memory: number
 }
 
@@ -43,7 +42,6 @@ export default definePlug({ name: 'warm', version: '1.0.0', kind: 'sensor', stat
   },
 } as const
 
-/** As an engine with one sensor on a stream would send it. */
 function paramsOf(n: number): PlugCallParams {
   return {
     properties: { value: n % 50 },
@@ -78,7 +76,7 @@ async function sampleIn(folder: string, subject: FunctionsSubject): Promise<Func
     limits: DEFAULT_LIMITS,
     processes: 16,
     perProgram: 2,
-    // what idles is looked for at half of it
+    // idle processes are swept at half of it
     idleMs: subject === 'idle' ? 500 : 60_000,
     later,
     clock: () => performance.now(),
@@ -104,7 +102,7 @@ function programOf(language: 'node' | 'python', folder: string, key: string): Pr
   writeFileSync(join(own, file), text)
   writeFileSync(join(own, 'package.json'), '{ "type": "module" }')
   const harness = RUNTIMES.get(language === 'node' ? 'plug-node24' : 'plug-python3')?.harness
-  if (harness === undefined) throw new Error(`no runtime for ${language}`)
+  if (harness === undefined) throw new Error(`the runtime for ${language} is missing`)
   const { module, readable } = harness
   return {
     key,
@@ -137,7 +135,7 @@ async function measure(
   return subject.startsWith('half') ? half(pool, own) : calls
 }
 
-/** Each call finds no process. */
+/** Each call starts a process. */
 function each(count: number, pool: ProcessPool, program: (key: string) => Program): Promise<Calls> {
   return drive(
     lanes(1),
@@ -146,7 +144,7 @@ function each(count: number, pool: ProcessPool, program: (key: string) => Progra
   )
 }
 
-/** At a fixed rate, whether answers came or not. */
+/** At a fixed rate, regardless of answers. */
 async function half(pool: ProcessPool, program: Program): Promise<Calls> {
   const times: number[] = []
   const open: Promise<void>[] = []
@@ -165,7 +163,7 @@ async function half(pool: ProcessPool, program: Program): Promise<Calls> {
   return { times, wallMs: performance.now() - begin }
 }
 
-/** Each was called once, and then nobody called any. */
+/** Each was called once, and then idles. */
 async function idle(pool: ProcessPool, program: (key: string) => Program): Promise<Calls> {
   const calls = await each(IDLE, pool, program)
   const end = performance.now()

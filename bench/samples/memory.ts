@@ -1,4 +1,4 @@
-/** One sample: what a running rule costs in memory, and what its start costs in time. Needs `--expose-gc`. */
+/** Sample of the memory of a running rule and the time of its start. Needs `--expose-gc`. */
 import { START_MS, resourceNames } from '../events.ts'
 import { loadSubject } from '../subjects/index.ts'
 import type { ThresholdWorkload } from '../workload.ts'
@@ -7,31 +7,28 @@ import { cpuMs, heapUsed } from './spent.ts'
 
 export interface MemorySample {
   rules: number
-  /** heap in use per rule, bytes, after a full collection */
+  /** heap per rule, bytes, after a full collection */
   heapPerRule: number
-  /** the same with the documents of the rules, when only the subject holds on to them */
+  /** including the documents of the rules, when only the subject holds them */
   heapWithDocument: number
   /** CPU per start of a rule, microseconds */
   microsPerStart: number
-  /** resident set of the process with all rules in it, bytes */
   rss: number
 }
 
 export interface MemoryRequest {
   /**
-   * `same`: one rule of this engine for all resources, as a template is; `different`: each with limits of its own.
-   * Anything else is the name of a subject, with different limits.
+   * `same`: one rule of this engine for all resources, as with a template; `different`: each with its own limits.
+   * Otherwise the name of a subject, with different limits.
    */
   readonly what: string
   readonly rules: number
 }
 
 interface Loaded {
-  /** Starts all rules. */
   start(): Promise<void>
-  /** Forgets the documents. */
   release(): void
-  /** what keeps the rules in memory, looked at last of all */
+  /** keeps the rules in memory, read last */
   alive(): boolean
 }
 
@@ -51,7 +48,7 @@ export async function memorySample({ what, rules }: MemoryRequest): Promise<Memo
   return { rules, heapPerRule: heap / rules, heapWithDocument, microsPerStart: (cpu * 1000) / rules, rss }
 }
 
-/** Rules are made beforehand, so that their making is not in the time of a start. */
+/** Rules are built beforehand, outside the time of a start. */
 async function ownRules(what: 'same' | 'different'): Promise<(rules: number) => Loaded> {
   const { builtins } = await import('../../plugins/index.ts')
   const { createEngine } = await import('../../src/index.ts')

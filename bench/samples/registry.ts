@@ -1,4 +1,4 @@
-/** One sample of the registry of functions: lists of ten thousand versions over HTTP. */
+/** Sample of the function registry: lists of ten thousand versions over HTTP. */
 import type { FunctionRecord } from '../../src/services/functions/function-record.ts'
 import { FunctionStore } from '../../src/services/functions/function-store.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
@@ -8,9 +8,9 @@ import { withFolder } from './host/folder.ts'
 import { startHostProcess } from './host/host-process.ts'
 
 export interface RegistrySample extends CallsSample {
-  /** ms for which the loop was held at most */
+  /** longest block of the loop in ms */
   readonly held: number
-  /** ms of CPU of the host for each */
+  /** ms of CPU of the host per list */
   readonly cpu: number
 }
 
@@ -69,7 +69,7 @@ function recordOf(n: number): FunctionRecord {
     type: 'plugs',
     name: nameOf(n),
     version,
-    // nothing of it is to be run
+    // never executed
     status: 'registered',
     draft: n % 11 === 0,
     deprecated: n % 7 === 0,

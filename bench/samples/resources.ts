@@ -1,4 +1,4 @@
-/** One sample of the resources service on SQLite: pages of a hundred thousand resources of twenty types. */
+/** Sample of the resources service on SQLite: pages of a hundred thousand resources of twenty types. */
 import { randomUUID } from 'node:crypto'
 import { createResourcesService } from '../../src/services/resources/service.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
@@ -13,7 +13,12 @@ const PAGES = 1_000
 export function resourcesSample({ count }: { count: number }): Promise<CallsSample> {
   return withFolder(async (folder) => {
     const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
-    const service = createResourcesService({ storage, now: Date.now, newId: () => randomUUID() })
+    const service = createResourcesService({
+      tenant: 'bench',
+      store: storage.tenant('bench'),
+      now: Date.now,
+      newId: () => randomUUID(),
+    })
     await service.start()
     const api = service.as({ tenant: 'bench', user: 'bench' })
     for (let n = 0; n < TYPES; n++) await api.types.create(typeOf(n))
@@ -44,7 +49,7 @@ function typeOf(n: number) {
   }
 }
 
-/** Over Belgium, spread evenly and in no order. */
+/** Spread evenly over Belgium, unordered. */
 function resourceOf(n: number) {
   return {
     id: `resource-${n}`,
@@ -54,6 +59,6 @@ function resourceOf(n: number) {
     customer: `customer-${n % 100}`,
     location: { lat: 49.5 + ((n * 0.618_033_988_75) % 1) * 2, lon: 2.5 + ((n * 0.754_877_666_25) % 1) * 4 },
     serial: n,
-    note: 'as many words as somebody writes about a pump that has stood in its hall for years and never failed',
+    note: 'as many words as an operator writes about a pump that has stood in its hall for years and never failed',
   }
 }

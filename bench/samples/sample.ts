@@ -1,6 +1,6 @@
-/** What one fresh process measures, as the parent asks for it, and what it answers. */
+/** Samples of a fresh process: requests and results. */
 
-/** Modules are loaded when they are asked for: a sample of a peer must not pay for the engine's. */
+/** lazily loaded: a sample of a peer must not load the engine */
 const SAMPLES = {
   throughput: async () => (await import('./throughput.ts')).throughputSample,
   cells: async () => (await import('./cells.ts')).cellsSample,
@@ -32,7 +32,6 @@ export type SampleRequest<Kind extends SampleKind = SampleKind> = {
   [Each in Kind]: { readonly kind: Each } & Parameters<Taker<Each>>[0]
 }[Kind]
 
-/** The answer to each kind of request. */
 export type Samples = { [Kind in SampleKind]: Awaited<ReturnType<Taker<Kind>>> }
 
 export async function takeSample(request: SampleRequest): Promise<Samples[SampleKind]> {

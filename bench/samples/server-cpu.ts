@@ -1,18 +1,18 @@
-/** CPU time of processes of others, as Linux tells it. */
+/** CPU time of other processes, on Linux. */
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import type { PostgresServer } from '../../test/support/start-postgres.ts'
 
-/** of the clock of the kernel for processes */
+/** kernel ticks per second */
 const TICKS = 100
 
-/** us, of all processes of a PostgreSQL, those that ended included. */
+/** us over all processes of a PostgreSQL, including ended ones. */
 export function cpuOfServer({ url }: Pick<PostgresServer, 'url'>): number {
   const folder = join(new URL(url).searchParams.get('host') ?? '', 'data')
   return cpuOf(readdirSync('/proc').filter((pid) => /^\d+$/.test(pid) && isIn(pid, folder)))
 }
 
-/** us; of one that is gone, 0. */
+/** us; 0 for an ended process. */
 export function cpuOf(pids: readonly (number | string | undefined)[]): number {
   return pids.reduce<number>((sum, pid) => sum + cpuOfProcess(pid), 0)
 }
@@ -25,7 +25,7 @@ function isIn(pid: string, folder: string): boolean {
   }
 }
 
-/** That of its children that ended is in it. */
+/** Includes ended children. */
 function cpuOfProcess(pid: number | string | undefined): number {
   try {
     const fields = readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.split(' ') ?? []

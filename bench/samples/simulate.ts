@@ -1,4 +1,4 @@
-/** One sample: a recording that is made up as it is read, through `simulate`, which keeps no events. */
+/** Sample of `simulate` over a generated recording, without stored events. */
 import { builtins } from '../../plugins/index.ts'
 import { simulate } from '../../src/index.ts'
 import { countPlug } from '../subjects/plugs.ts'

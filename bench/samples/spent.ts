@@ -1,9 +1,9 @@
-/** What a piece of work took. */
+/** Cost of a piece of work. */
 import { stampOf } from '../../src/bench/firings.ts'
 import { EVENT_COUNT, STEP_MS, type Clock } from '../events.ts'
 import type { Workload } from '../workload.ts'
 
-/** CPU time of this thread in ms; what the collector does on threads of its own is not in it. */
+/** CPU time of this thread in ms, without the threads of the collector. */
 export function cpuMs(): number {
   const { user, system } = process.threadCpuUsage()
   return (user + system) / 1000
@@ -14,7 +14,7 @@ function processCpuMs(): number {
   return (user + system) / 1000
 }
 
-/** Heap in use after a full collection, bytes. Throws without `--expose-gc`. */
+/** Heap after a full collection, bytes. Throws without `--expose-gc`. */
 export function heapUsed(): number {
   const collect = globalThis.gc
   if (collect === undefined) throw new Error('memory: node must run with --expose-gc')
@@ -28,40 +28,37 @@ export function peakRss(): number {
   return process.resourceUsage().maxRSS * 1024
 }
 
-/** What some events took. */
 export interface Spent {
   readonly events: number
   /** CPU time of the main thread, ms */
   readonly cpuMs: number
-  /** CPU time of all other threads, ms: the collector's and the compiler's, and those of who computes elsewhere */
+  /** CPU time of all other threads, ms: of the collector, the compiler, and subjects with threads */
   readonly otherCpuMs: number
-  /** by the clock, ms; more than `cpuMs` where others use the machine */
+  /** by the clock, ms; above `cpuMs` on a shared machine */
   readonly wallMs: number
 }
 
-/** CPU time of a warm-up, ms. */
 export const WARM_UP_MS = 400
 
 export interface Driven<Event> {
-  /** Takes one event after the other; a promise is awaited before the next one when `waits` says so. */
+  /** Handles one event; with `waits` a promise is awaited before the next. */
   handle(event: Event): unknown
   waits: boolean
-  /** Lets everything end that is still under way. Called after each batch, and within it after each wave. */
+  /** Finishes work in flight. Called after each batch, and within it after each wave. */
   drain?(): Promise<void>
 }
 
-/** Drives events through a subject in batches, cycled, and counts how many it has taken in all. */
+/** Drives cycled events through a subject in batches, and counts them. */
 export class Driver<Event> {
-  /** events so far */
   taken = 0
-  // Batches grow until one takes 10 ms, so that reading the CPU time costs nothing beside it.
+  // Batches grow until one takes 10 ms, so that reading the CPU time becomes negligible.
   #batch = 1
   readonly #subject: Driven<Event>
   readonly #events: readonly Event[]
   readonly #clock: Clock
   readonly #wave: number
 
-  /** `wave`: so many events at a time; default: a batch */
+  /** `wave`: events at a time; default: a batch */
   constructor(subject: Driven<Event>, events: readonly Event[], clock: Clock, wave = Number.POSITIVE_INFINITY) {
     this.#subject = subject
     this.#events = events
@@ -69,7 +66,9 @@ export class Driver<Event> {
     this.#wave = wave
   }
 
-  /** Goes on until the budget is spent: ms of CPU time, or twice as much by the clock for who computes elsewhere. */
+  /**
+   * Runs until the budget is spent: ms of CPU time, or twice as long by the clock for subjects that compute elsewhere.
+   */
   async spend(budgetMs: number): Promise<Spent> {
     const subject = this.#subject
     const first = this.taken
@@ -96,7 +95,7 @@ export class Driver<Event> {
     return { events: this.taken - first, cpuMs: spent, otherCpuMs, wallMs: wall }
   }
 
-  /** So many more, of a subject that does not wait. */
+  /** For a subject that does not wait. */
   take(count: number): void {
     run(this.#subject, this.#events, this.#clock, this.taken, this.taken + count)
     this.taken += count
@@ -133,11 +132,11 @@ async function runWaiting<Event>(
   }
 }
 
-/** messages of each of many rules before they count: the first ones are taken on full states, and make rows of tasks */
+/** messages per rule before measuring: the first ones run on full states, and create rows of tasks */
 const MET = 32
 const MOST_WARM_UPS = 10
 
-/** Where there are many rules, each has been met often enough before it counts, unless that takes too long. */
+/** Warms up every rule of many, within a time limit. */
 export async function warmUp<Event>(driver: Driver<Event>, workload: Workload, measureMs: number): Promise<void> {
   await driver.spend(Math.min(WARM_UP_MS, measureMs))
   const many = workload.kind === 'threshold' && workload.onePerResource && workload.limits.length >= 1000

@@ -1,4 +1,7 @@
-/** One sample: what messages cost each host of a cluster, and PostgreSQL, under several loads and ways of sending. */
+/**
+ * Sample of the costs of messages for each host of a cluster and for PostgreSQL, under several loads and ways of
+ * sending.
+ */
 import { closeSync, fdatasyncSync, mkdtempSync, openSync, rmSync, writeSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,19 +14,21 @@ import { median } from '../figures.ts'
 import { Connection } from './host/connection.ts'
 import { cpuOf, cpuOfServer } from './server-cpu.ts'
 
-/** `owner`: to the host that has the tenant; `blind`: to any host in turn; `handed`: all to one host, which has none of it */
+/**
+ * `owner`: to the owner of the tenant; `blind`: to all hosts in turn; `handed`: to one host that owns none of the
+ * tenants
+ */
 export type SendingWay = 'owner' | 'blind' | 'handed'
 
-/** CPU times in us */
 export interface SpreadLoad {
   readonly way: SendingWay
-  /** messages that are under way at once, for each host */
+  /** concurrent messages per host */
   readonly window: number
   readonly messages: number
   readonly seconds: number
-  /** transactions that were begun to write */
+  /** write transactions */
   readonly transactions: number
-  /** in the order of their start; `handed`: the first hands on, the last has the tenants */
+  /** in order of start; `handed`: the first forwards, the last owns the tenants */
   readonly hosts: readonly number[]
   readonly server: number
   readonly sender: number
@@ -32,24 +37,23 @@ export interface SpreadLoad {
 export interface SpreadSample {
   readonly hosts: number
   readonly loads: readonly SpreadLoad[]
-  /** us of CPU a second while nothing is sent: of a host, and of PostgreSQL for all hosts */
+  /** us of CPU per second while idle: of a host, and of PostgreSQL for all hosts */
   readonly idle: { readonly host: number; readonly server: number }
-  /** ms in which the disk takes a page: the median of many */
+  /** median ms to write a page to the disk */
   readonly flushMs: number
 }
 
-/** for each host */
 const TENANTS = 4
 const CANDIDATES = 14
 const RESOURCES = 16
-/** the largest first: hosts are warm after it */
+/** largest first, as a warm-up of the hosts */
 const WINDOWS = [128, 32, 4]
 /**
- * messages that are under way from one host to another when each of eight has 128 for itself and hands on those of the
- * others: as many share a write as would there
+ * concurrent messages between two hosts when each of eight has 128 of its own and forwards those of the others: equal
+ * sharing of writes
  */
 const HANDED_WINDOWS = [16]
-/** before the first load of a way of sending, and before the others */
+/** before the first load of a way, and before the others */
 const COLD_MS = 4_000
 const WARM_MS = 1_000
 const LOAD_MS = 3_000
@@ -61,7 +65,7 @@ const RULE = {
   taskDefaults: { type: 'reactive' as const },
 }
 
-/** A tenant with its place among the hosts. */
+/** Tenant with the index of its host. */
 interface Placed {
   readonly authorization: string
   readonly owner: number
@@ -69,7 +73,7 @@ interface Placed {
 
 export async function spreadSample({ hosts: count }: { hosts: number }): Promise<SpreadSample> {
   const binaries = postgresBinaries()
-  if (binaries === undefined) throw new Error('no PostgreSQL 15 or later is installed')
+  if (binaries === undefined) throw new Error('PostgreSQL 15 or later is not installed')
   const server = await startPostgres(binaries)
   const cluster = new ClusterProcesses(server.url)
   const client = new pg.Client({ connectionString: server.url })
@@ -105,7 +109,7 @@ function windowsOf(way: SendingWay): readonly number[] {
   return way === 'handed' ? HANDED_WINDOWS : WINDOWS
 }
 
-/** As many tenants for each host, with a task for each of their resources. */
+/** The same number of tenants per host, with a task for each of their resources. */
 async function placed(
   cluster: ClusterProcesses,
   hosts: readonly MemberProcess[],
@@ -163,7 +167,7 @@ class Deployment {
     }
   }
 
-  /** What all of it took while that went on. */
+  /** Cost of all parts during some work. */
   async spent(work: () => Promise<unknown>): Promise<Spent> {
     const before = await this.#clocks()
     await work()
@@ -178,7 +182,7 @@ class Deployment {
   }
 
   async #clocks() {
-    // each lane counts what it begins
+    // each lane counts its transactions
     const { rows } = await this.#client.query<{ sum: string }>('select sum(batch) from reflexarc.lanes')
     const { user, system } = process.cpuUsage()
     return {
@@ -195,7 +199,7 @@ class Deployment {
     const sent = way === 'handed' ? tenants.filter(({ owner }) => owner === last) : tenants
     const open = Array.from({ length: window * (way === 'handed' ? 1 : this.#hosts.length) }, (_, n) => {
       const tenant = sent[n % sent.length]
-      if (tenant === undefined) throw new Error('there are tenants')
+      if (tenant === undefined) throw new Error('the list of tenants is empty')
       // each tenant is sent to all hosts alike
       const asked = { owner: tenant.owner, blind: Math.floor(n / sent.length) % this.#hosts.length, handed: 0 }[way]
       return Connection.open(Number(new URL(this.#hosts[asked]?.url ?? '').port), tenant.authorization)
@@ -204,7 +208,7 @@ class Deployment {
   }
 }
 
-/** One message after the other on each connection; gives how many were answered. */
+/** Sends sequentially on each connection; returns the number of answers. */
 async function send(connections: readonly Connection[], ms: number): Promise<number> {
   const end = performance.now() + ms
   let sent = 0

@@ -1,19 +1,18 @@
-/** One sample: how long the tasks of a host of a cluster are nowhere after it was killed, or stands still. */
+/** Sample of the takeover of a killed or halted host: how long its tasks are unavailable. */
 import { performance } from 'node:perf_hooks'
 import { scheduler } from 'node:timers/promises'
 import { ClusterProcesses, type MemberProcess } from '../../test/host/cluster/cluster-processes.ts'
 import { postgresBinaries, startPostgres } from '../../test/support/start-postgres.ts'
 
 export interface TakeoverSample {
-  /** ms until a task of each of its tenants has taken a message: of half of them, and of all */
+  /** ms until a task of each of its tenants has accepted a message: of half of them, and of all */
   readonly half: number
   readonly all: number
-  /** that it had */
   readonly tasks: number
 }
 
 const HOSTS = 3
-/** tenants, and tasks of each: about a thousand tasks for a host */
+/** tenants, and tasks of each: about a thousand tasks per host */
 const TENANTS = 30
 const TASKS = 100
 const AT_ONCE = 20
@@ -25,7 +24,7 @@ const RULE = {
 
 export async function takeoverSample({ subject }: { subject: 'killed' | 'halted' }): Promise<TakeoverSample> {
   const binaries = postgresBinaries()
-  if (binaries === undefined) throw new Error('no PostgreSQL 15 or later is installed')
+  if (binaries === undefined) throw new Error('PostgreSQL 15 or later is not installed')
   const server = await startPostgres(binaries)
   const hosts = new ClusterProcesses(server.url)
   try {
@@ -46,7 +45,7 @@ export async function takeoverSample({ subject }: { subject: 'killed' | 'halted'
     const theirs: string[] = []
     for (const tenant of tenants) {
       await makeTasks(hosts, asked, tenant)
-      // half of the tasks are ahead of what is stored of them
+      // half of the tasks are ahead of their stored state
       for (let n = 0; n < TASKS; n += 2) await post(tenant, `/resources/boiler-${n}/events`, { n: 1 })
       const { owner, text } = await post(tenant, '/api/data', last)
       if (text !== taken) throw new Error(`a task of ${tenant} did not take a message: ${text}`)

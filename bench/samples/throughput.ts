@@ -1,4 +1,4 @@
-/** One sample: a workload through a subject in this process, which does nothing else. */
+/** Sample of a workload through a subject in this otherwise idle process. */
 import { START_MS, type Clock } from '../events.ts'
 import type { ThroughputSample } from '../subject.ts'
 import { loadSubject, subjectNamed } from '../subjects/index.ts'
@@ -6,7 +6,7 @@ import { expectFirings } from '../workload.ts'
 import { workloadNamed, type WorkloadName } from '../workloads.ts'
 import { cpuMs, Driver, warmUp } from './spent.ts'
 
-/** Throws when the number of firings is not that of the reference. */
+/** Throws when the number of firings differs from the reference. */
 export async function throughputSample(request: {
   workload: WorkloadName
   subject: string

@@ -1,8 +1,8 @@
-/** The workloads as rules of this engine. */
+/** Workloads as rules of this engine. */
 import type { Rule, Sensor } from '../../src/core/rule/rule.ts'
 import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
 
-/** Two sensors, AND, and what the workload acts by. */
+/** Two sensors, AND, and the actuators of the workload. */
 export function thresholdRule(limits: Limits, { answers, acts, fires, coolDownMs }: ThresholdWorkload): Rule {
   const name = answers === 'next turn' ? 'nextTurnSensor' : 'streamingDataSensor'
   const sensor = (label: string, parameter: 'temperature' | 'humidity'): Sensor => {
@@ -21,7 +21,7 @@ export function thresholdRule(limits: Limits, { answers, acts, fires, coolDownMs
       sourceLabel: 'both',
       destinationLabel: label,
       invocationPolicy: coolDownMs / 1000,
-      // From FALSE, so that a gate that is unknown while its second sensor has yet to run makes no edge.
+      // from FALSE, so that a gate that is unknown before its second sensor has run creates no edge
       ...(fires === 'every'
         ? { statesTrigger: ['TRUE'] }
         : { stateChangeTrigger: { stateFrom: 'FALSE', stateTo: 'TRUE' } }),
@@ -29,7 +29,7 @@ export function thresholdRule(limits: Limits, { answers, acts, fires, coolDownMs
   }
 }
 
-/** Sensors `step1`, `step2` ... one after the other by execution triggers, actuator `count` at the end. */
+/** Sensors `step1`, `step2` ... in sequence by execution triggers, actuator `count` at the end. */
 export function chainRule({ steps, limit }: ChainWorkload): Rule {
   const last = `step${steps.length}`
   return {

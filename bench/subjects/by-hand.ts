@@ -1,11 +1,11 @@
-/** What peers that only judge conditions are given around them: a table by resource, edges, cool-downs. */
+/** Hand-written parts around peers that only evaluate conditions: a table by resource, edges, cool-downs. */
 import type { Clock } from '../events.ts'
 import type { Limits, ThresholdWorkload } from '../workload.ts'
 
-/** Takes whether a rule's condition holds for an event, and acts when the workload says so. */
+/** Takes the result of a rule's condition for an event, and acts as the workload requires. */
 export type Outcome = (holds: boolean) => void
 
-/** One for each rule, since edges and cool-downs have a memory. */
+/** One per rule, since edges and cool-downs need memory. */
 export function outcomeOf({ fires, coolDownMs }: ThresholdWorkload, clock: Clock, act: () => void): Outcome {
   if (fires === 'every') {
     return (holds) => {
@@ -26,7 +26,7 @@ export function outcomeOf({ fires, coolDownMs }: ThresholdWorkload, clock: Clock
   }
 }
 
-/** Rules behind a Map, so that no rule of another resource is looked at. */
+/** Rules in a Map, so that rules of other resources are not visited. */
 export function rulesByResource<Rule>(
   limits: readonly Limits[],
   ruleOf: (limits: Limits, i: number) => Rule,
@@ -40,7 +40,7 @@ export function rulesByResource<Rule>(
   return rules
 }
 
-/** A package of bench/package.json. It is not there when the checkout is type-checked, so each peer says what it uses. */
+/** Package of bench/package.json. It is absent at type checking, so each peer declares its own interface. */
 export async function peerPackage<Interface>(name: string): Promise<Interface> {
   return (await import(name)) as Interface
 }

@@ -1,9 +1,11 @@
-/** A scheduler whose time is a variable. It keeps timers but never runs them; no workload has one that falls due. */
+/**
+ * Scheduler with a variable as its clock. It stores timers but never runs them; in the workloads they never fall due.
+ */
 import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
 import type { Clock } from '../events.ts'
 
 export interface ClockScheduler extends SchedulerLike {
-  /** timers that are set and should have run by now */
+  /** timers that should have run by now */
   overdue(): number
 }
 

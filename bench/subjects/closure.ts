@@ -1,4 +1,4 @@
-/** The limit: what somebody would write by hand for exactly this workload. */
+/** The limit: hand-written code for exactly this workload. */
 import type { BenchEvent } from '../events.ts'
 import type { Running, Subject } from '../subject.ts'
 import type { ChainWorkload, Limits, ThresholdWorkload } from '../workload.ts'
@@ -42,7 +42,7 @@ function whenever({ temperature, humidity }: Limits, act: () => void): Handler {
   }
 }
 
-/** Asks both sensors, one after the other, as the engine does. */
+/** Awaits both sensors in sequence, as the engine does. */
 function awaiting({ limits }: ThresholdWorkload, act: () => void): Pick<Running, 'handle' | 'drain'> {
   let open = 0
   let ended: (() => void) | undefined
@@ -65,7 +65,7 @@ interface Call {
   readonly value: number
 }
 
-/** A list of calls for each thing: what cannot be made at once waits for those before it. */
+/** Queue per thing: a call waits for earlier ones. */
 function inOrder({ limits }: ThresholdWorkload): Omit<Running, 'waits'> {
   const things = new Things()
   let open = 0
@@ -129,7 +129,7 @@ function whenItBecomesTrue(
   }
 }
 
-/** A closure per sensor, called in turn with the value of the one before. */
+/** A closure per sensor, called in turn with the previous value. */
 function chain({ resource, steps, limit }: ChainWorkload, act: () => void): Handler {
   const sensors = steps.map(
     ({ factor, offset }) =>

@@ -1,22 +1,19 @@
 /**
- * The table of subjects. Each is loaded only in the process that measures it, so that nothing another one needs
- * weighs on the sample.
+ * Subjects, each loaded only in the process that measures it, so that dependencies of others do not affect the sample.
  */
 import type { Program, Subject } from '../subject.ts'
 
 export interface SubjectEntry {
-  /** as `--subjects` takes it */
+  /** as in `--subjects` */
   name: string
-  /** as tables show it */
   title: string
   load?(): Promise<Subject>
-  /** instead, of who runs in a process of another kind */
+  /** for external programs */
   program?(): Promise<Program>
-  /** what the machine needs for it; left out, and said, where it is not there */
+  /** required tools; the subject is skipped with a message without them */
   needs?: 'java' | 'ekuiper'
-  /** whether it is this engine, the limit, or a peer */
   role: 'limit' | 'own' | 'peer'
-  /** whether it comes with bench/package.json */
+  /** needs the packages of bench/package.json */
   installed?: boolean
 }
 
@@ -69,16 +66,15 @@ export const subjects: readonly SubjectEntry[] = [
   },
 ]
 
-/** The subject itself. Throws when there is none of that name, or it is a program. */
+/** Throws for an unknown name or an external program. */
 export async function loadSubject(name: string): Promise<Subject> {
   const subject = await subjectNamed(name).load?.()
   if (subject === undefined) throw new Error(`${name} runs in a process of its own`)
   return subject
 }
 
-/** Throws when there is none of that name. */
 export function subjectNamed(name: string): SubjectEntry {
   const entry = subjects.find((candidate) => candidate.name === name)
-  if (entry === undefined) throw new Error(`there is no subject "${name}"`)
+  if (entry === undefined) throw new Error(`"${name}" is not a subject`)
   return entry
 }

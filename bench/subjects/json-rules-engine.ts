@@ -1,13 +1,13 @@
 /**
- * The peer json-rules-engine 7.3.1, set up as well as it can be: an engine per resource behind a Map, so that it
- * never looks at rules of other resources. What it lacks (edges, cool-downs) is done by hand in its handlers.
+ * The peer json-rules-engine 7.3.1 in its best set-up: an engine per resource in a Map, so that rules of other
+ * resources are not visited. Edges and cool-downs, which it lacks, are in its handlers.
  */
 import type { Clock } from '../events.ts'
 import type { Subject } from '../subject.ts'
 import type { ChainWorkload, ThresholdWorkload } from '../workload.ts'
 import { outcomeOf, peerPackage } from './by-hand.ts'
 
-// The part of the package's interface that is used here. The package is not there when the checkout is type-checked.
+// Used part of the package's interface, which is absent at type checking.
 interface Almanac {
   factValue(fact: string): Promise<number>
 }

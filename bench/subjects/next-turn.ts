@@ -1,4 +1,4 @@
-/** Answers on the next turn of the loop: those of the sensors of W5, which compare at once, and of an actuator of W7. */
+/** Answers on the next turn of the loop, for the sensors of W5 and an actuator of W7. */
 export type Comparison = 'Above' | 'NotAbove'
 
 interface Waiting {
@@ -8,7 +8,7 @@ interface Waiting {
 
 let waiting: Waiting[] = []
 
-/** All that were asked within a turn are answered together, so that the plug itself costs little. */
+/** Answers all calls of a turn together, so that the plug itself is cheap. */
 function answerAll(): void {
   const all = waiting
   waiting = []

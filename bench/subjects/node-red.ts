@@ -1,7 +1,7 @@
 /**
- * node-red's runtime without editor and HTTP: a function node per rule, wired to one that counts; a function node
- * per sensor of the chain. Events are put straight into the rule's node where a resource has one rule, and into a
- * node that fans out where it has more.
+ * The runtime of node-red without editor and HTTP: a function node per rule, wired to a counter; a function node per
+ * sensor of the chain. Events enter the rule's node directly where a resource has one rule, otherwise a node that fans
+ * out.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -40,7 +40,7 @@ export const nodeRed: Subject = async (workload, clock) => {
   await ready
   const nodes = new Map<string, RunningNode>()
   for (const [resource, id] of entries) {
-    // It says that it has started a little before its nodes can be found.
+    // it reports its start slightly before its nodes exist
     for (let i = 0; i < 100 && red.nodes.getNode(id) === null; i++) await turn()
     const node = red.nodes.getNode(id)
     if (node === null) throw new Error(`node-red has not started ${id}`)
@@ -98,12 +98,12 @@ function flowOf(workload: Workload): { flow: readonly FlowNode[]; entries: Reado
 const TAB: FlowNode = { id: 'tab', type: 'tab', label: 'bench' }
 
 function functionNode(id: string, text: string, wires: readonly string[]): FlowNode {
-  // Without a place it would pass for a configuration node.
+  // without coordinates it would be a configuration node
   const rest = { outputs: 1, timeout: 0, noerr: 0, initialize: '', finalize: '', libs: [], x: 0, y: 0 }
   return { id, type: 'function', z: 'tab', name: id, func: text, ...rest, wires: [wires] }
 }
 
-/** The time of an event comes with it, because nodes see it later than it came. */
+/** The time of an event travels with it, since nodes run later. */
 function ruleText({ temperature, humidity }: Limits, { fires, coolDownMs }: ThresholdWorkload): string {
   const holds = `msg.payload.temperature > ${temperature} && msg.payload.humidity > ${humidity}`
   if (fires === 'every') return `return ${holds} ? msg : null`

@@ -3,7 +3,6 @@ import { definePlug, type Plug } from '../../src/plug.ts'
 import { comparedNextTurn } from './next-turn.ts'
 import type { Things } from './things.ts'
 
-/** The actuator that counts. */
 export function countPlug() {
   let calls = 0
   const plug = definePlug({
@@ -17,7 +16,6 @@ export function countPlug() {
   return { plug, counted: () => calls }
 }
 
-/** The sensor of W5. */
 export const nextTurnSensor = definePlug({
   name: 'nextTurnSensor',
   version: '1.0.0',
@@ -33,7 +31,7 @@ export const nextTurnSensor = definePlug({
   },
 })
 
-/** The sensor of the chain workload: one step, its value handed on as raw data. */
+/** The sensor of the chain workload: one step, with its value as raw data. */
 export const chainStep = definePlug({
   name: 'chainStep',
   version: '1.0.0',

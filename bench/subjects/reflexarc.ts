@@ -1,4 +1,4 @@
-/** This engine, in the ways in which it is measured. */
+/** This engine, in the measured ways. */
 import { builtins } from '../../plugins/index.ts'
 import { createEngine } from '../../src/index.ts'
 import type { Subject } from '../subject.ts'

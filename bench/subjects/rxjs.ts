@@ -1,4 +1,4 @@
-/** RxJS with nothing around it: a subject per resource, a pipe per rule. */
+/** Plain RxJS: a subject per resource, a pipe per rule. */
 import { filter, map, Subject as Source, type Observable } from 'rxjs'
 import type { BenchEvent } from '../events.ts'
 import type { Subject } from '../subject.ts'

@@ -1,10 +1,9 @@
-/** What the actuators of W7 do to things: `note` answers at once, `tell` on the next turn of the loop. */
+/** Effects of the actuators of W7: `note` returns at once, `tell` on the next turn of the loop. */
 import { answeredNextTurn } from './next-turn.ts'
 
 export class Things {
-  /** of both actuators */
   calls = 0
-  /** sum of all values that they were given */
+  /** sum of all values */
   sum = 0
   readonly #open = new Set<string>()
   #overlaps = 0
@@ -21,7 +20,7 @@ export class Things {
     return answeredNextTurn(undefined).then((): undefined => void this.#open.delete(thing))
   }
 
-  /** Throws when a call began while another on the same thing was open. */
+  /** Throws when calls on the same thing overlapped. */
   expectOrder(): void {
     if (this.#overlaps > 0) throw new Error(`${this.#overlaps} calls began while another on the same thing was open`)
   }

@@ -1,28 +1,27 @@
-/** A sensor that shows what happened to an alarm of its resource. */
+/** A sensor for events of the alarms of its resource. */
 import { definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '#plug'
 
 const RAISED = 'io.service.alarm.AlarmRaised'
 const AGAIN = 'io.service.alarm.EventOccuredAgain'
 
-/** Hears the alarms of its resource. */
 export const alarmEventSensor = definePlug({
   name: 'AlarmEventSensor',
   version: '1.0.0',
   kind: 'sensor',
-  description: 'What happened to an alarm of its resource. Events that do not fit its filters leave it as it is.',
+  description: 'Shows the last event of an alarm of its resource. Events that do not match its filters change nothing.',
   category: 'Alarms',
   channel: 'alarm',
   parameters: ['alarm', 'eventtype', 'eventtime', 'changes'],
   states: ['Created', 'Updated', 'Occurred again', 'Cleared'],
   input: {
-    type: { type: 'any', description: 'types of alarms: a text with commas, or a list', example: 'OVERHEATED' },
+    type: { type: 'any', description: 'alarm types: a text with commas, or a list', example: 'OVERHEATED' },
     status: { type: 'any', description: 'statuses, of the alarm after the event', example: ['ACTIVE', 'ACKNOWLEDGED'] },
     severity: { type: 'any', description: 'severities, of the alarm after the event', example: 'CRITICAL,MAJOR' },
   },
   output: {
     alarm: { type: 'object', description: 'the alarm after the event' },
     eventtype: { type: 'string', description: 'the type of the event' },
-    eventtime: { type: 'string', description: 'when it happened, ISO 8601' },
+    eventtime: { type: 'string', description: 'time of the event, ISO 8601' },
     changes: { type: 'array', description: 'for updates: attribute, oldValue, newValue and type of each change' },
   },
   check: ({ type, status, severity }) => [

@@ -1,7 +1,6 @@
 /** A sensor that is ON after each run, until OFF is pushed from outside. */
 import { definePlug } from '#plug'
 
-/** Always `ON`, with a second state that only a push from outside can give. */
 export const alwaysONWithOFF = definePlug({
   name: 'alwaysONWithOFF',
   version: '1.0.0',

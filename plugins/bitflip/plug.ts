@@ -1,13 +1,12 @@
 /** A sensor that shows a bit, which every run flips. */
 import { definePlug } from '#plug'
 
-/** A bit that rests at 0 and is flipped by every run, so the first state is `1`. */
 export const bitflip = definePlug({
   name: 'bitflip',
   version: '1.0.0',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
-  description: 'A bit that every run flips. It rests at 0, so the first run gives 1.',
+  description: 'A bit that every run flips. It begins at 0, so the first run shows 1.',
   category: 'Test',
   parameters: [],
   states: ['0', '1'],

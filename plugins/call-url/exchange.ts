@@ -1,4 +1,4 @@
-/** One HTTP call with its bounds: time, size, redirects, and addresses that are checked before each connection. */
+/** HTTP call with limits of time, size and redirects, whose addresses are checked before each connection. */
 import { type AllowList, AppError, isAddress } from '#plug'
 import type { OutboundResponse, Transport } from './transport.ts'
 
@@ -14,24 +14,24 @@ const TIMEOUT_MS = 10_000
 const MAX_BYTES = 1_000_000
 const MAX_REDIRECTS = 5
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** Headers that may reach another origin than the one that they were written for; all others may hold secrets. */
+/** Headers that may follow a redirect to another origin; all others may hold secrets. */
 const KEPT_ELSEWHERE = new Set(['accept', 'accept-language', 'content-type', 'user-agent'])
 
-/** The URL of a call. Throws `PLUG_FAILED`; the text names no part of the URL, which may hold secrets. */
+/** Parses the URL of a call. Throws `PLUG_FAILED` without parts of the URL, which may hold secrets. */
 export function urlOf(text: string): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol !== 'http:' && url?.protocol !== 'https:') {
-    throw new AppError('PLUG_FAILED', 'url is not an http or https address; write one such as https://example.com/hook')
+    throw new AppError('PLUG_FAILED', 'url is not an http or https address; use one such as https://example.com/hook')
   }
   if (url.username !== '' || url.password !== '') {
-    throw new AppError('PLUG_FAILED', 'url holds a user or password; put them into the header Authorization')
+    throw new AppError('PLUG_FAILED', 'url contains a user or password; use the header Authorization instead')
   }
   return url
 }
 
 /**
- * Calls a URL and follows redirects; each address on the way must be public or allowed, and none is of cloud metadata. Throws `PLUG_FAILED`
- * with a text that names hosts at most.
+ * Calls a URL and follows redirects; each address must be public or allowed, and not a metadata address. Throws
+ * `PLUG_FAILED` with hosts at most.
  */
 export async function exchange(first: Exchange, transport: Transport, allowed: AllowList): Promise<OutboundResponse> {
   let { method, body } = first
@@ -47,7 +47,7 @@ export async function exchange(first: Exchange, transport: Transport, allowed: A
     if (before.protocol === 'https:' && url.protocol === 'http:') {
       throw new AppError(
         'PLUG_FAILED',
-        `${before.hostname} redirects from https to http, which would show what is sent`,
+        `${before.hostname} redirects from https to http, which would expose the request`,
       )
     }
     if (url.origin !== before.origin) headers = harmless(headers)
@@ -56,20 +56,20 @@ export async function exchange(first: Exchange, transport: Transport, allowed: A
       body = undefined
     }
   }
-  throw new AppError('PLUG_FAILED', `${url.hostname} is the end of more than ${MAX_REDIRECTS} redirects`)
+  throw new AppError('PLUG_FAILED', `${url.hostname} exceeds the limit of ${MAX_REDIRECTS} redirects`)
 }
 
-/** Where to connect to for a URL. Throws `PLUG_FAILED` unless each of its addresses may be called. */
+/** Resolves a URL. Throws `PLUG_FAILED` unless all of its addresses are allowed. */
 export async function addressOf(url: URL, transport: Transport, allowed: AllowList): Promise<string> {
   const host = url.hostname
   let addresses: readonly string[]
   try {
     addresses = isAddress(host) ? [host.replace(/^\[|\]$/g, '')] : await transport.resolve(host)
   } catch {
-    throw new AppError('PLUG_FAILED', `the name ${host} cannot be resolved`)
+    throw new AppError('PLUG_FAILED', `the host name ${host} cannot be resolved`)
   }
   const [address] = addresses
-  if (address === undefined) throw new AppError('PLUG_FAILED', `the name ${host} has no address`)
+  if (address === undefined) throw new AppError('PLUG_FAILED', `the host name ${host} does not have an address`)
   for (const one of addresses) {
     const refusal = allowed.refusal(url, one)
     if (refusal !== undefined) throw new AppError('PLUG_FAILED', refusal)
@@ -95,30 +95,29 @@ async function send(url: URL, call: Exchange, address: string, transport: Transp
   }
 }
 
-/** By codes of the system. */
 const REASONS: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'refused the connection',
-  ECONNRESET: 'broke the connection off',
-  EPIPE: 'broke the connection off',
+  ECONNRESET: 'closed the connection',
+  EPIPE: 'closed the connection',
   EHOSTUNREACH: 'cannot be reached',
   ENETUNREACH: 'cannot be reached',
 }
 
-/** The text of a transport's error may repeat the URL or a header: only its code or kind is reported. */
+/** Reports only the code or kind of a transport error, whose text may repeat the URL or a header. */
 function reasonOf(error: unknown): string {
-  // a transport may wrap what the system reports
+  // transports may wrap errors of the system
   const own: unknown = error instanceof AppError && error.cause !== undefined ? error.cause : error
-  if (own instanceof AppError) return `gave no answer: ${own.message}`
-  if (!(own instanceof Error)) return 'gave no answer'
-  if (own.name === 'TimeoutError') return `gave no answer within ${TIMEOUT_MS} ms`
-  if (!('code' in own) || typeof own.code !== 'string') return `gave no answer (${own.name})`
+  if (own instanceof AppError) return `did not respond: ${own.message}`
+  if (!(own instanceof Error)) return 'did not respond'
+  if (own.name === 'TimeoutError') return `did not respond within ${TIMEOUT_MS} ms`
+  if (!('code' in own) || typeof own.code !== 'string') return `did not respond (${own.name})`
   const reason = Object.hasOwn(REASONS, own.code) ? REASONS[own.code] : undefined
-  return `${reason ?? 'gave no answer'} (${own.code})`
+  return `${reason ?? 'did not respond'} (${own.code})`
 }
 
 function bounded(response: OutboundResponse, url: URL): OutboundResponse {
   if (response.body.length <= MAX_BYTES) return response
-  throw new AppError('PLUG_FAILED', `${url.hostname} answered with more than ${MAX_BYTES} bytes`)
+  throw new AppError('PLUG_FAILED', `the response of ${url.hostname} exceeds ${MAX_BYTES} bytes`)
 }
 
 function harmless(headers: Readonly<Record<string, string>>): Record<string, string> {

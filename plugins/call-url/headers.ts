@@ -1,17 +1,17 @@
-/** Headers that a request may have, as they are sent. */
+/** Validates the headers of a request. */
 import { AppError } from '#plug'
 
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const DECIDED = new Set(['host', 'content-length', 'transfer-encoding', 'connection'])
 
-/** One line of text each; those that the transport decides cannot be set. Throws `PLUG_FAILED`. */
+/** Each must be one line of text; headers that the transport sets are rejected. Throws `PLUG_FAILED`. */
 export function headersOf(headers: Readonly<Record<string, unknown>>): Record<string, string> {
   const result: Record<string, string> = {}
   for (const [name, value] of Object.entries(headers)) {
     if (!HEADER.test(name) || DECIDED.has(name.toLowerCase())) {
       throw new AppError(
         'PLUG_FAILED',
-        `${JSON.stringify(name.slice(0, 100))} cannot be set as a header; name one such as Authorization`,
+        `${JSON.stringify(name.slice(0, 100))} is not allowed as a header; use one such as Authorization`,
       )
     }
     const text = typeof value === 'number' || typeof value === 'boolean' ? String(value) : value

@@ -1,20 +1,20 @@
-/** A sensor and an actuator that call a URL by a transport that the host gives them. */
+/** A sensor and an actuator that call a URL through a transport of the host. */
 import { AllowList, AppError, definePlug, messageOf, parsePlainJson, type Plug, problemsOfCode } from '#plug'
 import { type Exchange, exchange, urlOf } from './exchange.ts'
 import { headersOf } from './headers.ts'
 import type { Transport } from './transport.ts'
 
 export interface CallUrlOptions {
-  /** the way out; without one every call fails, so that simulations stay offline and repeat */
+  /** default: offline, so that simulations repeat */
   readonly transport?: Transport
-  /** names, addresses and networks that may be called although they are private, such as `localhost:8080` or `10.0.0.0/8` */
+  /** private names, addresses and networks that may be called, such as `localhost:8080` or `10.0.0.0/8` */
   readonly allow?: readonly string[]
 }
 
 const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'HEAD'] as const
 
 const LIMITS =
-  'At most 10 s and 1 MB an answer and 5 redirects; private addresses only when the host allows them, those of cloud metadata never. Offline unless the host gives it a transport.'
+  'Limits: 10 s, 1 MB of response and 5 redirects. Private addresses need permission of the host; cloud metadata addresses are always blocked. Offline unless the host provides a transport.'
 
 const shared = {
   name: 'callURL',
@@ -40,7 +40,7 @@ const shared = {
     body: {
       type: 'any',
       sensitive: true,
-      description: 'what to send: text, or an object that is sent as JSON',
+      description: 'body: text, or an object that is sent as JSON',
       example: { temperature: 21.5 },
     },
     headers: {
@@ -58,7 +58,7 @@ const shared = {
 
 const ANSWER = {
   statusText: { type: 'string', description: 'its text' },
-  data: { type: 'any', description: 'the body: parsed when it is JSON, else as text' },
+  data: { type: 'any', description: 'body of the response: parsed when it is JSON, otherwise text' },
 } as const
 
 interface Properties {
@@ -69,24 +69,22 @@ interface Properties {
 }
 
 interface Called {
-  /** whether the status is one from 200 to 299 */
   readonly isSuccess: boolean
   readonly rawData: { readonly status: number; readonly statusText: string; readonly data: unknown }
 }
 
-/** A sensor that calls a URL through `transport`. */
 export function createCallUrl(options: CallUrlOptions = {}): Plug {
   const call = caller(options)
   return definePlug({
     ...shared,
     kind: 'sensor',
-    description: `Calls a URL: Success for an answer from 200 to 299, else Error. ${LIMITS}`,
+    description: `Calls a URL: Success for a status from 200 to 299, otherwise Error. ${LIMITS}`,
     parameters: [],
     states: ['Success', 'Error'],
     output: {
-      status: { type: 'integer', description: 'the status code; absent when there was no answer' },
+      status: { type: 'integer', description: 'the status code; absent without a response' },
       ...ANSWER,
-      error: { type: 'string', description: 'why there was no answer; it never shows the URL, headers or body' },
+      error: { type: 'string', description: 'reason for the missing response, without URL, headers and body' },
     },
     async execute({ properties, signal }) {
       const request = requestOf(properties)
@@ -100,18 +98,17 @@ export function createCallUrl(options: CallUrlOptions = {}): Plug {
   })
 }
 
-/** An actuator that calls a URL through `transport`, and fails where the sensor shows Error. */
 export function createCallUrlActuator(options: CallUrlOptions = {}): Plug {
   const call = caller(options)
   return definePlug({
     ...shared,
     kind: 'actuator',
-    description: `Calls a URL, and fails unless the answer is from 200 to 299. ${LIMITS}`,
+    description: `Calls a URL, and fails unless the status is from 200 to 299. ${LIMITS}`,
     output: { status: { type: 'integer', description: 'the status code' }, ...ANSWER },
     async execute({ properties, signal }) {
       const { isSuccess, rawData } = await call(requestOf(properties), signal)
       const { host } = urlOf(properties.url)
-      const message = `${host} answered with status ${rawData.status}`
+      const message = `${host} responded with status ${rawData.status}`
       if (!isSuccess) throw new AppError('PLUG_FAILED', message)
       return { message, rawData }
     },
@@ -139,7 +136,7 @@ function requestOf({ url, method, body, headers = {} }: Properties): Request {
 }
 
 function offline(): AppError {
-  return new AppError('PLUG_FAILED', 'callURL is offline; give it a way out with createCallUrl({ transport })')
+  return new AppError('PLUG_FAILED', 'callURL is offline; pass a transport to createCallUrl({ transport })')
 }
 
 function dataOf(body: string): unknown {

@@ -1,22 +1,21 @@
 /**
- * The way out of the process, which a host gives to callURL. Not in here: which addresses may be called, redirects and
- * what is told about a call; those are decided before and after.
+ * Network access of callURL, provided by the host. Checks of addresses, redirects and error texts are up to callURL.
  */
 export interface Transport {
-  /** names, addresses and networks that may be called although they are private */
+  /** private names, addresses and networks that may be called */
   readonly allow?: readonly string[]
-  /** IP addresses of a host name; rejects when there are none */
+  /** IP addresses of a host name; rejects without one */
   resolve(host: string): Promise<readonly string[]>
   /**
-   * One exchange with exactly `address`, without following redirects. Rejects when it takes longer than `timeoutMs`,
-   * when the body is longer than `maxBytes`, when `signal` is aborted, and when the connection fails.
+   * Makes one request to exactly `address`, without following redirects. Rejects beyond `timeoutMs` or `maxBytes`, on
+   * abort of `signal`, and on a failed connection.
    */
   send(request: OutboundRequest): Promise<OutboundResponse>
 }
 
 export interface OutboundRequest {
   readonly url: string
-  /** where to connect to, so that a name cannot resolve to another place between the check and the call */
+  /** checked address, so that a name cannot resolve differently between check and call */
   readonly address: string
   readonly method: string
   readonly headers: Readonly<Record<string, string>>
@@ -29,7 +28,7 @@ export interface OutboundRequest {
 export interface OutboundResponse {
   readonly status: number
   readonly statusText: string
-  /** the header of that name, for redirects */
+  /** of the header, for redirects */
   readonly location?: string
   readonly body: string
 }

@@ -1,14 +1,13 @@
-/** A sensor that notices when a value has moved by at least so much since it last noticed. */
+/** A sensor that detects when a value has moved by a minimum since its last detection. */
 import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode, slackOf } from '#plug'
 
-/** `Changed` when a value is far enough from the last one that counted as a change. */
 export const changedBy = definePlug({
   name: 'changedBy',
   version: '1.0.1',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'Changed when a value differs by at least so much from the last one that was Changed, else Unchanged. The first value is what later ones are compared with. Each value of a message is compared once: a run without a new one gives Unchanged.',
+    'Changed when a value differs by at least `by` from the last one that was Changed, otherwise Unchanged. The first value is the first reference. Each value of a message is compared once: a run without a new one shows Unchanged.',
   category: 'Logic',
   parameters: [],
   states: ['Changed', 'Unchanged'],
@@ -17,10 +16,10 @@ export const changedBy = definePlug({
       type: 'any',
       mandatory: true,
       format: { type: 'code' },
-      description: 'the number to watch: the name of a value of the message, or an expression',
+      description: 'number to watch: name of a value of the message, or an expression',
       example: 'temperature',
     },
-    by: { type: 'double', mandatory: true, description: 'the smallest change that counts, above 0', example: 0.5 },
+    by: { type: 'double', mandatory: true, description: 'smallest change that counts, above 0', example: 0.5 },
     unit: {
       type: 'string',
       defaultValue: 'absolute',
@@ -30,8 +29,8 @@ export const changedBy = definePlug({
     },
   },
   output: {
-    value: { type: 'double', description: 'the number that was seen' },
-    reference: { type: 'double', description: 'the earlier value that it was compared with' },
+    value: { type: 'double', description: 'the current number' },
+    reference: { type: 'double', description: 'earlier value of the comparison' },
     change: { type: 'double', description: 'value minus reference' },
   },
   check: ({ value, by }) => [
@@ -61,5 +60,6 @@ export const changedBy = definePlug({
 })
 
 function requireAbove(by: number, code: 'VALIDATION' | 'PLUG_FAILED'): void {
-  if (!(by > 0)) throw new AppError(code, `by must be above 0, but is ${by}; write the smallest change, such as 0.5`)
+  if (!(by > 0))
+    throw new AppError(code, `by must be above 0, but is ${by}; use the smallest change that counts, such as 0.5`)
 }

@@ -1,15 +1,14 @@
-/** A sensor that asks a hosted model which class an instance belongs to. */
+/** A sensor that classifies an instance with a hosted model. */
 import { type DataPort, definePlug, type ModelPort, type Plug, requireService, textList } from '#plug'
 import { FEATURE_INPUT, featuresOf } from '../predict/features.ts'
 
-/** A sensor whose state is whether the most likely class is one of those that are looked for. */
 export function classifyPlug(models?: ModelPort, data?: DataPort): Plug {
   return definePlug({
     name: 'classify',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'Asks a hosted model for the class of one instance: Match when the most likely label is one of labels, else No Match; Uncertain when its score is below minimum. It fails when the model cannot be asked.',
+      'Classifies one instance with a hosted model: Match when the most likely label is one of labels, otherwise No Match; Uncertain when its score is below minimum. Fails when the model is unavailable.',
     category: 'Models',
     parameters: [],
     states: ['Match', 'No Match', 'Uncertain'],
@@ -18,20 +17,20 @@ export function classifyPlug(models?: ModelPort, data?: DataPort): Plug {
       labels: {
         type: 'any',
         mandatory: true,
-        description: 'labels that are looked for: a list, or a text with commas between them',
+        description: 'labels to match: a list, or a text with commas',
         example: ['hot'],
       },
       names: {
         type: 'array',
-        description: 'names of the classes in their order, for a model that answers with numbers',
+        description: 'names of the classes in order, for a model that returns numbers',
         example: ['cold', 'hot'],
       },
-      minimum: { type: 'double', defaultValue: 0, description: 'the least score that says anything', example: 0.5 },
+      minimum: { type: 'double', defaultValue: 0, description: 'minimal score', example: 0.5 },
     },
     output: {
-      label: { type: 'string', description: 'the most likely one' },
+      label: { type: 'string', description: 'the most likely label' },
       score: { type: 'double', description: 'its score' },
-      labels: { type: 'array', description: 'labels with their scores, the highest first, at most 20' },
+      labels: { type: 'array', description: 'labels with their scores, highest first, at most 20' },
       model: { type: 'string', description: 'its name' },
     },
     async execute(context) {
@@ -48,7 +47,7 @@ export function classifyPlug(models?: ModelPort, data?: DataPort): Plug {
 
 const MAX_LABELS = 20
 
-/** A label that is a number is the place of a name, where there are names. */
+/** A numeric label is the index of a name, if names are given. */
 function nameOf(label: string, names: readonly unknown[]): string {
   const name = /^\d{1,4}$/.test(label) ? names[Number(label)] : undefined
   return typeof name === 'string' ? name : label

@@ -1,24 +1,23 @@
-/** A sensor and an actuator that clear what is open of a type of alarm. */
+/** A sensor and an actuator that clear the open alarms of a type. */
 import { actingPlugs, type AlarmPort, causeOf, type Plug, requireService, resourceOf, touchingAlarm } from '#plug'
 
-/** A sensor and an actuator that clear what is open of a source and type. That nothing is open is a success. */
 export function clearAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   return actingPlugs({
     name: 'clearAlarm',
     version: '1.0.0',
     category: 'Alarms',
-    description: 'Clears the alarms of a type that are active or acknowledged, if there are any',
+    description: 'Clears the active and acknowledged alarms of a type, if any',
     input: {
-      type: { type: 'string', mandatory: true, description: 'what kind of alarm', example: 'OVERHEATED' },
+      type: { type: 'string', mandatory: true, description: 'type of the alarm', example: 'OVERHEATED' },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'the source of the alarms; that of the node or of the task when left out',
+        description: 'source of the alarms; default: the resource of the node or task',
         example: 'boiler-1',
       },
     },
     touches: ({ type, resource }, context) => touchingAlarm(resource, type, context),
-    output: { alarms: { type: 'array', description: 'the alarms that were cleared' } },
+    output: { alarms: { type: 'array', description: 'the cleared alarms' } },
     async perform(context) {
       const { type } = context.properties
       const cleared = await requireService(alarms, 'alarms').clear(resourceOf(context), type, causeOf(context))

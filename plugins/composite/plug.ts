@@ -13,26 +13,25 @@ import {
 
 const MAX_ITEMS = 1000
 
-/** A sensor that runs one of `plugs` once for each item of a list. */
 export function createComposite(plugs: readonly Plug[]): Plug {
   const sensors = new Map(plugs.filter(({ kind }) => kind === 'sensor').map((plug) => [plug.name, plug]))
   const sensorOf = (name: string): Plug => {
     const plug = sensors.get(name)
     if (plug !== undefined) return plug
-    throw new AppError('PLUG_FAILED', `there is no sensor "${name}"; there are ${[...sensors.keys()].join(', ')}`)
+    throw new AppError('PLUG_FAILED', `"${name}" is not a sensor; use one of ${[...sensors.keys()].join(', ')}`)
   }
   return definePlug({
     name: 'composite',
     version: '1.0.0',
     kind: 'sensor',
-    description: 'Runs a sensor once for each item of a list of properties. Error when one of the runs failed.',
+    description: 'Runs a sensor once for each item of a list of properties. Error when one of the runs fails.',
     category: 'Logic',
-    // an item of the wrong shape fails the call before anything is run
+    // an item of the wrong shape fails the call before anything runs
     acts({ sensor, propertyList }) {
       const plug = sensors.get(sensor)
       return plug !== undefined && propertyList.some((item) => isPlainObject(item) && actsWith(plug, item))
     },
-    // a sensor that does not say what it touches is kept in order with itself
+    // a sensor that does not declare what it touches is kept in order with itself
     touches({ sensor, propertyList }, context) {
       const plug = sensors.get(sensor)
       const items = propertyList.filter((item) => isPlainObject(item))
@@ -47,7 +46,7 @@ export function createComposite(plugs: readonly Plug[]): Plug {
       propertyList: {
         type: 'array',
         mandatory: true,
-        description: 'the properties of each run, as a list of objects or its JSON text',
+        description: 'properties of each run, as a list of objects or its JSON text',
         example: [{ value: 21, lowerLimit: 18, upperLimit: 24 }],
       },
     },
@@ -63,7 +62,7 @@ export function createComposite(plugs: readonly Plug[]): Plug {
       const response: unknown[] = []
       const kept: unknown[] = []
       let failed = false
-      // one after the other, so that chance and logs keep their order
+      // sequentially, so that randomness and logs keep their order
       for (const [index, item] of items.entries()) {
         const result = await callInner(plug, context, item, memories[index] ?? undefined, index)
         if ('error' in result) {
@@ -81,7 +80,7 @@ export function createComposite(plugs: readonly Plug[]): Plug {
   })
 }
 
-/** What any of the runs reads of the message; undefined when that of one cannot be told. */
+/** Message values that any of the runs reads; undefined when those of one are unknown. */
 function namesOf(plug: Plug | undefined, items: readonly unknown[]): readonly string[] | undefined {
   const names = new Set<string>()
   for (const item of items) {
@@ -97,6 +96,6 @@ function itemsOf(list: readonly unknown[]): readonly Readonly<Record<string, unk
     throw new AppError('PLUG_FAILED', `propertyList has ${list.length} items, at most ${MAX_ITEMS} are run`)
   return list.map((item, index) => {
     if (isPlainObject(item)) return item
-    throw new AppError('PLUG_FAILED', `item ${index} of propertyList is not an object; write one such as {"value": 21}`)
+    throw new AppError('PLUG_FAILED', `item ${index} of propertyList is not an object; use one such as {"value": 21}`)
   })
 }

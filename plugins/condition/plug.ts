@@ -10,7 +10,6 @@ import {
   type Sandbox,
 } from '#plug'
 
-/** `True` or `False` by code or a JSON Logic condition over the message, other nodes and variables. */
 export function createCondition(sandbox: Sandbox): Plug {
   const compile = (given: unknown) => compileConditionCode(given, sandbox)
   return definePlug({
@@ -19,7 +18,7 @@ export function createCondition(sandbox: Sandbox): Plug {
     compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
-      'True when an expression or a JSON Logic condition holds, else False. To compare or calculate with a value that is missing is an error.',
+      'True when an expression or a JSON Logic condition holds, otherwise False. Comparing or calculating with a missing value is an error.',
     category: 'Logic',
     parameters: [],
     states: ['True', 'False'],
@@ -29,7 +28,7 @@ export function createCondition(sandbox: Sandbox): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'an expression over the values of the message, nodes.<label>.state and variables.<name>, JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}, or statements that end in the value or return it. x in list finds an item; there are between(x, low, high), contains(textOrList, part), now, and hour(now), weekday(now, "Europe/Brussels") and the like. What only reads and compares takes about a microsecond; statements, functions and regular expressions run in the sandbox, which takes some milliseconds',
+          'an expression over the values of the message, nodes.<label>.state and variables.<name>, JSON Logic over the same such as {">": [{"var": "temperature"}, 25]}, or statements that end in the value or return it. x in list finds an item; functions are between(x, low, high), contains(textOrList, part), now, hour(now), weekday(now, "Europe/Brussels") and the like. Reading and comparing takes about a microsecond; statements, functions and regular expressions run in the sandbox, which takes some milliseconds',
         example: 'temperature > 25',
       },
     },

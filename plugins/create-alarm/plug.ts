@@ -12,43 +12,42 @@ import {
   touchingAlarm,
 } from '#plug'
 
-/** Parts of an alarm that are properties of their own. */
+/** Parts of an alarm that are separate properties. */
 const OWN = { type: 'type', text: 'text', severity: 'severity' }
 
-/** A sensor and an actuator that raise an alarm. */
 export function createAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   return actingPlugs({
     name: 'createAlarm',
     version: '1.0.0',
     compatible: '>=1.0.0 <2',
     category: 'Alarms',
-    description: 'Raises an alarm, or counts it again when it is open',
+    description: 'Raises an alarm, or increments its count while it is open',
     input: {
-      type: { type: 'string', mandatory: true, description: 'what kind of alarm', example: 'OVERHEATED' },
+      type: { type: 'string', mandatory: true, description: 'type of the alarm', example: 'OVERHEATED' },
       text: {
         type: 'string',
         defaultValue: '',
         format: { type: 'template' },
-        description: 'what to tell people',
+        description: 'text for people',
         example: '{{stream_1.temperature}} degrees',
       },
       severity: {
         type: 'string',
         defaultValue: 'MINOR',
         format: { type: 'enum', values: ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] },
-        description: 'how bad it is',
+        description: 'severity of the alarm',
         example: 'MAJOR',
       },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'the source of the alarm; that of the node or of the task when left out',
+        description: 'source of the alarm; default: the resource of the node or task',
         example: 'boiler-1',
       },
       properties: {
         type: 'object',
         description:
-          'what else the alarm keeps; autoClearAfter, snoozeUntil, escalation and dedupKey mean what they do there',
+          'further properties of the alarm; autoClearAfter, snoozeUntil, escalation and dedupKey work as in the API',
         example: { autoClearAfter: 'PT1H' },
       },
     },

@@ -1,12 +1,11 @@
-/** A sensor that gives the date and time of a time zone as raw data. */
+/** A sensor that shows the date and time of a time zone as raw data. */
 import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
-/** The time of the engine's clock, taken apart in a zone. */
 export const datetime = definePlug({
   name: 'datetime',
   version: '1.0.0',
   kind: 'sensor',
-  description: 'Gives the current date and time of a time zone as raw data.',
+  description: 'Shows the current date and time of a time zone as raw data.',
   category: 'Time',
   parameters: [],
   states: ['Data', 'Idle'],

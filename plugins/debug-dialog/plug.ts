@@ -11,23 +11,21 @@ const shared = {
       type: 'string',
       mandatory: true,
       format: { type: 'template' },
-      description: 'the text to show; {{<label>.<field>}} is replaced by raw data of a node',
+      description: 'text to show; {{<label>.<field>}} is replaced by raw data of a node',
       example: 'the temperature is {{stream_1.stream.temperature}}',
     },
   },
 } as const
 
-/** Shows a rendered message, as a step of a rule that others can follow. */
 export const debugDialog = definePlug({
   ...shared,
   kind: 'sensor',
-  description: 'Shows a message in the log of the task and gives Success.',
+  description: 'Shows a message in the log of the task; always Success.',
   parameters: [],
   states: ['Success', 'Error'],
   execute: ({ properties, log }) => ({ state: 'Success', message: show(properties.message, log) }),
 })
 
-/** Shows a rendered message when a trigger fires. */
 export const debugDialogActuator = definePlug({
   ...shared,
   kind: 'actuator',

@@ -1,27 +1,26 @@
 /** A sensor that becomes Triggered a while after each run, unless it runs again before. */
 import { AppError, definePlug } from '#plug'
 
-/** `Idle` while it waits, `Triggered` once the delay is over. Running it again starts the wait anew. */
 export const delaySensor = definePlug({
   name: 'delaySensor',
   version: '2.0.0',
-  // ours was 1.0.0, which was never Idle; the others are those of other platforms
+  // our 1.0.0 was never Idle; the other versions are those of other platforms
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
-  description: 'Idle from each run on, and Triggered after a delay. Running it again starts the wait anew.',
+  description: 'Idle after each run, and Triggered after a delay. Another run restarts the wait.',
   category: 'Time',
   parameters: [],
   states: ['Idle', 'Triggered'],
   input: {
-    delay: { type: 'long', mandatory: true, description: 'how long to wait, in milliseconds', example: 5000 },
+    delay: { type: 'long', mandatory: true, description: 'wait in milliseconds', example: 5000 },
   },
   check({ delay }) {
     if (delay === undefined || delay >= 0) return []
-    return [{ property: 'delay', message: negativeDelay(delay), suggestion: 'write milliseconds such as 5000' }]
+    return [{ property: 'delay', message: negativeDelay(delay), suggestion: 'use milliseconds such as 5000' }]
   },
   execute({ properties }) {
     if (properties.delay < 0) throw new AppError('PLUG_FAILED', negativeDelay(properties.delay))
-    // Idle at once, so that what it was Triggered by before is over when it runs again.
+    // Idle at once, so that an earlier Triggered ends when it runs again
     return { state: 'Idle', then: { state: 'Triggered', after: properties.delay } }
   },
 })

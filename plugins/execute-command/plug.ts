@@ -10,20 +10,19 @@ import {
   touchingResource,
 } from '#plug'
 
-/** A sensor and an actuator that send a command to a resource. */
 export function executeCommandPlugs(data?: DataPort): readonly Plug[] {
   return actingPlugs({
     name: 'executeCommand',
     version: '1.0.0',
     category: 'Data',
-    description: 'Sends a command to a resource and does not wait until it is carried out',
+    description: 'Sends a command to a resource, without waiting for its execution',
     input: {
       command: { type: 'string', mandatory: true, description: 'the name of the command', example: 'setTemperature' },
-      properties: { type: 'object', description: 'what else the command says', example: { temperature: 21.5 } },
+      properties: { type: 'object', description: 'further properties of the command', example: { temperature: 21.5 } },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose command; that of the node or of the task when left out',
+        description: 'target of the command; default: the resource of the node or task',
         example: 'boiler-1',
       },
     },
@@ -32,7 +31,7 @@ export function executeCommandPlugs(data?: DataPort): readonly Plug[] {
       if (command === undefined || data?.checkCommand === undefined) return []
       return problemsOfIssues(data.checkCommand({ ...properties, name: command }), 'properties', { name: 'command' })
     },
-    output: { response: { type: 'object', description: 'the command as it was sent' } },
+    output: { response: { type: 'object', description: 'the command as sent' } },
     async perform(context) {
       const { command, properties } = context.properties
       const message = { ...properties, name: command }

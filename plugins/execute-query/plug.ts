@@ -1,16 +1,15 @@
-/** A sensor that carries out a time series query, and tells where its value lies between thresholds. */
+/** A sensor that executes a time series query and compares its value with thresholds. */
 import { AppError, definePlug, type Plug, problemsOfIssues, type QueryPort, requireService, resourceOf } from '#plug'
 
 type Answer = Awaited<ReturnType<QueryPort['execute']>>
 
-/** A sensor that reads a cell or a column of a time series query. */
 export function executeQueryPlug(queries?: QueryPort): Plug {
   return definePlug({
     name: 'executeQuery',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'A cell or a column of a time series query, as of the time of the task. With thresholds: Below, In Range or Above; without: Collected. Not Collected when there is no value. It fails when the query is refused.',
+      'A cell or a column of a time series query, as of the time of the task. With thresholds: Below, In Range or Above; without: Collected. Not Collected without a value. Fails when the query is rejected.',
     category: 'Data',
     parameters: [],
     states: ['Collected', 'Not Collected', 'Below', 'In Range', 'Above'],
@@ -18,48 +17,47 @@ export function executeQueryPlug(queries?: QueryPort): Plug {
       name: { type: 'string', description: 'name of a stored query', example: 'boiler-means' },
       query: {
         type: 'object',
-        description: 'the query itself, in the place of a stored one',
+        description: 'inline query instead of a stored one',
         example: { resource: 'boiler-1', metric: 'temperature', aggregation: 'mean', freq: 'PT1H', periods: 24 },
       },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description:
-          'whose series, in the place of the resource of the query; that of the node or task when neither names one',
+        description: 'overrides the resource of the query; default without either: the resource of the node or task',
         example: 'boiler-1',
       },
       column: {
         type: 'string',
-        description: 'a number from 0, a metric, or resource/metric/aggregation; the first column when left out',
+        description: 'index from 0, metric, or resource/metric/aggregation; default: the first column',
         example: 'temperature',
       },
       cell: {
         type: 'string',
         defaultValue: 'last',
         format: { type: 'enum', values: ['last', 'first'] },
-        description: 'which value of the column counts: the last one that is there, or the first',
+        description: 'selected value of the column: the last one present, or the first',
         example: 'last',
       },
       output: {
         type: 'string',
         defaultValue: 'cell',
         format: { type: 'enum', values: ['cell', 'column'] },
-        description: 'column: the raw data has all values of the column too',
+        description: 'column: adds all values of the column to the raw data',
         example: 'column',
       },
-      low: { type: 'double', description: 'a number below it is Below', example: 20 },
-      high: { type: 'double', description: 'a number above it is Above', example: 90 },
+      low: { type: 'double', description: 'numbers below it are Below', example: 20 },
+      high: { type: 'double', description: 'numbers above it are Above', example: 90 },
     },
     output: {
-      value: { type: 'any', description: 'the value that counts; absent when there is none' },
+      value: { type: 'any', description: 'the selected value, if any' },
       timestamp: { type: 'double', description: 'its time, in epoch milliseconds' },
       column: { type: 'object', description: 'resource, metric and aggregation of the column' },
       values: { type: 'array', description: 'rows of time and value; with output column' },
-      messages: { type: 'array', description: 'what the query service had to say' },
+      messages: { type: 'array', description: 'messages of the query service' },
     },
     check({ query, low, high }) {
       if (low !== undefined && high !== undefined && low > high) {
-        return [{ property: 'low', message: `low is ${low}, and high is ${high}`, suggestion: 'exchange them' }]
+        return [{ property: 'low', message: `low is ${low}, and high is ${high}`, suggestion: 'swap them' }]
       }
       return query !== undefined && queries?.check ? problemsOfIssues(queries.check(query), 'query') : []
     },
@@ -70,7 +68,7 @@ export function executeQueryPlug(queries?: QueryPort): Plug {
       const port = requireService(queries, 'queries')
       const source = query === undefined ? { stored: name ?? '' } : { query }
       if (query === undefined && name === undefined) {
-        throw new AppError('PLUG_FAILED', 'give the name of a stored query, or a query')
+        throw new AppError('PLUG_FAILED', 'the query is missing; set name to a stored query, or query')
       }
       const answer = await port.execute(source, {
         now,
@@ -103,7 +101,7 @@ function stateOf(
   return high !== undefined && value > high ? 'Above' : 'In Range'
 }
 
-/** Throws `PLUG_FAILED` for a column that is not there. */
+/** Throws `PLUG_FAILED` for a column that does not exist. */
 function placeOf({ columns }: Answer, wanted: string | undefined): number {
   if (wanted === undefined) return 0
   const text = wanted.trim()
@@ -112,5 +110,5 @@ function placeOf({ columns }: Answer, wanted: string | undefined): number {
     : columns.findIndex((head) => head['metric'] === text || Object.values(head).join('/') === text)
   if (place >= 0 && place < columns.length) return place
   const known = columns.map((head) => Object.values(head).join('/')).slice(0, 10)
-  throw new AppError('PLUG_FAILED', `the query has no column "${text}"; it has ${known.join(', ')}`)
+  throw new AppError('PLUG_FAILED', `"${text}" is not a column of the query; use one of ${known.join(', ')}`)
 }

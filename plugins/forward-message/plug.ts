@@ -1,4 +1,4 @@
-/** A sensor and an actuator that hand a message to rules that listen, without storing it. */
+/** A sensor and an actuator that pass a message to rules without storing it. */
 import {
   actingPlugs,
   causeOf,
@@ -10,24 +10,23 @@ import {
   touchingResource,
 } from '#plug'
 
-/** A sensor and an actuator that hand a message to rules and do not store it. */
 export function forwardMessagePlugs(data?: DataPort): readonly Plug[] {
   return actingPlugs({
     name: 'forwardMessage',
     version: '1.0.0',
     category: 'Data',
-    description: 'Hands a message of a resource to rules that listen, without storing it',
+    description: 'Passes a message of a resource to subscribed rules, without storing it',
     input: {
       payload: {
         type: 'object',
         mandatory: true,
-        description: 'the message: values by metric, and `timestamp` when it is not of now',
+        description: 'message: values by metric, and `timestamp` unless it is the current time',
         example: { setpoint: 21.5 },
       },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose message; that of the node or of the task when left out',
+        description: 'resource of the message; default: that of the node or task',
         example: 'boiler-1',
       },
     },

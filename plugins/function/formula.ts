@@ -1,4 +1,6 @@
-/** Formulas of the sensor `Function`: read once, then reckoned over data, its history and the time between runs. */
+/**
+ * Formulas of the sensor `Function`: compiled once, then evaluated over data, its history and the time between runs.
+ */
 import {
   AppError,
   type CodeReads,
@@ -17,10 +19,10 @@ import {
 } from '#plug'
 import { compileOperand, type Kept, type Operand } from './operand.ts'
 
-/** What a Function node keeps: plain JSON that changes in place. Of another formula it is worth nothing. */
+/** Memory of a Function node: plain JSON that changes in place. Discarded when the formula changes. */
 export interface Memory {
   readonly formula: string
-  /** time of the last run that had something new, epoch ms, and seconds from the one before to that one */
+  /** time of the last run with a new value, epoch ms, and the seconds between the two last ones */
   last: number | null
   dt?: number | null
   readonly operands: Kept[]
@@ -32,9 +34,9 @@ interface Run {
   readonly context: Context
   readonly memory: Memory
   readonly values: readonly unknown[]
-  /** seconds between the last two runs that had something new; null in the first */
+  /** seconds between the last two runs with new values; null in the first */
   readonly dt: number | null
-  /** something was asked for that needs an earlier run */
+  /** set when an operand needs an earlier run */
   early: boolean
 }
 
@@ -42,8 +44,8 @@ type Term = (run: Run) => number
 
 export interface Formula extends CodeReads {
   /**
-   * The value, or undefined while it needs more runs; always takes what is new in this run into `memory`, values that
-   * are more than `lateness` ms older than the newest aside. JavaScript that is more than an expression gives it later.
+   * Returns the value, or undefined while it needs more runs. Always records the new values of this run in `memory`,
+   * except those more than `lateness` ms older than the newest. JavaScript beyond an expression returns a promise.
    */
   evaluate(context: Context, memory: Memory, lateness: number): NumberReading | undefined | Promise<NumberReading>
   newMemory(): Memory
@@ -60,8 +62,8 @@ const NAME = /[A-Za-z_][\w]*/y
 const LAG = /\s*\[\s*-\s*(\d{1,6})\s*\]/y
 
 /**
- * Compiles a formula: numbers, + - * / % ^, brackets, functions of one number, `<...>` operands, `${...}`
- * placeholders, `dt` and `distance(node1, node2)`. One without operands may also be JavaScript. Throws `VALIDATION`.
+ * Compiles a formula: numbers, + - * / % ^, brackets, functions of one number, `<...>` operands, `${...}` placeholders,
+ * `dt` and `distance(node1, node2)`. Without operands it may also be JavaScript. Throws `VALIDATION`.
  */
 export function compileFormula(text: string, sandbox: Sandbox): Formula {
   const reader = new FormulaReader(text)
@@ -117,7 +119,6 @@ class FormulaReader {
   readonly operands: Operand[] = []
   readonly names = new Set<string>()
   readonly nodes = new Set<string>()
-  /** of sums and differences: their largest operand */
   readonly #largest = new Map<Term, Term>()
   readonly #text: string
   #at = 0
@@ -125,7 +126,7 @@ class FormulaReader {
 
   constructor(text: string) {
     this.#text = text
-    if (text.length > MAX_LENGTH) throw this.#wrong(`it is longer than ${MAX_LENGTH} characters`)
+    if (text.length > MAX_LENGTH) throw this.#wrong(`it exceeds ${MAX_LENGTH} characters`)
   }
 
   read(): Term {
@@ -136,7 +137,6 @@ class FormulaReader {
     return term
   }
 
-  /** The largest operand of a sum or a difference; undefined for anything else. */
   largest(term: Term): Term | undefined {
     return this.#largest.get(term)
   }
@@ -203,10 +203,10 @@ class FormulaReader {
     if (name === 'distance') return this.#distance()
     if (!FUNCTIONS.includes(name)) {
       throw this.#wrong(
-        `there is no "${name}"; there are dt, distance, ${FUNCTIONS.join(', ')}, and <node.field> for data`,
+        `"${name}" is not a function; use dt, distance, ${FUNCTIONS.join(', ')}, or <node.field> for data`,
       )
     }
-    const apply = Math[name as 'abs'] // each of FUNCTIONS takes and gives one number
+    const apply = Math[name as 'abs'] // each of FUNCTIONS maps a number to a number
     this.#expect('(')
     const argument = this.#sum()
     this.#expect(')')
@@ -215,7 +215,7 @@ class FormulaReader {
 
   #operand(): Term {
     const end = this.#text.indexOf('>', this.#at)
-    if (end === -1) throw this.#wrong('< is never closed; write &gt; for a > inside of a filter')
+    if (end === -1) throw this.#wrong('< is not closed; use &gt; for a > inside a filter')
     const inner = this.#text
       .slice(this.#at + 1, end)
       .replaceAll(/&gt;?/g, '>')
@@ -235,7 +235,7 @@ class FormulaReader {
 
   #placeholder(): Term {
     const end = this.#text.indexOf('}', this.#at)
-    if (end === -1) throw this.#wrong('the placeholder is never closed; close it with }')
+    if (end === -1) throw this.#wrong('the placeholder is not closed; add }')
     const text = this.#text.slice(this.#at, end + 1)
     this.#at = end + 1
     const { evaluate, uses } = compileExpression(text)
@@ -245,7 +245,7 @@ class FormulaReader {
     return ({ context }) => {
       const value = numberIn(evaluate(readerOf(context), context.now))
       if (value !== undefined) return value
-      throw new AppError('BINDING', `${text} has no number, so nothing can be said`)
+      throw new AppError('BINDING', `${text} is not a number, so the result is unknown`)
     }
   }
 
@@ -291,7 +291,7 @@ class FormulaReader {
   }
 
   #wrong(what: string): AppError {
-    return new AppError('VALIDATION', `the formula is wrong at column ${this.#at + 1}: ${what}`)
+    return new AppError('VALIDATION', `the formula is not valid at column ${this.#at + 1}: ${what}`)
   }
 }
 
@@ -305,7 +305,7 @@ interface Place {
   readonly longitude: number
 }
 
-/** Fields of the raw data itself or of the message that a stream sensor keeps in it. */
+/** Fields of the raw data, or of the message that a stream sensor keeps in it. */
 function placeOf(node: string, context: Context): Place {
   const read = (...names: readonly string[]): number => {
     for (const name of names) {
@@ -317,7 +317,7 @@ function placeOf(node: string, context: Context): Place {
       const number = numberIn(ofData(found))
       if (number !== undefined) return number
     }
-    throw new AppError('BINDING', `node "${node}" has no ${names[0]}, so there is no distance`)
+    throw new AppError('BINDING', `node "${node}" lacks ${names[0]}, so the distance is unknown`)
   }
   return { latitude: read(...LATITUDE), longitude: read(...LONGITUDE) }
 }

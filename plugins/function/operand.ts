@@ -1,36 +1,34 @@
-/** One operand of a formula: what a path reads, now or some runs ago, and what is kept for that. */
+/** Operand of a formula: the current or an earlier value of a path, and its memory. */
 import { AppError, isKnown, numberIn, ofData, whyNoNumber } from '#plug'
 import { MAX_SAMPLES, sizeOf, summaryOf, type SlidingWindow } from '../window/sliding-window.ts'
 import { addTo, deviation, emptySummary, type Summary } from '../window/summary.ts'
 import { endOf, shiftOutOfReach, takeAt, timedWindow, type TimedWindow } from '../window/timed-window.ts'
 import { compilePath, single, type CompiledPath } from './path.ts'
 
-/** What an operand keeps between runs: plain JSON that changes in place. */
+/** Memory of an operand between runs: plain JSON that changes in place. */
 export interface Kept {
-  /** last values, the newest at the end */
+  /** last values, newest last */
   recent?: unknown[]
   timed?: TimedWindow
-  /** of before windows had times of their own */
+  /** windows of older versions, without times of their own */
   window?: SlidingWindow
-  /** of everything seen */
+  /** of all values */
   all?: Summary
 }
 
-/** When a value was measured and when it came, epoch ms, and how much older than the newest it may be. */
+/** Measurement and arrival of a value, epoch ms, and its allowed lateness. */
 export interface Moment {
   readonly at: number
   readonly now: number
   readonly lateness: number
 }
 
-/** One `<...>` of a formula. */
 export interface Operand extends CompiledPath {
   readonly label: string
-  /** takes a new value into what is kept */
+  /** records a new value */
   record(kept: Kept, value: unknown, moment: Moment): void
-  /** a run without a new value: time goes on */
+  /** advances the time in a run without a new value */
   goOn?(kept: Kept, now: number): void
-  /** the value for the formula; undefined while too little was seen */
   value(kept: Kept, current: unknown): number | undefined
 }
 
@@ -38,7 +36,7 @@ const UNITS: Readonly<Record<string, number>> = { seconds: 1000, minutes: 60_000
 const CALL = /^(max|min|avg|std|sum|count|sequence)\s*\(([^]*)\)$/
 const MAX_LAG = 1000
 
-/** Compiles what stands between < and >; `lag` is the n of `[-n]` behind it. Throws `VALIDATION`. */
+/** Compiles the text between < and >; `lag` is the n of a following `[-n]`. Throws `VALIDATION`. */
 export function compileOperand(text: string, lag: number): Operand {
   const call = CALL.exec(text.trim())
   if (call) return compileCall(text, call[1] ?? '', splitArguments(call[2] ?? ''))
@@ -55,14 +53,14 @@ export function compileOperand(text: string, lag: number): Operand {
 
 function compileCall(text: string, name: string, args: readonly string[]): Operand {
   const path = args.at(-1)
-  if (path === undefined) throw wrong(text, 'has no path')
+  if (path === undefined) throw wrong(text, 'lacks a path')
   const compiled = compilePath(path)
   if (name === 'sequence') return sequence(text, compiled, args)
   const counts = name === 'count'
   const key = counts ? unquoted(args[0] ?? '') : ''
   const rest = args.slice(counts ? 1 : 0, -1)
   if (rest.length !== 0 && rest.length !== 2)
-    throw wrong(text, 'has a window that is not two arguments such as 5, minutes')
+    throw wrong(text, 'has an invalid window; use two arguments such as 5, minutes')
   const sampleOf = (value: unknown) => (counts ? Number(String(value) === key) : numberOf(path, value))
   const pickFrom = (summary: Summary) => statistic(counts ? 'sum' : name, summary)
   const [length, unit] = rest
@@ -97,7 +95,7 @@ function compileCall(text: string, name: string, args: readonly string[]): Opera
 
 function sequence(text: string, compiled: CompiledPath, args: readonly string[]): Operand {
   const list = args.slice(0, -1).join(',').trim()
-  if (!list.startsWith('[') || !list.endsWith(']')) throw wrong(text, 'has no list of states such as [A,B]')
+  if (!list.startsWith('[') || !list.endsWith(']')) throw wrong(text, 'lacks a list of states such as [A,B]')
   const wanted = list.slice(1, -1).split(',').map(unquoted)
   if (wanted.length > MAX_LAG) throw wrong(text, `has more than ${MAX_LAG} states`)
   return {
@@ -128,14 +126,14 @@ function statistic(name: string, summary: Summary): number {
 }
 
 function reachOf(text: string, length: number, unit: string): { samples: number; duration: number } {
-  if (!(length > 0)) throw wrong(text, `has the window ${length}, which is not above 0`)
+  if (!(length > 0)) throw wrong(text, `has the window ${length}; use one above 0`)
   if (unit === 'samples') return { samples: Math.min(length, MAX_SAMPLES), duration: Number.POSITIVE_INFINITY }
   const ms = Object.hasOwn(UNITS, unit) ? UNITS[unit] : undefined
-  if (ms === undefined) throw wrong(text, `has the unit "${unit}"; there are samples, ${Object.keys(UNITS).join(', ')}`)
+  if (ms === undefined) throw wrong(text, `has the unit "${unit}"; use samples, ${Object.keys(UNITS).join(', ')}`)
   return { samples: MAX_SAMPLES, duration: length * ms }
 }
 
-/** Arguments at commas outside of brackets. */
+/** Splits arguments at commas outside brackets. */
 function splitArguments(text: string): readonly string[] {
   const parts: string[] = []
   let depth = 0

@@ -1,17 +1,16 @@
-/** Paths in formulas, which lead into raw data, through filters too. */
+/** Paths in formulas, which address raw data, also through filters. */
 import { AppError, dottedName, isEqual, numberIn, ofData, ownValue, type PlugContext } from '#plug'
 
-/** Reads a value out of raw data; undefined when there is none. */
 export type Reader = (context: Pick<PlugContext, 'lookup' | 'streamValue'>) => unknown
 
 export interface CompiledPath {
   readonly read: Reader
-  /** the value of the message that it reads; undefined: it reads a node */
+  /** the message value that it reads; undefined: it reads a node */
   readonly name: string | undefined
   readonly node: string | undefined
 }
 
-/** One step of a path. `many` of it may be several values. */
+/** Step of a path, which may yield several values. */
 type Step = (value: unknown) => unknown
 
 const NAME = /^\.?([^.[\]<>()\s'"]+)/
@@ -29,7 +28,7 @@ export function compilePath(text: string): CompiledPath {
   const source = text.trim()
   const dotted = dottedName(source)
   if (dotted !== undefined) {
-    throw new AppError('VALIDATION', `"<${text}>" has dots in a name; write \${streamdata["${dotted}"]} in its place`)
+    throw new AppError('VALIDATION', `"<${text}>" has dots in a name; use \${streamdata["${dotted}"]} instead`)
   }
   const node = NAME.exec(source)?.[1]
   const field = node === undefined ? undefined : NAME.exec(source.slice(node.length))?.[1]
@@ -73,7 +72,7 @@ function nextStep(rest: string): readonly [string, Step] | undefined {
   return ending ? [ending[0], endingStep(ending[1] ?? '')] : undefined
 }
 
-/** A field of a value, or of each of the values that a filter has left. */
+/** Reads a field of a value, or of each match of a filter. */
 function field(key: string): Step {
   return (value) => (value instanceof Matches ? value.each((item) => ownValue(item, key)) : ownValue(value, key))
 }
@@ -98,7 +97,7 @@ function endingStep(name: string): Step {
   }
 }
 
-/** What a filter left. */
+/** Matches of a filter. */
 class Matches {
   readonly items: readonly unknown[]
 
@@ -111,7 +110,7 @@ class Matches {
   }
 }
 
-/** The one value that was found: of several that a filter left, the first. */
+/** The single value; of several matches the first. */
 export function single(value: unknown): unknown {
   return value instanceof Matches ? value.items[0] : value
 }
@@ -140,6 +139,6 @@ function compare(value: unknown, operator: string, wanted: unknown): boolean {
 function wrong(text: string, rest: string): AppError {
   return new AppError(
     'VALIDATION',
-    `"<${text}>" cannot be read at "${rest.slice(0, 30)}"; write <node.field>, <node.list[0].x>, <node.state> or <GLOBAL.field>`,
+    `"<${text}>" is malformed at "${rest.slice(0, 30)}"; use <node.field>, <node.list[0].x>, <node.state> or <GLOBAL.field>`,
   )
 }

@@ -11,24 +11,23 @@ import {
 } from '#plug'
 import { compileFormula, type Memory } from './formula.ts'
 
-/** A number by a formula over raw data and its history, compared with a threshold. */
 export function createFunction(sandbox: Sandbox): Plug {
   const compile = (text: string) => compileFormula(text, sandbox)
   const readsIn = (formula: string) => {
     try {
       return compile(formula)
     } catch {
-      return undefined // the check says what is wrong with it
+      return undefined // the check reports the problem
     }
   }
   return definePlug({
     name: 'Function',
     version: '2.0.0',
-    // ours was 1.0.0, whose history had every run in it; the others are those of other platforms
+    // our 1.0.0 had every run in its history; the other versions are those of other platforms
     compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
-      'Computes a formula over raw data of nodes, their history and the time between runs, and compares it with a threshold. While a formula needs earlier runs that are not there yet, it gives no state. Each value of a message goes into the history once, at the timestamp of its message, a future one as now; a run without a new one adds nothing.',
+      'Computes a formula over raw data of nodes, their history and the time between runs, and compares it with a threshold. While a formula still needs earlier runs, its state is unknown. Each value of a message enters the history once, at the timestamp of its message, capped at the current time; a run without a new one adds nothing.',
     category: 'Logic',
     parameters: ({ formula }) => (formula === undefined ? undefined : readsIn(formula)?.names),
     nodes: ({ formula }) => (formula === undefined ? undefined : readsIn(formula)?.nodes) ?? [],
@@ -39,21 +38,21 @@ export function createFunction(sandbox: Sandbox): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'arithmetic over <node.field>, <GLOBAL.field>, <node.field>[-1], <avg(5, minutes, node.field)>, <count(key, node.state)>, <sequence([A,B], node.state)>, dt and distance(node1, node2); without <...> also JavaScript as in condition, in its two lanes',
+          'arithmetic over <node.field>, <GLOBAL.field>, <node.field>[-1], <avg(5, minutes, node.field)>, <count(key, node.state)>, <sequence([A,B], node.state)>, dt and distance(node1, node2); without <...> also JavaScript as in condition',
         example: '<GLOBAL.temperature> * 1.8 + 32',
       },
       lateness: {
         type: 'string',
         format: { type: 'duration' },
         description:
-          'how much older than the newest a value in a window of time may be when it comes: 0s, 30s, or ISO 8601 such as PT30S; later ones are left out and counted in late. When left out, as much as the window reaches back',
+          'allowed lateness of a value behind the newest in a time window: 0s, 30s, or ISO 8601 such as PT30S; later values are dropped and counted in late. Default: the length of the window',
         example: '30s',
       },
-      threshold: { type: 'double', mandatory: true, description: 'what the value is compared with', example: 77 },
+      threshold: { type: 'double', mandatory: true, description: 'threshold of the comparison', example: 77 },
     },
     output: {
-      formulaValue: { type: 'double', description: 'the value of the formula; absent while it needs more runs' },
-      late: { type: 'integer', description: 'how many values of windows were left out so far; absent while none was' },
+      formulaValue: { type: 'double', description: 'value of the formula; absent while it needs more runs' },
+      late: { type: 'integer', description: 'number of values dropped so far as too late, if any' },
     },
     check: ({ formula, lateness }) => [
       ...problemsOfCode('formula', formula, compile),

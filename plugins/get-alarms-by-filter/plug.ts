@@ -1,13 +1,12 @@
-/** A sensor that looks for alarms which fit all of its filters. */
+/** A sensor that finds alarms by source, status and type. */
 import { type AlarmPort, definePlug, type Plug, problemsOfCode, requireService, resourceOf, textList } from '#plug'
 
-/** A sensor that finds alarms by source, status and type. */
 export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
   return definePlug({
     name: 'getAlarmsByFilter',
     version: '1.0.0',
     kind: 'sensor',
-    description: 'Found when alarms fit all filters that are given, else Not Found. At most the newest 100 are given.',
+    description: 'Found when alarms match all given filters, otherwise Not Found. Returns at most the newest 100.',
     category: 'Alarms',
     parameters: [],
     states: ['Found', 'Not Found'],
@@ -15,7 +14,7 @@ export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'the source of the alarms; any when left out',
+        description: 'source of the alarms; default: any',
         example: 'boiler-1',
       },
       status: {
@@ -24,11 +23,16 @@ export function getAlarmsByFilterPlug(alarms?: AlarmPort): Plug {
         example: 'ACTIVE,ACKNOWLEDGED',
       },
       type: { type: 'any', description: 'types: a text with commas, or a list', example: ['OVERHEATED'] },
-      history: { type: 'boolean', defaultValue: false, description: 'alarms come with their history', example: false },
+      history: {
+        type: 'boolean',
+        defaultValue: false,
+        description: 'includes the history of the alarms',
+        example: false,
+      },
     },
     output: {
-      total: { type: 'integer', description: 'how many there are' },
-      alarms: { type: 'array', description: 'the newest of them' },
+      total: { type: 'integer', description: 'number of matching alarms' },
+      alarms: { type: 'array', description: 'the newest matching alarms' },
     },
     check: ({ status, type }) => [
       ...problemsOfCode('status', status, textList),

@@ -1,14 +1,13 @@
-/** A sensor that looks for the resources whose parent is a given one. */
+/** A sensor that finds the children of a resource. */
 import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '#plug'
 
-/** A sensor that gives the resources below another. */
 export function getChildrenPlug(resources?: ResourcePort): Plug {
   return definePlug({
     name: 'getChildren',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'The resources whose parent is a resource, the first 100 by id: Found, or Not Found when there are none. It fails when resources cannot be asked.',
+      'The children of a resource, the first 100 by id: Found, or Not Found without any. Fails when resources are unavailable.',
     category: 'Resources',
     parameters: [],
     states: ['Found', 'Not Found'],
@@ -16,7 +15,7 @@ export function getChildrenPlug(resources?: ResourcePort): Plug {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'the parent; the resource of the node or of the task when left out',
+        description: 'the parent; default: the resource of the node or task',
         example: 'building-1',
       },
     },

@@ -1,13 +1,12 @@
 /** A sensor that shows the status of the newest alarm of a resource. */
 import { type AlarmPort, definePlug, type Plug, requireService, resourceOf } from '#plug'
 
-/** A sensor that gives the newest alarm of a resource. */
 export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {
   return definePlug({
     name: 'getLatestAlarm',
     version: '1.0.0',
     kind: 'sensor',
-    description: 'The status of the newest alarm of a resource, or Not Found. It fails when alarms cannot be asked.',
+    description: 'The status of the newest alarm of a resource, or Not Found. Fails when alarms are unavailable.',
     category: 'Alarms',
     parameters: [],
     states: ['ACTIVE', 'ACKNOWLEDGED', 'CLEARED', 'Not Found'],
@@ -15,20 +14,20 @@ export function getLatestAlarmPlug(alarms?: AlarmPort): Plug {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'the source of the alarm; that of the node or of the task when left out',
+        description: 'source of the alarm; default: the resource of the node or task',
         example: 'boiler-1',
       },
     },
     output: {
       id: { type: 'string', description: 'its id' },
-      type: { type: 'string', description: 'what kind of alarm' },
+      type: { type: 'string', description: 'type of the alarm' },
       text: { type: 'string', description: 'its text' },
       status: { type: 'string', description: 'ACTIVE, ACKNOWLEDGED or CLEARED' },
       severity: { type: 'string', description: 'CRITICAL, MAJOR, MINOR or WARNING' },
-      count: { type: 'integer', description: 'how often it was raised' },
+      count: { type: 'integer', description: 'number of times it was raised' },
       timestamp: { type: 'string', description: 'its time, ISO 8601' },
       source: { type: 'object', description: 'the source, with its id' },
-      assignee: { type: 'string', description: 'who cares for it' },
+      assignee: { type: 'string', description: 'person in charge' },
     },
     async execute(context) {
       const alarm = await requireService(alarms, 'alarms').latest(resourceOf(context))

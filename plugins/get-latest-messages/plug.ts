@@ -1,16 +1,15 @@
-/** A sensor that fetches the last stored messages of a resource. */
+/** A sensor that reads the last stored messages of a resource. */
 import { type DataPort, definePlug, type Plug, requireService, resourceOf } from '#plug'
 
 const MOST = 100
 
-/** A sensor that reads the last messages of a resource. */
 export function getLatestMessagesPlug(data?: DataPort): Plug {
   return definePlug({
     name: 'getLatestMessages',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'The last stored messages of a resource, newest first: Collected, or Not Collected when there are none. It fails when data cannot be asked.',
+      'The last stored messages of a resource, newest first: Collected, or Not Collected without any. Fails when data is unavailable.',
     category: 'Data',
     parameters: [],
     states: ['Collected', 'Not Collected'],
@@ -18,18 +17,24 @@ export function getLatestMessagesPlug(data?: DataPort): Plug {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose messages; those of the node or of the task when left out',
+        description: 'resource of the messages; default: that of the node or task',
         example: 'boiler-1',
       },
-      limit: { type: 'integer', defaultValue: MOST, description: `how many at most, from 1 to ${MOST}`, example: 10 },
+      limit: { type: 'integer', defaultValue: MOST, description: `maximal number, from 1 to ${MOST}`, example: 10 },
     },
     output: {
       data: { type: 'array', description: 'the messages' },
-      count: { type: 'integer', description: 'how many there are' },
+      count: { type: 'integer', description: 'number of messages' },
     },
     check({ limit }) {
       if (limit === undefined || (limit >= 1 && limit <= MOST)) return []
-      return [{ property: 'limit', message: `limit is ${limit}`, suggestion: `a whole number from 1 to ${MOST}` }]
+      return [
+        {
+          property: 'limit',
+          message: `limit ${limit} is out of range`,
+          suggestion: `use a whole number from 1 to ${MOST}`,
+        },
+      ]
     },
     async execute(context) {
       const limit = Math.min(Math.max(context.properties.limit, 1), MOST)

@@ -1,29 +1,27 @@
-/** A sensor that fetches the newest value of each metric of a resource. */
+/** A sensor that reads the newest value of each metric of a resource. */
 import { type DataPort, definePlug, lengthOf, type Plug, problemsOfCode, requireService, resourceOf } from '#plug'
 
-/** A sensor that gives the newest value of each metric. */
 export function getLatestMetricsPlug(data?: DataPort): Plug {
   return definePlug({
     name: 'getLatestMetrics',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'The newest stored value of each metric of a resource, with the message in reach laid over: Collected, or Not Collected when there is nothing. It fails when data cannot be asked.',
+      'The newest stored value of each metric of a resource, overridden by the message in scope: Collected, or Not Collected without any. Fails when data is unavailable.',
     category: 'Data',
-    // the message as a whole
     parameters: () => undefined,
     states: ['Collected', 'Not Collected'],
     input: {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose metrics; that of the node or of the task when left out',
+        description: 'resource of the metrics; default: that of the node or task',
         example: 'boiler-1',
       },
       from: {
         type: 'string',
         format: { type: 'duration' },
-        description: 'how old a value may be: 5m, 2h, or ISO 8601 such as PT5M; of any age when left out',
+        description: 'maximal age of a value: 5m, 2h, or ISO 8601 such as PT5M; default: any',
         example: 'PT1H',
       },
     },

@@ -1,14 +1,13 @@
-/** A sensor that fetches the metadata of a resource, those of its type included. */
+/** A sensor that reads the metadata of a resource, including those of its type. */
 import { definePlug, type Plug, requireService, resourceOf, type ResourcePort } from '#plug'
 
-/** A sensor that reads the metadata of a resource. */
 export function getMetadataPlug(resources?: ResourcePort): Plug {
   return definePlug({
     name: 'getMetadata',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'The metadata of a resource, those of its type included: Found or Not Found. It fails when resources cannot be asked.',
+      'The metadata of a resource, including those of its type: Found or Not Found. Fails when resources are unavailable.',
     category: 'Resources',
     parameters: [],
     states: ['Found', 'Not Found'],
@@ -16,11 +15,11 @@ export function getMetadataPlug(resources?: ResourcePort): Plug {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose metadata; those of the resource of the node or of the task when left out',
+        description: 'resource of the metadata; default: that of the node or task',
         example: 'boiler-1',
       },
     },
-    output: { metadata: { type: 'object', description: 'all attributes; absent when there is no such resource' } },
+    output: { metadata: { type: 'object', description: 'all attributes; absent when the resource does not exist' } },
     async execute(context) {
       const metadata = await requireService(resources, 'resources').get(resourceOf(context))
       return metadata === undefined ? { state: 'Not Found', rawData: {} } : { state: 'Found', rawData: { metadata } }

@@ -1,14 +1,13 @@
-/** A sensor that fetches stored samples of a metric, as they are or in groups. */
+/** A sensor that reads stored samples of a metric, raw or grouped. */
 import { type DataPort, definePlug, durationMs, type Plug, requireService, resourceOf } from '#plug'
 
-/** A sensor that reads a part of a series. */
 export function getMetricSeriesPlug(data?: DataPort): Plug {
   return definePlug({
     name: 'getMetricSeries',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'The stored samples of a metric, as they are or in groups, at most 2,000 points: Collected, or Not Collected when there is no value. It fails when data cannot be asked.',
+      'The stored samples of a metric, raw or grouped, at most 2,000 points: Collected, or Not Collected without a value. Fails when data is unavailable.',
     category: 'Data',
     parameters: [],
     states: ['Collected', 'Not Collected'],
@@ -16,28 +15,28 @@ export function getMetricSeriesPlug(data?: DataPort): Plug {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose metric; that of the node or of the task when left out',
+        description: 'resource of the metric; default: that of the node or task',
         example: 'boiler-1',
       },
       metric: { type: 'string', mandatory: true, description: 'the name of the metric', example: 'temperature' },
       from: {
         type: 'string',
-        description: 'epoch milliseconds, ISO 8601, or how long ago such as PT2H or 2h; seven days before the end',
+        description: 'epoch milliseconds, ISO 8601, or an age such as PT2H or 2h; default: seven days before the end',
         example: 'PT2H',
       },
       to: {
         type: 'string',
-        description: 'epoch milliseconds, ISO 8601, or how long ago; now when left out',
+        description: 'epoch milliseconds, ISO 8601, or an age; default: now',
         example: 'PT1H',
       },
       grouping: {
         type: 'string',
-        description: 'how long groups are: auto, hour, 42m or ISO 8601; it wants an aggregate',
+        description: 'length of groups: auto, hour, 42m or ISO 8601; requires an aggregate',
         example: '15m',
       },
       aggregate: {
         type: 'string',
-        description: 'mean, median, min, max, sum, count, first, last, std, percentile(0.9) ...; samples without it',
+        description: 'mean, median, min, max, sum, count, first, last, std, percentile(0.9) ...; default: raw samples',
         example: 'mean',
       },
     },
@@ -69,7 +68,7 @@ function hasValue(row: unknown): boolean {
 
 const AGE = /^\s*(?:[+-]?P|\d+(?:\.\d+)?\s*(?:ms|[smhdw])\s*$)/i
 
-/** Epoch ms of an age; anything else is for the service to read. */
+/** Converts an age to epoch ms; the service parses anything else. */
 function timeOf(text: string, now: number): string | number {
   return AGE.test(text) ? Math.round(now - Math.abs(durationMs(text))) : text.trim()
 }

@@ -1,14 +1,13 @@
-/** A sensor that fetches one figure over the stored samples of a metric. */
+/** A sensor that aggregates the recent stored samples of a metric to one figure. */
 import { type DataPort, definePlug, lengthOf, type Plug, problemsOfCode, requireService, resourceOf } from '#plug'
 
-/** A sensor that gives one figure over what a metric was lately. */
 export function getMetricValuePlug(data?: DataPort): Plug {
   return definePlug({
     name: 'getMetricValue',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'One figure over the stored samples of a metric, from a duration ago until now: Collected, or Not Collected when there is none. It fails when data cannot be asked.',
+      'One figure over the stored samples of a metric, from a duration ago until now: Collected, or Not Collected without any. Fails when data is unavailable.',
     category: 'Data',
     parameters: [],
     states: ['Collected', 'Not Collected'],
@@ -16,7 +15,7 @@ export function getMetricValuePlug(data?: DataPort): Plug {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose metric; that of the node or of the task when left out',
+        description: 'resource of the metric; default: that of the node or task',
         example: 'boiler-1',
       },
       metric: { type: 'string', mandatory: true, description: 'the name of the metric', example: 'temperature' },
@@ -24,18 +23,18 @@ export function getMetricValuePlug(data?: DataPort): Plug {
         type: 'string',
         defaultValue: 'mean',
         format: { type: 'enum', values: ['mean', 'median', 'first', 'last', 'count', 'std', 'min', 'max', 'sum'] },
-        description: 'what to make of the samples',
+        description: 'aggregation of the samples',
         example: 'max',
       },
       duration: {
         type: 'string',
         defaultValue: 'P7D',
         format: { type: 'duration' },
-        description: 'how far to look back: 5m, 2h, or ISO 8601 such as PT5M',
+        description: 'length of the window until now: 5m, 2h, or ISO 8601 such as PT5M',
         example: '1h',
       },
     },
-    output: { result: { type: 'any', description: 'the figure; absent when there is none' } },
+    output: { result: { type: 'any', description: 'the figure, if any' } },
     check: ({ duration }) => problemsOfCode('duration', duration, lengthOf),
     prepare: ({ duration }) => lengthOf(duration),
     async execute(context) {
@@ -48,7 +47,7 @@ export function getMetricValuePlug(data?: DataPort): Plug {
         aggregates: [aggregate],
         from: now - whole,
         until: now,
-        // one group; a ms more, so that a sample of right now is in it
+        // one group; a ms longer, so that it includes a sample of right now
         grouping: `PT${((whole + 1) / 1_000).toFixed(3)}S`,
       })
       const row: unknown = Array.isArray(series) ? series[0] : undefined

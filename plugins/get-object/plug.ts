@@ -1,16 +1,15 @@
-/** A sensor that reads an object: JSON, or text. */
+/** A sensor that reads an object as JSON or text. */
 import { AppError, definePlug, type ObjectPort, type Plug, requireService } from '#plug'
 
-/** bytes of an object: what a sensor shows is kept with its task */
+/** limit in bytes, since raw data is stored with its task */
 const MAX_BYTES = 262_144
 
-/** A sensor that reads an object of a bucket. */
 export function getObjectPlug(objects?: ObjectPort): Plug {
   return definePlug({
     name: 'getObject',
     version: '1.0.0',
     kind: 'sensor',
-    description: `The content of an object of at most ${MAX_BYTES} bytes. It fails for one that is larger, or no text in UTF-8.`,
+    description: `The content of an object of at most ${MAX_BYTES} bytes. Fails for one that is larger, or not UTF-8 text.`,
     category: 'Objects',
     parameters: [],
     states: ['Found', 'Not Found'],
@@ -21,12 +20,12 @@ export function getObjectPlug(objects?: ObjectPort): Plug {
         type: 'string',
         defaultValue: 'auto',
         format: { type: 'enum', values: ['auto', 'json', 'text'] },
-        description: 'json: fails for what is no JSON; text: as it is; auto: JSON when its type or its name says so',
+        description: 'json: fails when it is not JSON; text: unchanged; auto: JSON when its type or name indicates it',
         example: 'json',
       },
     },
     output: {
-      data: { type: 'any', description: 'the content: parsed when it is JSON, else as text' },
+      data: { type: 'any', description: 'the content: parsed when it is JSON, otherwise text' },
       object: { type: 'object', description: 'bucket, path, etag, size, contentType, modified and metadata' },
     },
     async execute({ properties: { bucket, path, as } }) {
@@ -47,6 +46,6 @@ function parsed(path: string, text: string): unknown {
   try {
     return JSON.parse(text)
   } catch {
-    throw new AppError('PLUG_FAILED', `${path} is no JSON; set as to text to read it as it is`)
+    throw new AppError('PLUG_FAILED', `${path} is not valid JSON; set as to text to read it unchanged`)
   }
 }

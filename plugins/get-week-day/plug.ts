@@ -1,14 +1,13 @@
-/** A sensor that shows which day of the week it is in a time zone. */
+/** A sensor that shows the day of the week in a time zone. */
 import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
 const DAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'] as const
 
-/** The day of the week as state. */
 export const getWeekDay = definePlug({
   name: 'getWeekDay',
   version: '1.0.0',
   kind: 'sensor',
-  description: 'Gives the day of the week in a time zone as its state.',
+  description: 'Shows the day of the week in a time zone as its state.',
   category: 'Time',
   parameters: [],
   states: DAYS,

@@ -1,4 +1,4 @@
-/** A sensor that asks whether a metric was stored since a given time. */
+/** A sensor that checks whether a metric has a stored sample since a given time. */
 import {
   AppError,
   type DataPort,
@@ -11,7 +11,6 @@ import {
   resourceOf,
 } from '#plug'
 
-/** A sensor that tells whether a metric has a sample since a time. */
 export function hasDataSincePlug(data?: DataPort): Plug {
   return definePlug({
     name: 'hasDataSince',
@@ -19,7 +18,7 @@ export function hasDataSincePlug(data?: DataPort): Plug {
     compatible: '>=1.0.0 <2',
     kind: 'sensor',
     description:
-      'True when a metric has a stored sample since a time, that time included, else False. After a downtime of the host the age counts from its start. It fails when data cannot be asked.',
+      'True when a metric has a stored sample at or after a time, otherwise False. After a downtime of the host the age counts from its start. Fails when data is unavailable.',
     category: 'Data',
     downtime: 'restart',
     parameters: [],
@@ -28,19 +27,19 @@ export function hasDataSincePlug(data?: DataPort): Plug {
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose metric; that of the node or of the task when left out',
+        description: 'resource of the metric; default: that of the node or task',
         example: 'boiler-1',
       },
-      metric: { type: 'string', description: 'the name of the metric; any when left out', example: 'temperature' },
+      metric: { type: 'string', description: 'name of the metric; default: any', example: 'temperature' },
       since: {
         type: 'string',
         mandatory: true,
-        description: 'how long ago, such as 5m or PT5M, or a time in epoch milliseconds',
+        description: 'age such as 5m or PT5M, or a time in epoch milliseconds',
         example: 'PT10M',
       },
     },
     output: {
-      lastTimestamp: { type: 'long', description: 'when the newest sample is from; absent without one', unit: 'ms' },
+      lastTimestamp: { type: 'long', description: 'time of the newest sample, if any', unit: 'ms' },
     },
     check: ({ since }) => problemsOfCode('since', since, sinceOf),
     prepare: ({ since }) => sinceOf(since),
@@ -69,5 +68,8 @@ function sinceOf(text: string): Since {
   if (!/^\d{1,16}$/.test(trimmed)) return { age: Math.abs(durationMs(trimmed)) }
   const time = Number(trimmed)
   if (time <= LAST) return { age: undefined, time }
-  throw new AppError('VALIDATION', `"${trimmed}" is no time; write epoch milliseconds or a duration such as PT5M`)
+  throw new AppError(
+    'VALIDATION',
+    `"${trimmed}" is not a valid time; use epoch milliseconds or a duration such as PT5M`,
+  )
 }

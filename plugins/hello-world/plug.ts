@@ -1,61 +1,67 @@
 /**
- * The plug to copy. Make a folder next to this one, change everything below, and add the plug to plugins/index.ts.
- * A plug imports from src/plug.ts and from its own folder only.
+ * The plug to copy. Create a folder next to this one, change everything below, and add the plug to plugins/index.ts.
+ * A plug imports only from src/plug.ts and its own folder.
  */
 import { definePlug } from '#plug'
 
-/** Greets somebody by name: `Greeted`, or `Nobody` when the name is blank. */
 export const helloWorld = definePlug({
   name: 'helloWorld',
-  // Rules may ask for an exact version, so raise it with every change that a rule could notice.
+  // Rules may require an exact version, so raise it with every change that affects rules.
   version: '1.1.0',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
-  description: 'Greets somebody by name. A small plug to copy.',
+  description: 'Greets a person by name. A small plug to copy.',
   category: 'Examples',
 
-  // Names of values of the message that `execute` asks for by itself. What a rule's placeholders read is known without
-  // it. With them the sensor runs on messages that have one of its values, and without this line on every message.
+  // Names of message values that `execute` reads by itself, beside the placeholders of a rule. The sensor then runs
+  // only on messages that have one of its values; without this line it runs on every message.
   parameters: ({ reading }) => (reading === undefined ? [] : [reading]),
 
-  // All states that it can ever give. Rules are checked against this list before they run.
+  // All possible states. Rules are checked against this list before they run.
   states: ['Greeted', 'Nobody'],
 
-  // What a rule may set under `properties`. Their types show in `context.properties`.
+  // Properties of a node. Their types appear in `context.properties`.
   input: {
     who: {
       type: 'string',
       defaultValue: 'world',
-      description: 'whom to greet',
+      description: 'name of the person',
       example: 'boiler-1',
     },
     repeat: {
       type: 'integer',
       defaultValue: 1,
-      description: 'how many times, from 1 to 10',
+      description: 'number of repetitions, from 1 to 10',
       example: 2,
     },
     reading: {
       type: 'string',
-      description: 'a number of the message to add to the greeting; none when left out',
+      description: 'name of a number of the message to add to the greeting; default: none',
       example: 'temperature',
     },
   },
 
-  // The fields of the raw data, so that `${nodes.<label>.rawData.greeting}` can be checked before it runs.
+  // Fields of the raw data, so that `${nodes.<label>.rawData.greeting}` can be checked before it runs.
   output: {
-    greeting: { type: 'string', description: 'the greeting; empty when there was nobody to greet' },
+    greeting: { type: 'string', description: 'the greeting; empty without a name' },
   },
 
-  // Optional. Finds problems in the values that are written out in a rule; those with placeholders are absent here.
+  // Optional. Checks the constant values of a rule; values with placeholders are absent here.
   check({ repeat }) {
     if (repeat === undefined || (repeat >= 1 && repeat <= 10)) return []
-    return [{ property: 'repeat', message: `repeat is ${repeat}`, suggestion: 'a whole number from 1 to 10' }]
+    return [
+      {
+        property: 'repeat',
+        message: `repeat ${repeat} is out of range`,
+        suggestion: 'use a whole number from 1 to 10',
+      },
+    ]
   },
 
-  // Runs once per observation. Time and randomness come from the context (`context.now`, `context.random()`), so that
-  // a run over history repeats exactly. Values of the message come from `context.number(name)` and `context.text(name)`:
-  // what is missing, null or no number fails the run by itself, and is never taken for 0. Throw an AppError('PLUG_FAILED', text) when there is nothing to say.
+  // Runs once per observation. Time and randomness come from the context (`context.now`, `context.random()`), so that a
+  // run over history repeats exactly. Values of the message come from `context.number(name)` and `context.text(name)`:
+  // missing, null and non-numeric values fail the run, and never count as 0. Throw an AppError('PLUG_FAILED', text)
+  // when the state cannot be determined.
   execute(context) {
     const { properties } = context
     const who = properties.who.trim()

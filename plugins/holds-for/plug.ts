@@ -1,4 +1,4 @@
-/** A sensor that Holds once a condition was true for a duration, or for so many runs, without a break. */
+/** A sensor that Holds once a condition was true for a duration, or for a number of runs, without a break. */
 import {
   AppError,
   compileCondition,
@@ -13,19 +13,18 @@ import {
   readerOf,
 } from '#plug'
 
-/** Whether it was not known at the end of a downtime that it holds, and must be confirmed. */
+/** True when a downtime made the hold uncertain, so that it must be confirmed. */
 function spans(since: number, duration: number, downtime: Downtime | undefined): boolean {
   return downtime?.policy === 'confirm' && since < downtime.until && since + duration > downtime.from
 }
 
-/** `Holds` once a condition was true for a duration, a number of runs, or both. */
 export const holdsFor = definePlug({
   name: 'holdsFor',
   version: '3.0.0',
   compatible: '>=1.0.0 <3',
   kind: 'sensor',
   description:
-    'Holds once a condition was true for a duration without a break, even when no more messages come, or so many runs in a row. Pending until then, No when it is false. What was pending when the host went down waits for a run that finds it true. A run without a new value of the message, or without the values that decide, changes nothing and is not counted.',
+    'Holds once a condition was true for a duration without a break, even without further messages, or for a number of runs in a row. Pending until then, No when it is false. After a downtime of the host a pending condition must be confirmed by a run. A run without a new value of the message, or without the values of the condition, changes nothing and is not counted.',
   category: 'Time',
   downtime: 'confirm',
   parameters: [],
@@ -41,18 +40,18 @@ export const holdsFor = definePlug({
     duration: {
       type: 'string',
       format: { type: 'duration' },
-      description: 'how long it must be true: 250ms, 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
+      description: 'duration for which it must be true: 250ms, 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
       example: '5m',
     },
-    count: { type: 'integer', description: 'in how many runs in a row it must be true', example: 3 },
+    count: { type: 'integer', description: 'number of runs in a row in which it must be true', example: 3 },
   },
   output: {
     since: {
       type: 'long',
-      description: 'since when it is true, in epoch milliseconds; absent in state No',
+      description: 'begin of the hold, in epoch milliseconds; absent in state No',
       unit: 'ms',
     },
-    count: { type: 'integer', description: 'in how many runs in a row it was true' },
+    count: { type: 'integer', description: 'number of runs in a row in which it was true' },
   },
   check: ({ condition, duration, count }) => [
     ...problemsOfCode('condition', condition, compileCondition),
@@ -114,7 +113,6 @@ function answerOf(memory: Memory, { prepared, now, downtime }: Run) {
 interface Memory {
   since: number
   count: number
-  /** end of the downtime after which it was true again */
   confirmed?: number | undefined
 }
 
@@ -127,12 +125,12 @@ function limitOf(count: number | undefined, duration: string | undefined): numbe
   if (duration !== undefined) return 1
   throw lacking(
     'duration',
-    'there is neither a duration nor a count',
-    'give a duration such as 5m, a count such as 3, or both',
+    'duration and count are both missing',
+    'set a duration such as 5m, a count such as 3, or both',
   )
 }
 
 function wholeCount(count: number): number {
   if (count >= 1) return count
-  throw new AppError('VALIDATION', `${count} runs are none; write a whole number from 1 on, such as 3`)
+  throw new AppError('VALIDATION', `count ${count} is out of range; use a whole number from 1, such as 3`)
 }

@@ -1,14 +1,13 @@
 /** A sensor with one threshold to become On and another to become Off again. */
 import { AppError, compileNumber, definePlug, hasNews, noNews, problemsOfCode } from '#plug'
 
-/** `On` once a value is beyond one threshold, `Off` only when it is back beyond another. */
 export const hysteresis = definePlug({
   name: 'hysteresis',
   version: '1.0.1',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'On when a value goes above the threshold enter, and Off only when it falls below leave. With enter under leave it is the other way round: On below enter, Off above leave. A run without a new value of the message gives the state that it has.',
+    'On when a value goes above the threshold enter, and Off only when it falls below leave. With enter below leave it is reversed: On below enter, Off above leave. A run without a new value of the message keeps the state.',
   category: 'Logic',
   parameters: [],
   states: ['On', 'Off'],
@@ -17,20 +16,23 @@ export const hysteresis = definePlug({
       type: 'any',
       mandatory: true,
       format: { type: 'code' },
-      description: 'the number to watch: the name of a value of the message, or an expression',
+      description: 'number to watch: name of a value of the message, or an expression',
       example: 'temperature',
     },
     enter: { type: 'double', mandatory: true, description: 'beyond this it becomes On', example: 80 },
     leave: { type: 'double', mandatory: true, description: 'back beyond this it becomes Off', example: 75 },
   },
   output: {
-    value: { type: 'double', description: 'the number that was seen' },
-    since: { type: 'long', description: 'since when it has its state, in epoch milliseconds', unit: 'ms' },
+    value: { type: 'double', description: 'the current number' },
+    since: { type: 'long', description: 'begin of the current state, in epoch milliseconds', unit: 'ms' },
   },
   check({ value, enter, leave }) {
     const problems = problemsOfCode('value', value, compileNumber)
     if (enter === undefined || leave === undefined || enter !== leave) return problems
-    return [...problems, { property: 'leave', message: same(enter), suggestion: 'leave some room, such as 80 and 75' }]
+    return [
+      ...problems,
+      { property: 'leave', message: same(enter), suggestion: 'use different values, such as 80 and 75' },
+    ]
   },
   prepare: ({ value }) => compileNumber(value),
   execute(context) {
@@ -59,5 +61,5 @@ function isMemory(state: unknown): state is Memory {
 }
 
 function same(threshold: number): string {
-  return `enter and leave are both ${threshold}, so nothing keeps it from flapping`
+  return `enter and leave are both ${threshold}, so the sensor would flap`
 }

@@ -1,7 +1,6 @@
 /** A sensor that compares a number with two limits. */
 import { AppError, definePlug } from '#plug'
 
-/** Where a number lies: `Above`, `In Range` (both limits included) or `Below`. */
 export const inRange = definePlug({
   name: 'inRange',
   version: '1.0.2',
@@ -12,7 +11,7 @@ export const inRange = definePlug({
   parameters: [],
   states: ['Above', 'In Range', 'Below'],
   input: {
-    value: { type: 'double', mandatory: true, description: 'the number to compare', example: 21.5 },
+    value: { type: 'double', mandatory: true, description: 'number to compare', example: 21.5 },
     lowerLimit: { type: 'double', mandatory: true, description: 'the lowest number in the range', example: 18 },
     upperLimit: { type: 'double', mandatory: true, description: 'the highest number in the range', example: 24 },
   },
@@ -22,7 +21,7 @@ export const inRange = definePlug({
       {
         property: 'upperLimit',
         message: emptyRange(lowerLimit, upperLimit),
-        suggestion: 'make upperLimit greater than lowerLimit',
+        suggestion: 'use an upperLimit greater than lowerLimit',
       },
     ]
   },

@@ -1,20 +1,20 @@
 /** A sensor that counts its own runs. */
 import { definePlug } from '#plug'
 
-/** Counts its own runs. A message with a `reset` that is not false, 0 or null starts again from 0. */
+/** A truthy `reset` in a message starts again from 0 (false, 0 and null do not). */
 export const invokeCount = definePlug({
   name: 'invokeCount',
   version: '1.0.1',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
-  description: 'Counts its runs. A message with reset: true starts again from 0 and gives Idle.',
+  description: 'Counts its runs. A message with reset: true starts again from 0 and shows Idle.',
   category: 'Logic',
-  // runs are what it counts, so that messages without a reset are its news too
+  // it counts runs, so messages without a reset matter too
   parameters: () => undefined,
   states: ['Incremented', 'Idle'],
-  output: { count: { type: 'long', description: 'how many times it ran since the start or the last reset' } },
+  output: { count: { type: 'long', description: 'number of runs since the start or the last reset' } },
   execute(context) {
-    // a reset that is carried over from an earlier message has been heard
+    // a carried-over reset has already applied
     if (context.isNew('reset') && isReset(context.streamValue('reset')))
       return { state: 'Idle', rawData: { count: 0 }, internalState: 0 }
     const count = (typeof context.internalState === 'number' ? context.internalState : 0) + 1

@@ -1,17 +1,15 @@
-/** A sensor that tells whether a date lies before, between or after two others. */
+/** A sensor that shows whether a date lies before, between or after two others. */
 import { AppError, definePlug, problemsOfCode } from '#plug'
 
 const HOUR_MS = 3_600_000
 const NO_ZONE = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?$/
 const DATE = /^\d{4}-\d{2}-\d{2}(?:T\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?(?:Z|[+-]\d{2}:\d{2})?)?$/
 
-/** Whether an event lies between two dates; both belong to what is between. */
 export const isBetweenTwoDates = definePlug({
   name: 'isBetweenTwoDates',
   version: '1.0.0',
   kind: 'sensor',
-  description:
-    'Tells whether a date, or the current time, lies before, between or after two dates. Both belong to what is between.',
+  description: 'Shows whether a date, or the current time, lies before, between or after two dates (inclusive).',
   category: 'Time',
   parameters: [],
   states: ['Between', 'Before', 'After'],
@@ -30,20 +28,20 @@ export const isBetweenTwoDates = definePlug({
     },
     eventDate: {
       type: 'any',
-      description: 'the date to place, in the same forms; the current time when left out',
+      description: 'date to compare, in the same forms; default: the current time',
       example: '2026-11-20',
     },
     fromDateOffsetHours: {
       type: 'double',
       defaultValue: 0,
-      description: 'hours by which the first date moves, back when negative',
+      description: 'hours added to the first date; may be negative',
       example: -2,
     },
   },
   output: {
     from: { type: 'long', description: 'the first date with its offset, in epoch milliseconds', unit: 'ms' },
     until: { type: 'long', description: 'the last date, in epoch milliseconds', unit: 'ms' },
-    event: { type: 'long', description: 'the date that was placed, in epoch milliseconds', unit: 'ms' },
+    event: { type: 'long', description: 'the compared date, in epoch milliseconds', unit: 'ms' },
   },
   check: ({ fromDate, untilDate, eventDate }) => [
     ...problemsOfCode('fromDate', fromDate, instantOf),
@@ -67,6 +65,6 @@ function instantOf(date: unknown): number {
   if (Number.isFinite(time)) return time
   throw new AppError(
     'PLUG_FAILED',
-    `${JSON.stringify(date)} is not a date; write one such as 2026-11-20T18:30:00Z, or epoch milliseconds`,
+    `${JSON.stringify(date)} is not a valid date; use one such as 2026-11-20T18:30:00Z, or epoch milliseconds`,
   )
 }

@@ -1,7 +1,6 @@
 /** A sensor that is TRUE on one date, or on one day of every year. */
 import { AppError, CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
-/** `TRUE` on one date. */
 export const isDate = definePlug({
   name: 'isDate',
   version: '1.0.0',
@@ -35,8 +34,11 @@ export const isDate = definePlug({
 
 function requireDate(date: string): void {
   const match = /^(?:(\d{4})-)?(\d{2})-(\d{2})$/.exec(date)
-  // a leap year, so that 02-29 of every year is a date
+  // a leap year, so that 02-29 of every year is valid
   const time = match ? Date.parse(`${match[1] ?? '2024'}-${match[2]}-${match[3]}T00:00:00Z`) : Number.NaN
   if (Number.isFinite(time) && new Date(time).toISOString().slice(5, 10) === date.slice(-5)) return
-  throw new AppError('PLUG_FAILED', `"${date}" is not a date; write one such as 2026-12-25, or 12-25 for every year`)
+  throw new AppError(
+    'PLUG_FAILED',
+    `"${date}" is not a valid date; use one such as 2026-12-25, or 12-25 for every year`,
+  )
 }

@@ -1,7 +1,6 @@
 /** A sensor that is TRUE during one hour of the day. */
 import { AppError, CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
-/** `TRUE` during one hour of the day. */
 export const isHour = definePlug({
   name: 'isHour',
   version: '1.0.0',
@@ -30,5 +29,5 @@ export const isHour = definePlug({
 
 function requireHour(hour: number): void {
   if (hour >= 0 && hour <= 23) return
-  throw new AppError('PLUG_FAILED', `${hour} is not an hour; write a whole number from 0 to 23`)
+  throw new AppError('PLUG_FAILED', `${hour} is not a valid hour; use a whole number from 0 to 23`)
 }

@@ -1,7 +1,6 @@
 /** A sensor that is TRUE during one month of the year. */
 import { AppError, CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
-/** `TRUE` during one month of the year. */
 export const isMonth = definePlug({
   name: 'isMonth',
   version: '1.0.0',
@@ -30,5 +29,5 @@ export const isMonth = definePlug({
 
 function requireMonth(month: number): void {
   if (month >= 1 && month <= 12) return
-  throw new AppError('PLUG_FAILED', `${month} is not a month; write a whole number from 1 to 12`)
+  throw new AppError('PLUG_FAILED', `${month} is not a valid month; use a whole number from 1 to 12`)
 }

@@ -1,32 +1,31 @@
-/** A sensor that asks whether a value of the message, or of a node, equals a given one. */
+/** A sensor that compares a value of the message or of a node with a given one. */
 import { AppError, definePlug, isEqual, isKnown, isOfMessage, namesOfParameter, parameterOf } from '#plug'
 
-/** Whether a value of the message or of a node is what it should be. */
 export const isParameterEqual = definePlug({
   name: 'isParameterEqual',
   version: '1.1.0',
   compatible: '>=0.0.1 <2',
   kind: 'sensor',
   description:
-    'YES when a value of the message, or of the raw data of a node, equals the given one, else NO. A text and a number are equal when the text is that number as a plain decimal; two texts only letter by letter, and anything else only when it is of one kind. Without a value, or with null, it fails.',
+    'YES when a value of the message, or of the raw data of a node, equals the given one, otherwise NO. A text and a number are equal when the text is that number as a plain decimal; two texts must match exactly, and other values must be of one kind. Without a value, or with null, it fails.',
   category: 'Data',
   parameters: namesOfParameter,
   states: ['YES', 'NO'],
   input: {
     node: {
       type: 'string',
-      description: 'the label of the node whose raw data is asked; the message when left out, empty or GLOBAL',
+      description: 'label of a node, for its raw data; the message when absent, empty or GLOBAL',
       example: 'GLOBAL',
     },
     parameter: {
       type: 'string',
       mandatory: true,
-      description: 'the field to ask for; dots lead into objects',
+      description: 'name of the field; dots address nested objects',
       example: 'temperature',
     },
-    value: { type: 'any', mandatory: true, description: 'what it should be', example: 21 },
+    value: { type: 'any', mandatory: true, description: 'expected value', example: 21 },
   },
-  output: { value: { type: 'any', description: 'the value that was found' } },
+  output: { value: { type: 'any', description: 'the actual value' } },
   execute(context) {
     const { node, parameter, value: wanted } = context.properties
     const value = parameterOf(context, node, parameter)
@@ -34,7 +33,7 @@ export const isParameterEqual = definePlug({
       const where = isOfMessage(node) ? 'the message' : `node "${node}"`
       throw new AppError(
         'PLUG_FAILED',
-        `${where} has no value of "${parameter}"; ask isParameterAvailable first where it may be missing`,
+        `${where} lacks a value of "${parameter}"; use isParameterAvailable first where it may be missing`,
       )
     }
     return { state: isSame(value, wanted) ? 'YES' : 'NO', rawData: { value } }

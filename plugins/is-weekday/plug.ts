@@ -1,7 +1,6 @@
 /** A sensor that is TRUE from Monday to Friday. */
 import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
-/** `TRUE` from Monday to Friday. */
 export const isWeekday = definePlug({
   name: 'isWeekday',
   version: '1.0.0',

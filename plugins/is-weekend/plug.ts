@@ -1,7 +1,6 @@
 /** A sensor that is TRUE on Saturday and Sunday. */
 import { CALENDAR_OUTPUT, calendarOf, definePlug, problemsOfCode, ZONE_INPUT, zoneFormat } from '#plug'
 
-/** `TRUE` on Saturday and Sunday. */
 export const isWeekend = definePlug({
   name: 'isWeekend',
   version: '1.0.0',

@@ -1,22 +1,20 @@
-/** A sensor that counts from one number to another, one step a run. */
+/** A sensor that counts from one number to another, one step per run. */
 import { AppError, definePlug, problemsOfCode } from '#plug'
 
-/** Counts from one number to another, one step a run. */
 export const iterate = definePlug({
   name: 'iterate',
   version: '1.0.0',
   kind: 'sensor',
-  description:
-    'Counts from one number to another, one step a run: Iterating with the next number, Done when all were given.',
+  description: 'Counts from one number to another, one step per run: Iterating with the next number, then Done.',
   category: 'Logic',
   parameters: [],
   states: ['Iterating', 'Done'],
   input: {
     startIndex: { type: 'integer', defaultValue: 0, description: 'the first number', example: 0 },
     stopIndex: { type: 'integer', mandatory: true, description: 'the last number', example: 9 },
-    step: { type: 'integer', defaultValue: 1, description: 'how far each run goes, not 0', example: 1 },
+    step: { type: 'integer', defaultValue: 1, description: 'step of each run, not 0', example: 1 },
   },
-  output: { value: { type: 'long', description: 'the number of this run; in state Done the last one' } },
+  output: { value: { type: 'long', description: 'number of this run; in state Done the last one' } },
   check: ({ step }) => problemsOfCode('step', step, requireStep),
   execute({ properties, internalState }) {
     const { startIndex, stopIndex, step } = properties
@@ -30,6 +28,5 @@ export const iterate = definePlug({
 })
 
 function requireStep(step: number): void {
-  if (step === 0)
-    throw new AppError('PLUG_FAILED', 'step is 0, so it would never be done; write 1, or -1 to count down')
+  if (step === 0) throw new AppError('PLUG_FAILED', 'step is 0, so it would never end; use 1, or -1 to count down')
 }

@@ -1,12 +1,11 @@
-/** A sensor that makes raw data of the text of a JSON object. */
+/** A sensor that parses a JSON object to raw data. */
 import { definePlug, isPlainObject, messageOf, parsePlainJson } from '#plug'
 
-/** Makes raw data of JSON text: `done`, or `error` when it is no JSON object. */
 export const json = definePlug({
   name: 'JSON',
   version: '1.0.0',
   kind: 'sensor',
-  description: 'Makes raw data of the text of a JSON object. Gives error, and no failure, for any other text.',
+  description: 'Parses the text of a JSON object to raw data. Any other text is the state error, not a failure.',
   category: 'Data',
   parameters: [],
   states: ['done', 'error'],
@@ -18,7 +17,7 @@ export const json = definePlug({
       example: '{"temperature": 21.5}',
     },
   },
-  output: { error: { type: 'string', description: 'why the text could not be used; only in state error' } },
+  output: { error: { type: 'string', description: 'reason; only in state error' } },
   openOutput: true,
   execute({ properties }) {
     try {

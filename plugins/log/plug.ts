@@ -1,7 +1,6 @@
 /** An actuator that writes a message to the log of the task. */
 import { definePlug } from '#plug'
 
-/** Writes a rendered message to the log of the task, and answers with it. */
 export const log = definePlug({
   name: 'log',
   version: '1.0.0',
@@ -13,14 +12,14 @@ export const log = definePlug({
       type: 'string',
       mandatory: true,
       format: { type: 'template' },
-      description: 'the text to write; {{<label>.<field>}} is replaced by raw data of a node',
+      description: 'text to write; {{<label>.<field>}} is replaced by raw data of a node',
       example: 'the temperature is {{stream_1.stream.temperature}}',
     },
     level: {
       type: 'string',
       defaultValue: 'INFO',
       format: { type: 'enum', values: ['DEBUG', 'INFO', 'WARN', 'ERROR'] },
-      description: 'how important it is',
+      description: 'log level',
       example: 'WARN',
     },
   },

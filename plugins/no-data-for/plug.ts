@@ -1,18 +1,17 @@
-/** A sensor that notices silence: No Data once nothing came for a duration. */
+/** A sensor that detects silence: No Data after a duration without a message. */
 import { definePlug, endOfWait, isKnown, lengthOf, ofData, type PlugContext, problemsOfCode } from '#plug'
 
-/** `No Data` once no message came for a duration. */
 export const noDataFor = definePlug({
   name: 'noDataFor',
   version: '2.0.0',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'Data when a message arrives, No Data once none has come for a duration. After a downtime of the host the wait begins again, for at most ten minutes. A run without a message, such as a tick at the start, begins the wait, so that a device that never sends is reported too.',
+    'Data when a message arrives, No Data after a duration without one. After a downtime of the host the wait begins again, for at most ten minutes. A run without a message, such as a tick at the start, begins the wait, so that a device that never sends is reported too.',
   category: 'Time',
   tellsSilence: true,
   downtime: 'restart',
-  // absence is its news
+  // absence matters too
   parameters: () => undefined,
   states: ['Data', 'No Data'],
   input: {
@@ -20,23 +19,23 @@ export const noDataFor = definePlug({
       type: 'string',
       mandatory: true,
       format: { type: 'duration' },
-      description: 'how long nothing may come: 250ms, 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
+      description: 'maximal silence: 250ms, 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
       example: '10m',
     },
     parameter: {
       type: 'string',
       description:
-        'the value of the message that must come; null and what else is unknown is none. Without it any message will do',
+        'required value of the message; null and other unknown values do not count. Default: any message counts',
       example: 'temperature',
     },
   },
   output: {
     last: {
       type: 'long',
-      description: 'when the last message came, or the wait began, in epoch milliseconds',
+      description: 'arrival of the last message, or begin of the wait, in epoch milliseconds',
       unit: 'ms',
     },
-    silence: { type: 'long', description: 'for how long nothing came, in milliseconds', unit: 'ms' },
+    silence: { type: 'long', description: 'silence so far, in milliseconds', unit: 'ms' },
   },
   check: ({ duration }) => problemsOfCode('duration', duration, lengthOf),
   prepare: ({ duration }) => lengthOf(duration),
@@ -63,11 +62,11 @@ export const noDataFor = definePlug({
 
 interface Memory {
   last: number
-  /** when the value came last as null or else unknown */
+  /** last arrival of the value as null or otherwise unknown */
   blank?: number
 }
 
-/** When the value came last, as far as it was known then, and when it came unknown. */
+/** Last arrivals of the value: as known then, and as unknown. */
 function arrivalOf(
   context: Pick<PlugContext, 'streamTime' | 'streamValue'>,
   parameter: string | undefined,
@@ -77,7 +76,7 @@ function arrivalOf(
   if (parameter === undefined) return { came: at, blank: undefined }
   const value = context.streamValue(parameter)
   if (isKnown(ofData(value))) return { came: at, blank }
-  // out of reach it may still be what came unknown
+  // out of scope, it may still be the unknown one
   if (value === undefined) return { came: at === blank ? undefined : at, blank }
   return { came: undefined, blank: at }
 }

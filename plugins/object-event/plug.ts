@@ -1,23 +1,22 @@
-/** A sensor that shows what happened to an object of its bucket. */
+/** A sensor for events of the objects in its bucket. */
 import { AppError, definePlug, isPlainObject, ownValue, problemsOfCode, textList } from '#plug'
 
-/** Hears the objects of the bucket that is its resource. */
 export const objectEvent = definePlug({
   name: 'objectEvent',
   version: '1.0.0',
   kind: 'sensor',
   description:
-    'What happened to an object of the bucket that is its resource. Events that do not fit its filters leave it as it is.',
+    'Shows the last event of an object in the bucket that is its resource. Events that do not match its filters change nothing.',
   category: 'Objects',
   channel: 'object',
   parameters: ['event', 'object'],
   states: ['Put', 'Deleted'],
   input: {
-    prefix: { type: 'string', description: 'what the path begins with', example: 'reports/' },
-    suffix: { type: 'string', description: 'what the path ends with', example: '.json' },
+    prefix: { type: 'string', description: 'prefix of the path', example: 'reports/' },
+    suffix: { type: 'string', description: 'suffix of the path', example: '.json' },
     events: {
       type: 'any',
-      description: 'put or delete, a text with commas or a list; both when left out',
+      description: 'put or delete, a text with commas or a list; default: both',
       example: 'put',
     },
   },
@@ -43,6 +42,6 @@ export const objectEvent = definePlug({
 function eventsOf(given: unknown): readonly string[] {
   const events = textList(given).map((event) => event.toLowerCase())
   const odd = events.find((event) => event !== 'put' && event !== 'delete')
-  if (odd !== undefined) throw new AppError('VALIDATION', `"${odd}" is no event of objects; write put or delete`)
+  if (odd !== undefined) throw new AppError('VALIDATION', `"${odd}" is not an event of objects; use put or delete`)
   return events
 }

@@ -1,23 +1,22 @@
-/** Places, circles and polygons on the globe, and which lies in which. */
+/** Points, circles and polygons on the globe, and containment. */
 import { AppError, isPlainObject, numberIn } from '#plug'
 
-/** Degrees. */
 export interface Place {
   readonly latitude: number
   readonly longitude: number
 }
 
-/** An area: so many metres around a place, or what a line through places encloses. */
+/** A circle in metres, or a polygon. */
 export type Geofence =
   | { readonly name: string; readonly type: 'circle'; readonly center: Place; readonly radius: number }
   | { readonly name: string; readonly type: 'polygon'; readonly points: readonly Place[] }
 
 const EARTH_RADIUS_M = 6_371_008.8
-/** degrees, a tenth of a millimetre: what rounding moves a place off an edge */
+/** degrees, a tenth of a millimetre: tolerance for rounding */
 const EDGE = 1e-9
 const MAX_POINTS = 10_000
 
-/** Metres between two places on a sphere. */
+/** Distance in metres on a sphere. */
 export function distanceM(a: Place, b: Place): number {
   const radians = Math.PI / 180
   const dLat = (b.latitude - a.latitude) * radians
@@ -34,7 +33,7 @@ export function isInside(place: Place, fence: Geofence): boolean {
   return [-360, 0, 360].some((turn) => encloses(line, place.latitude, place.longitude + turn))
 }
 
-/** Whether a line crosses the way east from the place an odd number of times, or the place lies on the line. */
+/** Even-odd test with a ray to the east; a point on the line is inside. */
 function encloses(line: readonly Place[], latitude: number, longitude: number): boolean {
   let inside = false
   let before = line.at(-1)
@@ -49,7 +48,6 @@ function encloses(line: readonly Place[], latitude: number, longitude: number): 
   return inside
 }
 
-/** Degrees, on the flat map. */
 function distanceToEdge(from: Place, to: Place, latitude: number, longitude: number): number {
   const [up, east] = [to.latitude - from.latitude, to.longitude - from.longitude]
   const [y, x] = [latitude - from.latitude, longitude - from.longitude]
@@ -57,7 +55,7 @@ function distanceToEdge(from: Place, to: Place, latitude: number, longitude: num
   return Math.hypot(y - part * up, x - part * east)
 }
 
-/** The same line without jumps where it crosses the date line; longitudes may then be beyond 180. */
+/** Removes jumps at the date line; longitudes may then exceed 180. */
 function unwrapped(points: readonly Place[]): readonly Place[] {
   let last = points[0]?.longitude ?? 0
   return points.map(({ latitude, longitude }) => {
@@ -66,7 +64,7 @@ function unwrapped(points: readonly Place[]): readonly Place[] {
   })
 }
 
-/** `{latitude, longitude}` (also `lat`, and `lon` or `lng`) or `[latitude, longitude]`. Throws `PLUG_FAILED`. */
+/** Parses `{latitude, longitude}` (also `lat`, and `lon` or `lng`) or `[latitude, longitude]`. Throws `PLUG_FAILED`. */
 export function placeOf(value: unknown, what: string): Place {
   const given: readonly unknown[] = Array.isArray(value)
     ? value
@@ -77,10 +75,13 @@ export function placeOf(value: unknown, what: string): Place {
   if (latitude !== undefined && longitude !== undefined && Math.abs(latitude) <= 90 && Math.abs(longitude) <= 180) {
     return { latitude, longitude }
   }
-  throw new AppError('PLUG_FAILED', `${what} is not a place; write {"latitude": 51.05, "longitude": 3.72}`)
+  throw new AppError(
+    'PLUG_FAILED',
+    `${what} is not a valid place; use a form such as {"latitude": 51.05, "longitude": 3.72}`,
+  )
 }
 
-/** The areas of a list. Throws `PLUG_FAILED` that names the first that is none. */
+/** Throws `PLUG_FAILED` for the first invalid area. */
 export function geofencesOf(list: readonly unknown[]): readonly Geofence[] {
   return list.map((value, index): Geofence => {
     const what = `geofence ${index}`
@@ -92,14 +93,14 @@ export function geofencesOf(list: readonly unknown[]): readonly Geofence[] {
         return { name, type: 'circle', center: placeOf(fields['center'], `the center of ${what}`), radius }
       throw new AppError(
         'PLUG_FAILED',
-        `${what} has no radius in metres; write {"type": "circle", "center": {...}, "radius": 100}`,
+        `${what} lacks a radius in metres; use a form such as {"type": "circle", "center": {...}, "radius": 100}`,
       )
     }
     const points: unknown = fields['points']
     if (fields['type'] !== 'polygon' || !Array.isArray(points) || points.length < 3 || points.length > MAX_POINTS) {
       throw new AppError(
         'PLUG_FAILED',
-        `${what} is neither a circle nor a polygon of 3 to ${MAX_POINTS} points; write {"type": "polygon", "points": [[51, 3], [51, 4], [52, 4]]}`,
+        `${what} is neither a circle nor a polygon of 3 to ${MAX_POINTS} points; use a form such as {"type": "polygon", "points": [[51, 3], [51, 4], [52, 4]]}`,
       )
     }
     return { name, type: 'polygon', points: points.map((point, i) => placeOf(point, `point ${i} of ${what}`)) }

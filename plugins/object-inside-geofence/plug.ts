@@ -2,13 +2,12 @@
 import { definePlug, problemsOfCode } from '#plug'
 import { geofencesOf, isInside, placeOf } from './geometry.ts'
 
-/** Whether something is inside of at least one area. */
 export const objectInsideGeofence = definePlug({
   name: 'objectInsideGeofence',
   version: '1.0.0',
   kind: 'sensor',
   description:
-    'IN when a place lies in at least one of several areas, each a circle with a radius in metres or a polygon, with its edge, else OUT.',
+    'IN when a place lies in at least one of several areas, each a circle with a radius in metres or a polygon, including its edge, otherwise OUT.',
   category: 'Place',
   parameters: [],
   states: ['IN', 'OUT'],
@@ -17,7 +16,7 @@ export const objectInsideGeofence = definePlug({
       type: 'array',
       mandatory: true,
       description:
-        'the areas: {"type": "circle", "center": place, "radius": metres} or {"type": "polygon", "points": [place, ...]}, each with a name if you like',
+        'the areas: {"type": "circle", "center": place, "radius": metres} or {"type": "polygon", "points": [place, ...]}, each with an optional name',
       example: [{ name: 'yard', type: 'circle', center: { latitude: 51.05, longitude: 3.72 }, radius: 200 }],
     },
     coordinates: {

@@ -1,12 +1,11 @@
-/** A sensor that takes some fields out of an object. */
+/** A sensor that picks some fields of an object. */
 import { definePlug, FORBIDDEN_KEYS, ownValue } from '#plug'
 
-/** Some fields of an object. */
 export const pick = definePlug({
   name: 'pick',
   version: '1.0.0',
   kind: 'sensor',
-  description: 'Takes some fields out of an object. Not Collected when it has none of them.',
+  description: 'Picks some fields of an object. Not Collected when all of them are missing.',
   category: 'Data',
   parameters: [],
   states: ['Collected', 'Not Collected'],
@@ -20,7 +19,7 @@ export const pick = definePlug({
     properties: {
       type: 'string',
       mandatory: true,
-      description: 'names of the fields, with commas between them',
+      description: 'names of the fields, separated by commas',
       example: 'temperature, humidity',
     },
   },
@@ -30,8 +29,8 @@ export const pick = definePlug({
     return [
       {
         property: 'properties',
-        message: 'properties names no field',
-        suggestion: 'write names such as temperature, humidity',
+        message: 'properties is an empty list of fields',
+        suggestion: 'use names such as temperature, humidity',
       },
     ]
   },

@@ -1,29 +1,28 @@
-/** What a model is asked about: features that a node is given, or the newest samples of metrics. */
+/** Input of a model: given features, or the newest samples of metrics. */
 import { AppError, type DataPort, isPlainObject, type PlugContext, requireService, resourceOf } from '#plug'
 
-/** Properties of sensors that ask a model. */
 export const FEATURE_INPUT = {
   model: { type: 'string', mandatory: true, description: 'the name of the model', example: 'boiler-anomaly' },
   features: {
     type: 'any',
-    description: 'its features: a list in the order of the model, or an object by name',
+    description: 'features: a list in the order of the model, or an object by name',
     example: ['${streamdata.temperature}', 3.5],
   },
   metrics: {
     type: 'array',
-    description: 'where no features are given: metrics whose newest stored values they are, in this order',
+    description: 'default of features: the newest stored values of these metrics, in order',
     example: ['temperature', 'pressure'],
   },
   resource: {
     type: 'string',
     format: { type: 'resource' },
-    description: 'whose metrics; that of the node or task when left out',
+    description: 'resource of the metrics; default: that of the node or task',
     example: 'boiler-1',
   },
   probabilities: {
     type: 'boolean',
     defaultValue: false,
-    description: 'of a model of scikit-learn: probabilities of its classes in the place of the class',
+    description: 'for scikit-learn: class probabilities instead of the class',
     example: true,
   },
 } as const
@@ -34,7 +33,7 @@ interface Wanted {
   readonly resource?: string | undefined
 }
 
-/** `PLUG_FAILED` when a value is missing: the text says which. */
+/** Throws `PLUG_FAILED` with the first missing value. */
 export async function featuresOf(
   context: Pick<PlugContext<Wanted>, 'properties' | 'node' | 'task' | 'lookup'>,
   data: DataPort | undefined,
@@ -46,7 +45,10 @@ export async function featuresOf(
   if (Array.isArray(features)) return features as readonly unknown[]
   if (isPlainObject(features)) return features
   if (typeof features === 'number') return [features]
-  throw new AppError('PLUG_FAILED', 'features is a list of values, or an object of them by name; or name metrics')
+  throw new AppError(
+    'PLUG_FAILED',
+    'features is not a list or an object; use a list of values, an object by name, or metrics',
+  )
 }
 
 function newestOf(
@@ -56,7 +58,8 @@ function newestOf(
   const byName = new Map(newest.map(({ metric, value }) => [metric, value]))
   return metrics.map((metric) => {
     const value = byName.get(String(metric))
-    if (value === undefined) throw new AppError('PLUG_FAILED', `nothing is stored of the metric ${String(metric)}`)
+    if (value === undefined)
+      throw new AppError('PLUG_FAILED', `the metric ${String(metric)} does not have a stored value`)
     return value
   })
 }

@@ -1,4 +1,4 @@
-/** A sensor that asks a hosted model, and compares its score with thresholds. */
+/** A sensor that compares the score of a hosted model with thresholds. */
 import { AppError, type DataPort, definePlug, isPlainObject, type ModelPort, type Plug, requireService } from '#plug'
 import { FEATURE_INPUT, featuresOf } from './features.ts'
 
@@ -9,14 +9,13 @@ interface Thresholds {
   readonly errorAbove?: number | undefined
 }
 
-/** A sensor whose state is how far the score of a model is from what is normal. */
 export function predictPlug(models?: ModelPort, data?: DataPort): Plug {
   return definePlug({
     name: 'predict',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'Asks a hosted model about one instance. Its score is Error beyond errorBelow or errorAbove, else Anomaly beyond anomalyBelow or anomalyAbove, else Normal. It fails when the model cannot be asked, or its answer has no number.',
+      'Scores one instance with a hosted model: Error beyond errorBelow or errorAbove, otherwise Anomaly beyond anomalyBelow or anomalyAbove, otherwise Normal. Fails when the model is unavailable, or its result lacks a number.',
     category: 'Models',
     parameters: [],
     states: ['Normal', 'Anomaly', 'Error'],
@@ -24,18 +23,17 @@ export function predictPlug(models?: ModelPort, data?: DataPort): Plug {
       ...FEATURE_INPUT,
       output: {
         type: 'string',
-        description:
-          'which part of the answer is the score: a number from 0, or a name; not wanted for a single number',
+        description: 'position of the score in the result: an index from 0, or a name; not needed for a single number',
         example: '1',
       },
-      anomalyBelow: { type: 'double', description: 'a score below it is an Anomaly', example: 0 },
-      anomalyAbove: { type: 'double', description: 'a score above it is an Anomaly', example: 0.8 },
-      errorBelow: { type: 'double', description: 'a score below it is an Error', example: -0.5 },
-      errorAbove: { type: 'double', description: 'a score above it is an Error', example: 0.95 },
+      anomalyBelow: { type: 'double', description: 'scores below it are an Anomaly', example: 0 },
+      anomalyAbove: { type: 'double', description: 'scores above it are an Anomaly', example: 0.8 },
+      errorBelow: { type: 'double', description: 'scores below it are an Error', example: -0.5 },
+      errorAbove: { type: 'double', description: 'scores above it are an Error', example: 0.95 },
     },
     output: {
-      score: { type: 'double', description: 'the number that is compared' },
-      prediction: { type: 'any', description: 'the answer of the model' },
+      score: { type: 'double', description: 'the compared number' },
+      prediction: { type: 'any', description: 'result of the model' },
       model: { type: 'string', description: 'its name' },
     },
     check: problemsOfThresholds,
@@ -49,7 +47,7 @@ export function predictPlug(models?: ModelPort, data?: DataPort): Plug {
   })
 }
 
-/** A list of one number is that number, however deep. */
+/** Unwraps nested lists of a single number. */
 function scoreOf(prediction: unknown, output: string | undefined): number {
   let part: unknown = prediction
   if (output !== undefined) {
@@ -58,8 +56,8 @@ function scoreOf(prediction: unknown, output: string | undefined): number {
   while (Array.isArray(part) && part.length === 1) part = part[0]
   if (typeof part === 'number') return part
   const shown = JSON.stringify(prediction).slice(0, 100)
-  const hint = output === undefined ? 'name the one that counts with output' : `it has no number at output ${output}`
-  throw new AppError('PLUG_FAILED', `the model answered ${shown}; ${hint}`)
+  const hint = output === undefined ? 'select a number with output' : `output ${output} is not a number`
+  throw new AppError('PLUG_FAILED', `the model returned ${shown}; ${hint}`)
 }
 
 function stateOf(score: number, limits: Thresholds): 'Normal' | 'Anomaly' | 'Error' {
@@ -68,15 +66,15 @@ function stateOf(score: number, limits: Thresholds): 'Normal' | 'Anomaly' | 'Err
   return score < anomalyBelow || score > anomalyAbove ? 'Anomaly' : 'Normal'
 }
 
-/** An Error is further out than an Anomaly. */
+/** Error thresholds must lie beyond those of Anomaly. */
 function problemsOfThresholds({ anomalyBelow, anomalyAbove, errorBelow, errorAbove }: Thresholds) {
   const problems: { property: string; message: string; suggestion: string }[] = []
   if (errorBelow !== undefined && anomalyBelow !== undefined && errorBelow > anomalyBelow) {
-    const message = `errorBelow is ${errorBelow}, and anomalyBelow is ${anomalyBelow}: no score is an Anomaly`
+    const message = `errorBelow is ${errorBelow}, and anomalyBelow is ${anomalyBelow}, so Anomaly is unreachable`
     problems.push({ property: 'errorBelow', message, suggestion: 'exchange them' })
   }
   if (errorAbove !== undefined && anomalyAbove !== undefined && errorAbove < anomalyAbove) {
-    const message = `errorAbove is ${errorAbove}, and anomalyAbove is ${anomalyAbove}: no score is an Anomaly`
+    const message = `errorAbove is ${errorAbove}, and anomalyAbove is ${anomalyAbove}, so Anomaly is unreachable`
     problems.push({ property: 'errorAbove', message, suggestion: 'exchange them' })
   }
   return problems

@@ -1,16 +1,15 @@
 /** A sensor and an actuator that write an object. */
 import { actingPlugs, AppError, causeOf, type ObjectPort, type Plug, requireService, touching } from '#plug'
 
-/** characters of a content */
+/** limit in characters */
 const MAX_CHARACTERS = 1_000_000
 
-/** A sensor and an actuator that make an object of a bucket, or replace it. */
 export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {
   return actingPlugs({
     name: 'putObject',
     version: '1.0.0',
     category: 'Objects',
-    description: 'Makes an object of a bucket, or replaces it',
+    description: 'Creates or replaces an object in a bucket',
     input: {
       path: {
         type: 'string',
@@ -22,12 +21,12 @@ export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {
       content: {
         type: 'any',
         mandatory: true,
-        description: 'what it has: text, or anything else as JSON',
+        description: 'content: text, or anything else as JSON',
         example: { hot: true },
       },
       contentType: {
         type: 'string',
-        description: 'application/json when the content is no text, else text/plain in UTF-8',
+        description: 'default: text/plain in UTF-8 for text, otherwise application/json',
         example: 'text/csv',
       },
     },
@@ -40,7 +39,7 @@ export function putObjectPlugs(objects?: ObjectPort): readonly Plug[] {
       if (text.length > MAX_CHARACTERS) {
         throw new AppError(
           'PLUG_FAILED',
-          `the content has ${text.length} characters, and at most ${MAX_CHARACTERS} are written`,
+          `the content has ${text.length} characters, more than the limit of ${MAX_CHARACTERS}`,
         )
       }
       const type = contentType ?? (isText ? 'text/plain; charset=utf-8' : 'application/json')

@@ -1,14 +1,13 @@
 /** A sensor that searches for resources. */
 import { definePlug, type Plug, requireService, type ResourcePort } from '#plug'
 
-/** A sensor that searches resources. */
 export function queryResourcesPlug(resources?: ResourcePort): Plug {
   return definePlug({
     name: 'queryResources',
     version: '1.0.0',
     kind: 'sensor',
     description:
-      'The resources that a search finds: Collected, or Not Collected when there are none. It fails when resources cannot be asked so.',
+      'The resources that match a search: Collected, or Not Collected without any. Fails when resources are unavailable or the search is invalid.',
     category: 'Resources',
     parameters: [],
     states: ['Collected', 'Not Collected'],
@@ -16,11 +15,11 @@ export function queryResourcesPlug(resources?: ResourcePort): Plug {
       query: {
         type: 'object',
         mandatory: true,
-        description: 'what the listing of resources takes: filter, tag, resourceTypeId, lat, lon, distance, limit ...',
+        description: 'parameters of the resource list: filter, tag, resourceTypeId, lat, lon, distance, limit ...',
         example: { tag: 'rooftop', limit: 10 },
       },
     },
-    output: { resources: { type: 'array', description: 'those found, with their metadata' } },
+    output: { resources: { type: 'array', description: 'matching resources, with their metadata' } },
     async execute({ properties }) {
       const found = await requireService(resources, 'resources').find(properties.query)
       return { state: found.length > 0 ? 'Collected' : 'Not Collected', rawData: { resources: found } }

@@ -1,4 +1,4 @@
-/** A sensor and an actuator that store a message of a resource without telling rules. */
+/** A sensor and an actuator that store a message without notifying rules. */
 import {
   actingPlugs,
   causeOf,
@@ -10,24 +10,23 @@ import {
   touchingResource,
 } from '#plug'
 
-/** A sensor and an actuator that store a message and tell no rule of it. */
 export function storeMessagePlugs(data?: DataPort): readonly Plug[] {
   return actingPlugs({
     name: 'storeMessage',
     version: '1.0.0',
     category: 'Data',
-    description: 'Stores a message of a resource in series and messages, without telling rules',
+    description: 'Stores a message of a resource in series and messages, without notifying rules',
     input: {
       payload: {
         type: 'object',
         mandatory: true,
-        description: 'the message: values by metric, and `timestamp` when it is not of now',
+        description: 'message: values by metric, and `timestamp` unless it is the current time',
         example: { setpoint: 21.5 },
       },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'whose message; that of the node or of the task when left out',
+        description: 'resource of the message; default: that of the node or task',
         example: 'boiler-1',
       },
     },

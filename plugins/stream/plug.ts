@@ -1,25 +1,23 @@
-/** A sensor that gives the message that arrived as raw data. */
+/** A sensor that shows the message that arrived as raw data. */
 import { AppError, definePlug } from '#plug'
 
-/** Hands the message on as raw data. Fails when there is none. */
 export const stream = definePlug({
   name: 'stream',
   version: '1.0.0',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
-  description: 'Gives the message that arrived as raw data. Without a message it fails.',
+  description: 'Shows the message that arrived as raw data. Fails without a message.',
   category: 'Stream',
-  // the message as a whole
   parameters: () => undefined,
   states: ['Data', 'Idle'],
   output: {
     stream: { type: 'object', description: 'the whole message' },
-    id: { type: 'string', description: 'the resource of the node, else of the task; absent when neither has one' },
+    id: { type: 'string', description: 'resource of the node or task, if any' },
   },
   execute(context) {
     const message = context.streamData
     if (Object.keys(message).length === 0) {
-      throw new AppError('PLUG_FAILED', 'there is no stream data; the node needs a resource that messages arrive for')
+      throw new AppError('PLUG_FAILED', 'stream data is missing; set the resource of the node to one with messages')
     }
     const id = context.node.RESOURCE ?? context.task.RESOURCE
     return { state: 'Data', rawData: id === undefined ? { stream: message } : { stream: message, id } }

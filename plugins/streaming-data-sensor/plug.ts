@@ -1,7 +1,6 @@
 /** A sensor that compares one number of the message with a threshold. */
 import { definePlug, numberIn, numberOfText } from '#plug'
 
-/** Compares a parameter of the message with a threshold, which may be a parameter too. */
 export const streamingDataSensor = definePlug({
   name: 'streamingDataSensor',
   version: '1.0.0',
@@ -11,7 +10,7 @@ export const streamingDataSensor = definePlug({
   category: 'Stream',
   parameters: ({ parameter, threshold }) => {
     if (parameter === undefined) return undefined
-    // one that is known only at the call is a number as good as always
+    // a threshold known only at the call is usually a number
     const isName = typeof threshold === 'string' && numberOfText(threshold) === undefined
     return isName ? [parameter, threshold] : [parameter]
   },
@@ -20,18 +19,18 @@ export const streamingDataSensor = definePlug({
     parameter: {
       type: 'string',
       mandatory: true,
-      description: 'the parameter of the message to look at',
+      description: 'parameter of the message to compare',
       example: 'temperature',
     },
     threshold: {
       type: 'any',
       mandatory: true,
-      description: 'a number, or the name of the parameter of the message that holds it',
+      description: 'number, or name of the parameter of the message with the threshold',
       example: 25,
     },
   },
   output: {
-    parameter: { type: 'string', description: 'the parameter that was looked at' },
+    parameter: { type: 'string', description: 'the compared parameter' },
     threshold: { type: 'double', description: 'the threshold as a number' },
     data: { type: 'double', description: 'the value of the parameter as a number' },
   },
@@ -41,7 +40,7 @@ export const streamingDataSensor = definePlug({
       {
         property: 'threshold',
         message: `${JSON.stringify(threshold)} is neither a number nor the name of a parameter`,
-        suggestion: 'write a number such as 25, or a name such as setpoint',
+        suggestion: 'use a number such as 25, or a name such as setpoint',
       },
     ]
   },

@@ -1,14 +1,13 @@
-/** A sensor that tells whether one number of the message is close enough to a target. */
+/** A sensor that shows whether one number of the message is close enough to a target. */
 import { AppError, definePlug, slackOf } from '#plug'
 
-/** Whether a parameter of the message stays near a target. */
 export const streamingRangeSensor = definePlug({
   name: 'streamingRangeSensor',
   version: '1.0.0',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'Tells whether a parameter of the message is within a distance of a target. The distance itself is in range, and what arithmetic adds to it in the last digits does not count.',
+    'Shows whether a parameter of the message is within a distance of a target (inclusive). Rounding errors of the arithmetic are tolerated.',
   category: 'Stream',
   parameters: ({ parameter }) => (parameter === undefined ? undefined : [parameter]),
   states: ['In Range', 'Below', 'Above'],
@@ -16,27 +15,27 @@ export const streamingRangeSensor = definePlug({
     parameter: {
       type: 'string',
       mandatory: true,
-      description: 'the parameter of the message to look at',
+      description: 'parameter of the message to compare',
       example: 'temperature',
     },
-    target: { type: 'double', mandatory: true, description: 'the value that it should have', example: 21 },
+    target: { type: 'double', mandatory: true, description: 'target value', example: 21 },
     range: {
       type: 'double',
       mandatory: true,
-      description: 'how far from the target it may be, 0 or more',
+      description: 'maximal distance from the target, 0 or more',
       example: 1.5,
     },
   },
   output: {
-    parameter: { type: 'string', description: 'the parameter that was looked at' },
+    parameter: { type: 'string', description: 'the compared parameter' },
     data: { type: 'double', description: 'the value of the parameter as a number' },
-    target: { type: 'double', description: 'the value that it should have' },
-    range: { type: 'double', description: 'how far from the target it may be' },
+    target: { type: 'double', description: 'target value' },
+    range: { type: 'double', description: 'maximal distance from the target' },
     deviation: { type: 'double', description: 'data minus target' },
   },
   check({ range }) {
     if (range === undefined || range >= 0) return []
-    return [{ property: 'range', message: negativeRange(range), suggestion: 'write a distance such as 1.5' }]
+    return [{ property: 'range', message: negativeRange(range), suggestion: 'use a distance such as 1.5' }]
   },
   calculates({ parameter, range }) {
     if (parameter === undefined || range === undefined || range < 0) return undefined

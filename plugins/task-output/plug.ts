@@ -1,12 +1,11 @@
-/** An actuator that keeps values as what the task has found out. */
+/** An actuator that stores values as the output of a task. */
 import { definePlug } from '#plug'
 
-/** Keeps values as the output of a task. */
 export const taskOutput = definePlug({
   name: 'TaskOutput',
   version: '1.0.0',
   kind: 'actuator',
-  description: 'Keeps values as what the task has found out; whoever ran it reads them as the raw data of this node.',
+  description: 'Stores values as the output of the task, readable as the raw data of this node.',
   category: 'Data',
   input: {
     values: { type: 'object', mandatory: true, description: 'the values, by name', example: { verdict: 'ok' } },

@@ -1,7 +1,6 @@
 /** A sensor that fills raw data of nodes into a text. */
 import { definePlug } from '#plug'
 
-/** A text with values filled in. */
 export const template = definePlug({
   name: 'template',
   version: '1.0.0',
@@ -20,7 +19,7 @@ export const template = definePlug({
       example: 'the temperature is {{stream_1.stream.temperature}}',
     },
   },
-  output: { result: { type: 'string', description: 'the text with everything filled in' } },
-  // What is filled in comes from the engine, which renders fields of this format before each call
+  output: { result: { type: 'string', description: 'the rendered text' } },
+  // the engine renders fields of this format before each call
   execute: ({ properties }) => ({ state: 'Success', rawData: { result: properties.template } }),
 })

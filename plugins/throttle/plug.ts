@@ -1,12 +1,11 @@
-/** A sensor that gives Trigger at most once per duration. */
+/** A sensor that shows Trigger at most once per duration. */
 import { AppError, definePlug, durationMs, messageOf } from '#plug'
 
-/** `Trigger` at most once per duration, else `No Trigger`. The first run triggers. */
 export const throttle = definePlug({
   name: 'throttle',
   version: '1.0.0',
   kind: 'sensor',
-  description: 'Gives Trigger at most once per duration, and No Trigger in between. The first run triggers.',
+  description: 'Trigger at most once per duration, and No Trigger in between. The first run triggers.',
   category: 'Time',
   parameters: [],
   states: ['Trigger', 'No Trigger'],
@@ -15,12 +14,12 @@ export const throttle = definePlug({
       type: 'string',
       mandatory: true,
       format: { type: 'duration' },
-      description: 'the shortest time between two triggers: 250ms, 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
+      description: 'minimal time between two triggers: 250ms, 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
       example: '5m',
     },
   },
   output: {
-    lastInvocation: { type: 'long', description: 'when it triggered last, in epoch milliseconds', unit: 'ms' },
+    lastInvocation: { type: 'long', description: 'time of the last trigger, in epoch milliseconds', unit: 'ms' },
   },
   check({ duration }) {
     if (duration === undefined) return []
@@ -28,7 +27,7 @@ export const throttle = definePlug({
       lengthOf(duration)
       return []
     } catch (error) {
-      return [{ property: 'duration', message: messageOf(error), suggestion: 'write a duration such as 5m' }]
+      return [{ property: 'duration', message: messageOf(error), suggestion: 'use a duration such as 5m' }]
     }
   },
   execute({ properties, internalState, now }) {
@@ -48,5 +47,5 @@ function lengthOf(duration: string): number {
     throw new AppError('PLUG_FAILED', messageOf(error), { cause: error })
   }
   if (ms > 0) return ms
-  throw new AppError('PLUG_FAILED', `duration must be longer than 0, but is "${duration}"`)
+  throw new AppError('PLUG_FAILED', `duration must be above 0, but is "${duration}"`)
 }

@@ -1,4 +1,4 @@
-/** A sensor that makes raw data by an expression. */
+/** A sensor that computes raw data by an expression. */
 import {
   compileCode,
   definePlug,
@@ -12,7 +12,6 @@ import {
   type Sandbox,
 } from '#plug'
 
-/** Raw data made by code. */
 export function createTransformer(sandbox: Sandbox): Plug {
   const compile = (text: string) => compileCode(text, sandbox)
   return definePlug({
@@ -21,7 +20,7 @@ export function createTransformer(sandbox: Sandbox): Plug {
     compatible: '>=1.0.0 <3',
     kind: 'sensor',
     description:
-      'Makes raw data by an expression that returns an object. Returns Error, not a failure, when a value is missing or the result is not an object of plain JSON.',
+      'Computes raw data by an expression that returns an object. Error, not a failure, when a value is missing or the result is not an object of plain JSON.',
     category: 'Data',
     parameters: [],
     states: ['Success', 'Error'],
@@ -31,11 +30,11 @@ export function createTransformer(sandbox: Sandbox): Plug {
         mandatory: true,
         format: { type: 'code' },
         description:
-          'an expression that gives an object, over the values of the message, nodes.<label>.rawData and variables.<name>, or statements that end in one or return it; an object at the end stands in brackets: ({ ... }). What only reads and calculates takes about a microsecond; statements, functions and regular expressions run in the sandbox, which takes some milliseconds',
+          'an expression that returns an object, over the values of the message, nodes.<label>.rawData and variables.<name>, or statements that end in one or return it; an object at the end needs brackets: ({ ... }). Reading and calculating takes about a microsecond; statements, functions and regular expressions run in the sandbox, which takes some milliseconds',
         example: '{ fahrenheit: temperature * 1.8 + 32 }',
       },
     },
-    output: { error: { type: 'string', description: 'why there is no object; only in state Error' } },
+    output: { error: { type: 'string', description: 'reason; only in state Error' } },
     openOutput: true,
     calculates({ transformer }) {
       const rawData = transformer === undefined ? undefined : formulasOf(transformer, 'streamdata')
@@ -59,9 +58,9 @@ function resultOf(value: unknown) {
     const fault = jsonFault(value, 'result')
     return fault === undefined
       ? ({ state: 'Success', rawData: value } as const)
-      : failed(new Error(`the expression gives ${fault}`))
+      : failed(new Error(`the expression returned ${fault}`))
   }
-  return failed(new Error('the expression gives no object; write one such as { value: temperature * 2 }'))
+  return failed(new Error('the expression does not return an object; use one such as { value: temperature * 2 }'))
 }
 
 function failed(error: unknown) {

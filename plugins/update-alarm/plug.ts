@@ -1,4 +1,4 @@
-/** A sensor and an actuator that change status and severity of an alarm. */
+/** A sensor and an actuator that change status and severity of an alarm, by its id or by its source and type. */
 import {
   actingPlugs,
   type AlarmPort,
@@ -13,7 +13,6 @@ import {
 
 const OPEN = ['ACTIVE', 'ACKNOWLEDGED']
 
-/** A sensor and an actuator that change status and severity of an alarm, by its id or by its source and type. */
 export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   return actingPlugs({
     name: 'updateAlarm',
@@ -24,49 +23,49 @@ export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
     input: {
       alarmId: {
         type: 'string',
-        description: 'the id of the alarm; ${nodes.<label>.rawData.response.id} is that of a createAlarm before',
+        description: 'id of the alarm, such as ${nodes.<label>.rawData.response.id} of an earlier createAlarm',
         example: '0b6c1f0e-7f0e-4a53-9a3e-5f5b8f6f3c11',
       },
-      type: { type: 'string', description: 'what kind of alarm; not looked at beside an id', example: 'OVERHEATED' },
+      type: { type: 'string', description: 'type of the alarm; ignored with an id', example: 'OVERHEATED' },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'beside type: the source of the alarm; that of the node or of the task when left out',
+        description: 'with type: source of the alarm; default: the resource of the node or task',
         example: 'boiler-1',
       },
       status: {
         type: 'string',
         format: { type: 'enum', values: ['ACTIVE', 'ACKNOWLEDGED', 'CLEARED'] },
-        description: 'what it becomes; stays when left out',
+        description: 'new value; default: unchanged',
         example: 'ACKNOWLEDGED',
       },
       severity: {
         type: 'string',
         format: { type: 'enum', values: ['CRITICAL', 'MAJOR', 'MINOR', 'WARNING'] },
-        description: 'what it becomes; stays when left out',
+        description: 'new value; default: unchanged',
         example: 'CRITICAL',
       },
     },
-    // an id does not say the source and the type
+    // an id does not reveal the source and the type
     touches: ({ alarmId, type, resource }, context) =>
       alarmId === undefined && type !== undefined
         ? touchingAlarm(resource, type, context)
         : touching('alarm', undefined),
-    output: { response: { type: 'object', description: 'the alarm; absent when none was open to be cleared' } },
+    output: { response: { type: 'object', description: 'the alarm; absent when a clear did not find an open one' } },
     async perform(context) {
       const { alarmId, type, status, severity } = context.properties
       if (status === undefined && severity === undefined) {
-        throw new AppError('PLUG_FAILED', 'updateAlarm has nothing to change; give a status, a severity, or both')
+        throw new AppError('PLUG_FAILED', 'status and severity are both missing; set one of them or both')
       }
       if (alarmId === undefined && type === undefined) {
-        throw new AppError('PLUG_FAILED', 'updateAlarm has no alarm to change; give its alarmId or its type')
+        throw new AppError('PLUG_FAILED', 'alarmId and type are both missing; set one of them')
       }
       const port = requireService(alarms, 'alarms')
       const id = alarmId ?? (await openAlarm(port, resourceOf(context), type ?? ''))
       if (id === undefined) {
-        // A call that is made again after a crash may have cleared it before.
-        if (status === 'CLEARED') return { message: 'no alarm is open', rawData: {} }
-        throw new AppError('PLUG_FAILED', `no alarm ${type} of ${resourceOf(context)} is open`)
+        // a call repeated after a crash may have cleared it before
+        if (status === 'CLEARED') return { message: 'the alarm is not open', rawData: {} }
+        throw new AppError('PLUG_FAILED', `the alarm ${type} of ${resourceOf(context)} is not open`)
       }
       const change = { ...(status !== undefined && { status }), ...(severity !== undefined && { severity }) }
       const response = await port.update(id, change, causeOf(context))
@@ -75,7 +74,7 @@ export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   })
 }
 
-/** The id of the alarm of a source and type that is not cleared: there is at most one. */
+/** Id of the uncleared alarm of a source and type, if any: at most one. */
 async function openAlarm(port: AlarmPort, source: string, type: string): Promise<string | undefined> {
   const { alarms } = await port.find({ source, type: [type], status: OPEN })
   const [open] = alarms

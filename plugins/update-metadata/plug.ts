@@ -10,31 +10,30 @@ import {
   touchingResource,
 } from '#plug'
 
-/** A sensor and an actuator that set metadata of a resource. */
 export function updateMetadataPlugs(resources?: ResourcePort): readonly Plug[] {
   return actingPlugs({
     name: 'updateMetadata',
     version: '1.0.0',
     category: 'Resources',
-    description: 'Sets metadata of a resource and leaves its other metadata as they are',
+    description: 'Sets metadata of a resource and keeps its other metadata',
     input: {
       metadata: {
         type: 'object',
         mandatory: true,
-        description: 'attributes to set, each as a whole; null removes one',
+        description: 'attributes to set, each as a whole; null removes it',
         example: { serviced: '2026-11-20' },
       },
       resource: {
         type: 'string',
         format: { type: 'resource' },
-        description: 'which resource; that of the node or of the task when left out',
+        description: 'default: the resource of the node or task',
         example: 'boiler-1',
       },
     },
     touches: ({ resource }, context) => touchingResource(resource, context),
     check: ({ metadata }) =>
       metadata && resources?.checkPatch ? problemsOfIssues(resources.checkPatch(metadata), 'metadata') : [],
-    output: { metadata: { type: 'object', description: 'the attributes that the resource has itself now' } },
+    output: { metadata: { type: 'object', description: 'attributes of the resource itself after the change' } },
     async perform(context) {
       const resource = resourceOf(context)
       const { metadata: change } = context.properties

@@ -1,11 +1,11 @@
 /**
- * Numbers in order, for percentiles: add, remove and pick by rank in O(log n). A treap in parallel lists, so that it
- * is plain JSON that changes in place; its priorities come from a seed in the state, so that equal runs stay equal.
+ * Ordered numbers for percentiles: add, remove and pick by rank in O(log n). A treap in parallel lists, so that it is
+ * plain JSON that changes in place; its priorities come from a seed in the state, for reproducible runs.
  */
 import { nextSeed, randomOf } from '#plug'
 
 export interface OrderTree {
-  /** -1 for an empty tree; the same for children */
+  /** -1 when empty; the same for children */
   root: number
   seed: number
   readonly keys: number[]
@@ -13,7 +13,6 @@ export interface OrderTree {
   readonly right: number[]
   readonly sizes: number[]
   readonly priorities: number[]
-  /** places that may be used again */
   readonly free: number[]
 }
 
@@ -34,12 +33,12 @@ export function insert(tree: OrderTree, key: number): void {
   tree.root = insertAt(tree, tree.root, node)
 }
 
-/** Takes one number of that value out; nothing happens when there is none. */
+/** Removes one occurrence, if any. */
 export function remove(tree: OrderTree, key: number): void {
   tree.root = removeAt(tree, tree.root, key)
 }
 
-/** The number at a rank from 0; NaN outside. */
+/** Number at a rank from 0; NaN when out of range. */
 export function pick(tree: OrderTree, rank: number): number {
   let node = tree.root
   let wanted = rank
@@ -55,7 +54,7 @@ export function pick(tree: OrderTree, rank: number): number {
   return Number.NaN
 }
 
-/** The value below which `percent` of the numbers lie, between two of them in proportion; NaN for an empty tree. */
+/** Percentile, interpolated; NaN when empty. */
 export function percentileOf(tree: OrderTree, percent: number): number {
   const count = size(tree, tree.root)
   const rank = ((count - 1) * percent) / 100
@@ -73,7 +72,7 @@ function insertAt(tree: OrderTree, top: number, node: number): number {
   return at(tree.priorities, at(side, top)) > at(tree.priorities, top) ? rotate(tree, top, goesLeft) : top
 }
 
-/** Lifts the left or right child over its parent; gives the new top. */
+/** Rotates the left or right child up; returns the new top. */
 function rotate(tree: OrderTree, top: number, left: boolean): number {
   const [side, other] = left ? [tree.left, tree.right] : [tree.right, tree.left]
   const child = at(side, top)
@@ -97,7 +96,7 @@ function removeAt(tree: OrderTree, top: number, key: number): number {
   return top
 }
 
-/** One tree of two, all of the first before all of the second. */
+/** Concatenates two trees; all numbers of the first come before those of the second. */
 function joined(tree: OrderTree, first: number, second: number): number {
   if (first === NONE) return second
   if (second === NONE) return first

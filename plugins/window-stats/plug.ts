@@ -1,4 +1,4 @@
-/** A sensor that compares one figure over the last samples, or over a duration, with limits. */
+/** A sensor that compares a statistic over the last samples, or over a duration, with limits. */
 import {
   AppError,
   type CompiledNumber,
@@ -28,14 +28,13 @@ import {
   type Statistics,
 } from './statistics.ts'
 
-/** Statistics over the last samples or the last while, compared with limits. */
 export const windowStats = definePlug({
   name: 'windowStats',
   version: '2.0.0',
   compatible: '>=1.0.0 <2',
   kind: 'sensor',
   description:
-    'Count, mean, min, max, sum, standard deviation and percentile over the last samples or a duration. The chosen one is Above, In Range or Below the limits, and Collecting while there are fewer than minimum samples. Each value of a message is taken once, at the timestamp of its message, a future one as now; a reading that came behind a newer one counts from the next run on. A run without a new one takes nothing in and says how things are. A run costs the same for 10 samples as for 1,000.',
+    'Count, mean, min, max, sum, standard deviation and percentile over the last samples or a duration. The chosen one is Above, In Range or Below the limits, and Collecting below the minimum of samples. Each value of a message counts once, at the timestamp of its message, capped at the current time; a reading behind a newer one counts from the next run on. A run without a new value shows the current statistics. A run costs the same for 10 samples as for 1,000.',
   category: 'Logic',
   parameters: [],
   states: ['Above', 'In Range', 'Below', 'Collecting'],
@@ -45,44 +44,44 @@ export const windowStats = definePlug({
       type: 'any',
       mandatory: true,
       format: { type: 'code' },
-      description: 'the number to take in: the name of a value of the message, or an expression',
+      description: 'number to collect: name of a value of the message, or an expression',
       example: 'temperature',
     },
-    samples: { type: 'integer', description: 'how many of the last numbers count, at most 100,000', example: 60 },
+    samples: { type: 'integer', description: 'length of the window in numbers, at most 100,000', example: 60 },
     duration: {
       type: 'string',
       format: { type: 'duration' },
-      description: 'how far back numbers count: 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
+      description: 'length of the window in time: 30s, 5m, 2h, 1d, or ISO 8601 such as PT5M',
       example: '5m',
     },
     lateness: {
       type: 'string',
       format: { type: 'duration' },
       description:
-        'how much older than the newest a number may be when it comes: 0s, 30s, or ISO 8601 such as PT30S; later ones are left out and counted in late. When left out, as much as the window reaches back',
+        'allowed lateness of a number behind the newest: 0s, 30s, or ISO 8601 such as PT30S; later numbers are dropped and counted in late. Default: the length of the window',
       example: '30s',
     },
     statistic: {
       type: 'string',
       defaultValue: 'mean',
       format: { type: 'enum', values: STATISTICS },
-      description: 'what is compared with the limits',
+      description: 'statistic that is compared with the limits',
       example: 'mean',
     },
-    percentile: { type: 'double', defaultValue: 50, description: 'which percentile, 0 to 100', example: 95 },
+    percentile: { type: 'double', defaultValue: 50, description: 'percentile, 0 to 100', example: 95 },
     lowerLimit: { type: 'double', description: 'the lowest number in the range', example: 18 },
     upperLimit: { type: 'double', description: 'the highest number in the range', example: 24 },
-    minimum: { type: 'integer', defaultValue: 1, description: 'how many samples it takes to say anything', example: 1 },
+    minimum: { type: 'integer', defaultValue: 1, description: 'minimal number of samples', example: 1 },
   },
   output: {
-    value: { type: 'double', description: 'the chosen statistic; absent, as those below, while there are no numbers' },
-    count: { type: 'integer', description: 'how many numbers are in the window' },
+    value: { type: 'double', description: 'the chosen statistic; absent, as those below, while the window is empty' },
+    count: { type: 'integer', description: 'number of samples in the window' },
     mean: { type: 'double', description: 'their mean' },
     min: { type: 'double', description: 'the smallest' },
     max: { type: 'double', description: 'the largest' },
     sum: { type: 'double', description: 'their sum' },
     std: { type: 'double', description: 'the standard deviation of the sample; 0 for a single number' },
-    late: { type: 'integer', description: 'how many numbers were left out so far, since they came too late' },
+    late: { type: 'integer', description: 'number of samples dropped so far as too late' },
   },
   check: ({ value, samples, duration, lateness, percentile, lowerLimit, upperLimit, minimum }) => [
     ...problemsOfCode('value', value, compileNumber),
@@ -118,7 +117,7 @@ export const windowStats = definePlug({
   },
 })
 
-/** The numbers of readings that came behind a newer one; a number that needs more than its message is left out. */
+/** Numbers of late readings; expressions that need more than their message are skipped. */
 function lateSamples(context: PlugContext, { names, nodes, read }: CompiledNumber): { at: number; value: number }[] {
   if (names.length === 0 || nodes.length > 0) return []
   return context.late.flatMap((message) => {
@@ -128,14 +127,14 @@ function lateSamples(context: PlugContext, { names, nodes, read }: CompiledNumbe
     try {
       return [{ at, value: read({ ...reading, now: at, lookup: (path) => context.lookup(path) }).number }]
     } catch (error) {
-      // What is not a number would fail each run from now on.
+      // a value that is not a number would fail every later run
       if (error instanceof AppError) return []
       throw error
     }
   })
 }
 
-/** What a sum, or a mean of one, may be off from a limit: that of the largest number that went into it. */
+/** Tolerance of a sum or mean: that of the largest number in it. */
 function slackIn(statistic: Statistic, { sum, min, max }: Statistics): number {
   if (statistic !== 'sum' && statistic !== 'mean') return 0
   const largest = Math.max(Math.abs(min), Math.abs(max))
@@ -146,8 +145,8 @@ function reachOf(samples: number | undefined, duration: string | undefined, late
   if (samples === undefined && duration === undefined) {
     throw lacking(
       'samples',
-      'there are neither samples nor a duration',
-      'give samples such as 60, a duration such as 5m, or both',
+      'samples and duration are both missing',
+      'set samples such as 60, a duration such as 5m, or both',
     )
   }
   const forever = Number.POSITIVE_INFINITY
@@ -160,12 +159,12 @@ function reachOf(samples: number | undefined, duration: string | undefined, late
 
 function wholeCount(count: number): number {
   if (count >= 1 && count <= 100_000) return count
-  throw new AppError('VALIDATION', `${count} is out of bounds; write a whole number from 1 to 100000, such as 60`)
+  throw new AppError('VALIDATION', `${count} is out of range; use a whole number from 1 to 100000, such as 60`)
 }
 
 function requirePercent(percent: number): void {
   if (!(percent >= 0 && percent <= 100)) {
-    throw new AppError('VALIDATION', `${percent} is no percentile; write a number from 0 to 100, such as 95`)
+    throw new AppError('VALIDATION', `${percent} is not a valid percentile; use a number from 0 to 100, such as 95`)
   }
 }
 

@@ -1,4 +1,4 @@
-/** The figures of a window: count, mean, extremes, sum, deviation and percentiles. */
+/** Statistics of a window: count, mean, extremes, sum, deviation and percentiles. */
 import { keptPlain } from '#plug'
 import { hasAt, summaryOf } from '../window/sliding-window.ts'
 import { deviation } from '../window/summary.ts'
@@ -15,7 +15,7 @@ import { emptyTree, insert, percentileOf, remove, type OrderTree } from './order
 export const STATISTICS = ['count', 'mean', 'min', 'max', 'sum', 'std', 'percentile'] as const
 export type Statistic = (typeof STATISTICS)[number]
 
-/** What a node keeps: plain JSON that changes in place. The tree is there only for percentiles. */
+/** Memory of a node: plain JSON that changes in place. The tree exists only for percentiles. */
 export interface Memory extends TimedWindow {
   readonly tree: OrderTree | null
 }
@@ -29,7 +29,7 @@ export interface Statistics {
   std: number
 }
 
-/** The memory of before, or a new one when there is none that fits. */
+/** Returns the earlier memory if it fits, otherwise a new one. */
 export function memoryOf(state: unknown, ordered: boolean): Memory {
   return keptPlain(fittingMemory(state, ordered))
 }
@@ -38,23 +38,23 @@ function fittingMemory(state: unknown, ordered: boolean): Memory {
   if (!isMemory(state) || (state.tree !== null) !== ordered) {
     return { ...timedWindow(), tree: ordered ? emptyTree() : null }
   }
-  // one of before windows had times of their own
+  // windows of older versions lack times of their own
   return 'newest' in state ? state : { ...timedWindow(state.window), tree: state.tree }
 }
 
-/** Takes a number in that was measured at `at`, unless it came too late. Amortised constant time, O(log n) with a tree. */
+/** Adds a number measured at `at`, unless it is too late. Amortized constant time, O(log n) with a tree. */
 export function take(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
   if (!takeAt(memory, at, now, value, reach)) return
   if (memory.tree) insert(memory.tree, value)
   letGo(memory, memory.newest ?? at, reach)
 }
 
-/** The same of a number that came behind a newer one, unless one of its time and value is in the window. */
+/** Adds a late number, unless the window has one of its time and value. */
 export function takeLate(memory: Memory, at: number, now: number, value: number, reach: WindowReach): void {
   if (!hasAt(memory.window, at, value)) take(memory, at, now, value, reach)
 }
 
-/** A run that brings no number: time goes on. */
+/** Advances the time in a run without a number. */
 export function goOn(memory: Memory, now: number, reach: WindowReach): void {
   letGo(memory, endOf(memory, now), reach)
 }

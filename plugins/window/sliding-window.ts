@@ -1,10 +1,10 @@
 /**
- * The last numbers of a stream with their summary, in amortised constant time per number whatever the length: two
- * stacks back to back. The front holds a summary of each of its ends, made once when the back is turned over, so that
- * dropping the oldest number is only a step; the back holds one summary that grows.
+ * Sliding window of numbers with a summary, in amortized constant time per number: two stacks back to back. The front
+ * holds a summary of each of its suffixes, computed when the back is turned over, so that dropping the oldest number is
+ * one step; the back holds one growing summary.
  *
- * The state is plain JSON and is changed in place: it is what a plug keeps as `internalState`, and copying it for each
- * event would cost as much as scanning it.
+ * The state is plain JSON that changes in place, kept as `internalState`: copying it for each event would cost as much
+ * as scanning it.
  */
 import { addTo, emptySummary, merged, type Summary } from './summary.ts'
 
@@ -13,12 +13,11 @@ export interface SlidingWindow {
   readonly at: number[]
   readonly values: number[]
   head: number
-  /** for each number of the front, the summary of it and all after it in the front; the oldest last */
+  /** for each number of the front, the summary of it and all later ones in the front; the oldest last */
   readonly front: Summary[]
   back: Summary
 }
 
-/** Numbers that a window holds at most, whatever its duration. */
 export const MAX_SAMPLES = 100_000
 
 export function emptyWindow(): SlidingWindow {
@@ -35,7 +34,7 @@ export function pushTo(window: SlidingWindow, at: number, value: number): void {
   addTo(window.back, value)
 }
 
-/** Adds a number in the order of times, behind those of its own time: a step for each number that is newer than it. */
+/** Inserts a number by time, after equal times: a step for each newer number. */
 export function insertTo(window: SlidingWindow, at: number, value: number): void {
   let place = window.at.length
   while (place > window.head && (window.at[place - 1] ?? at) > at) place--
@@ -47,7 +46,7 @@ export function insertTo(window: SlidingWindow, at: number, value: number): void
   else insertInFront(window.front, back - place, value)
 }
 
-/** Whether a number of that time is in the window. */
+/** True when the window has that number at that time. */
 export function hasAt({ at, values, head }: SlidingWindow, time: number, value: number): boolean {
   for (let place = at.length - 1; place >= head && (at[place] as number) >= time; place--) {
     if (at[place] === time && values[place] === value) return true
@@ -63,7 +62,7 @@ function insertInFront(front: Summary[], newer: number, value: number): void {
   front.splice(newer, 0, own)
 }
 
-/** Takes the oldest number out; undefined when there is none. */
+/** Removes the oldest number; undefined when empty. */
 export function shiftFrom(window: SlidingWindow): number | undefined {
   if (sizeOf(window) === 0) return undefined
   if (window.front.length === 0) turnOver(window)
@@ -71,7 +70,6 @@ export function shiftFrom(window: SlidingWindow): number | undefined {
   return window.values[window.head++]
 }
 
-/** Time of the oldest number, undefined when there is none. */
 export function oldestAt(window: SlidingWindow): number | undefined {
   return window.at[window.head]
 }

@@ -1,7 +1,7 @@
 /**
- * What is known of a set of numbers: count, mean, squared deviations from it, smallest, largest, sum. Two summaries of
- * sets that do not overlap make the summary of both without the numbers themselves, and nothing is ever subtracted,
- * so that rounding does not pile up (Chan, Golub and LeVeque).
+ * Summary of a set of numbers: count, mean, squared deviations, smallest, largest, sum. Summaries of disjoint sets
+ * merge without the numbers, and nothing is ever subtracted, so that rounding errors do not accumulate (Chan, Golub and
+ * LeVeque).
  */
 export type Summary = [count: number, mean: number, squares: number, least: number, most: number, sum: number]
 
@@ -9,7 +9,6 @@ export function emptySummary(): Summary {
   return [0, 0, 0, 0, 0, 0]
 }
 
-/** Adds one number in place. */
 export function addTo(summary: Summary, value: number): void {
   const count = ++summary[0]
   const delta = value - summary[1]
@@ -20,7 +19,7 @@ export function addTo(summary: Summary, value: number): void {
   summary[5] += value
 }
 
-/** The summary of both sets; one of the arguments itself when the other is empty. */
+/** Merges two summaries; returns one of the arguments when the other is empty. */
 export function merged(a: Summary, b: Summary): Summary {
   if (a[0] === 0) return b
   if (b[0] === 0) return a
@@ -36,7 +35,7 @@ export function merged(a: Summary, b: Summary): Summary {
   ]
 }
 
-/** Standard deviation of the sample (divided by count - 1); 0 for a single number. */
+/** Sample standard deviation (divided by count - 1); 0 for a single number. */
 export function deviation([count, , squares]: Summary): number {
   return count < 2 ? 0 : Math.sqrt(Math.max(0, squares) / (count - 1))
 }

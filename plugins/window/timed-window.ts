@@ -1,7 +1,6 @@
 /**
- * A window over numbers that come with their own time, and not always in its order. Its end is the newest of their
- * times; the engine's clock only says how much time has passed since that one came, for runs that bring no number.
- * Plain JSON that changes in place.
+ * Window over numbers with their own times, possibly out of order. It ends at the newest of these times; the engine's
+ * clock only measures the time since that one arrived, for runs without a number. Plain JSON that changes in place.
  */
 import {
   emptyWindow,
@@ -15,15 +14,14 @@ import {
 
 export interface TimedWindow {
   readonly window: SlidingWindow
-  /** the newest time of all numbers so far, epoch ms; null before the first */
+  /** newest time so far, epoch ms; null before the first number */
   newest: number | null
-  /** when that one came, by the engine's clock */
+  /** its arrival, by the engine's clock */
   came: number
-  /** numbers that came too late to count */
   late: number
 }
 
-/** How far a window reaches: numbers, ms, and ms that a number may be older than the newest. Infinity: no limit. */
+/** Reach of a window: numbers, ms, and allowed lateness in ms. Infinity: no limit. */
 export interface WindowReach {
   readonly samples: number
   readonly duration: number
@@ -36,8 +34,8 @@ export function timedWindow(window: SlidingWindow = emptyWindow()): TimedWindow 
 }
 
 /**
- * Takes a number in that was measured at `at` and came at `now`; false when it came too late, which is counted.
- * Numbers that are out of reach then are still there: `shiftOutOfReach` gives them.
+ * Adds a number measured at `at` that arrived at `now`; returns false and counts it when too late. `shiftOutOfReach`
+ * removes numbers that are then out of reach.
  */
 export function takeAt(timed: TimedWindow, at: number, now: number, value: number, reach: WindowReach): boolean {
   const newest = Math.max(timed.newest ?? at, at)
@@ -56,12 +54,12 @@ export function takeAt(timed: TimedWindow, at: number, now: number, value: numbe
   return true
 }
 
-/** The time at the end of the window on a run that brings no number: the newest, and what has passed since it came. */
+/** End of the window in a run without a number: the newest time plus the time since its arrival. */
 export function endOf({ newest, came }: TimedWindow, now: number): number {
   return newest === null ? now : newest + Math.max(0, now - came)
 }
 
-/** Takes the oldest number out when it is out of reach of a window that ends at `end`; undefined when none is. */
+/** Removes the oldest number when it is out of reach of a window that ends at `end`; otherwise undefined. */
 export function shiftOutOfReach({ window }: TimedWindow, end: number, reach: WindowReach): number | undefined {
   const oldest = oldestAt(window)
   const isOut = oldest !== undefined && (oldest <= end - reach.duration || sizeOf(window) > mostOf(reach))

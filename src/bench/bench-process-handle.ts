@@ -1,4 +1,4 @@
-/** The processes of a bench, seen from who starts them: a fresh one for each sample. */
+/** Starts the processes of a benchmark: a fresh one for each sample. */
 import { fork } from 'node:child_process'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -6,30 +6,29 @@ import { fileURLToPath } from 'node:url'
 import { AppError } from '#kernel'
 import type { BenchAnswer, BenchRequest, BenchSamples } from './request.ts'
 
-/** The sources when this runs from sources, else what was built from them. */
+/** sources when running from sources, otherwise the built files */
 export const ENTRY = fileURLToPath(
   new URL(import.meta.url.endsWith('.ts') ? './bench-process.ts' : './bench-process.js', import.meta.url),
 )
 
-/** ms after which a sample has failed, beside what it measures */
+/** timeout of a sample in ms, beyond its measurement */
 const LONGEST_MS = 120_000
 
 export interface ProcessOptions {
-  /** default: that of this code */
   readonly entry?: string
-  /** more flags of node */
+  /** additional flags of node */
   readonly flags?: readonly string[]
 }
 
-/** Rejects with the process's own error, or `INTERNAL` when it ended without an answer. */
+/** Rejects with the error of the process, or `INTERNAL` when it ended without a result. */
 export function sampleInProcess<Request extends BenchRequest>(
   request: Request,
   { entry = ENTRY, flags = [] }: ProcessOptions = {},
 ): Promise<BenchSamples[Request['kind']]> {
   return new Promise((resolve, reject) => {
-    // Flags of this process, such as a test runner's hooks, are none of its business.
+    // excludes flags of this process, such as hooks of a test runner
     const execArgv = ['--expose-gc', ...flags]
-    // All of them load the same modules.
+    // all processes load the same modules
     const env = { NODE_COMPILE_CACHE: join(tmpdir(), 'reflexarc-bench-compiled'), ...process.env }
     const child = fork(entry, [], { env, execArgv, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
     let complaint = ''
@@ -42,7 +41,7 @@ export function sampleInProcess<Request extends BenchRequest>(
       clearTimeout(tooLong)
       if (said === undefined) {
         const why = signal === 'SIGKILL' ? 'it took too long' : complaint.trim() || `it ended with ${signal ?? code}`
-        reject(new AppError('INTERNAL', `a process of the bench gave no sample: ${why}`))
+        reject(new AppError('INTERNAL', `a process of the benchmark ended without a sample: ${why}`))
       } else if ('sample' in said) resolve(said.sample)
       else reject(new AppError(said.code, said.message))
     })

@@ -1,4 +1,4 @@
-/** One process of a bench: answers the one request that its parent sends, and ends. */
+/** Process of a benchmark: handles one request of its parent, and ends. */
 import { readFileSync } from 'node:fs'
 import { AppError, messageOf } from '#kernel'
 import type { Message } from '#core'
@@ -9,12 +9,12 @@ import { measureLatency, measureRate } from './measure.ts'
 import type { BenchAnswer, BenchRequest, BenchSamples, BenchWork, CheckSample } from './request.ts'
 import { actuatorFiring, engineDriven, limitAt, limitDriven, listenedTo, tasksOf, type Driven } from './subject.ts'
 
-/** messages that the limit and the engine are compared over */
+/** messages of the comparison of limit and engine */
 const LOOKED_AT = 20_000
 const MAX_NAMES = 5
 
 process.once('message', (request: BenchRequest) => void answer(request))
-// Whoever asked is gone.
+// the parent is gone
 process.once('disconnect', () => process.exit(0))
 
 async function answer(request: BenchRequest): Promise<void> {
@@ -25,7 +25,7 @@ async function answer(request: BenchRequest): Promise<void> {
     const code = error instanceof AppError ? error.code : 'INTERNAL'
     said = { code, message: messageOf(error) }
   }
-  // What plugs left open would keep the process.
+  // handles left open by plugs would keep the process alive
   process.send?.(said, () => process.exit(0))
 }
 
@@ -49,7 +49,7 @@ async function driven(
   return limitDriven(limitAt(await tasksOf(work, plugs, feed), place), () => firings++)
 }
 
-/** Plays some messages to the engine and to each limit: a limit that does not fire the same is none. */
+/** Plays messages to the engine and to each limit; rejects limits that fire differently. */
 async function check(work: BenchWork, plugs: Awaited<ReturnType<typeof loadPlugs>>, feed: Feed): Promise<CheckSample> {
   const tasks = await tasksOf(work, plugs, feed)
   const at = { stamp: 0 }

@@ -1,11 +1,11 @@
 /**
- * Measures a rule over messages: how many a second, what share of a loop made of the rule, how late, and what of it the
- * collector and other threads do.
+ * Benchmarks a rule over messages: messages per second, share of a loop generated from the rule, lateness, garbage
+ * collection and CPU time of other threads.
  *
- * BENCHRULE-1 each sample is from a process of its own, and rounds go over all lines, so that a slow minute of the machine
- *   falls on all of them
- * BENCHRULE-2 a share is of a limit that fired the same actuators at the same messages, or there is none
- * BENCHRULE-3 nothing is called better or worse when equal code, sampled in the same rounds, differs
+ * BENCHRULE-1 each sample is from a process of its own, and rounds go over all lines, so that a slow minute of the
+ *   machine falls on all of them
+ * BENCHRULE-2 a share is of a limit that fired the same actuators at the same messages, otherwise it is absent
+ * BENCHRULE-3 verdicts are withheld when equal code, sampled in the same rounds, differs
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -24,30 +24,30 @@ import { estimate } from './statistics.ts'
 export interface BenchRuleOptions {
   /** each with a `timestamp`, epoch ms or ISO 8601; kept in memory, at most 500,000 */
   readonly messages: Iterable<Message> | AsyncIterable<Message>
-  /** the resource of the task; default: the rule's own */
+  /** resource of the task; default: the rule's own */
   readonly resource?: string
   readonly variables?: Readonly<Record<string, unknown>>
   /** paths of modules that export plugs, beside the built-in ones */
   readonly plugs?: readonly string[]
-  /** default 1: tasks of the rule, each with a resource and messages of its own */
+  /** default 1: tasks of the rule, each with its own resource and messages */
   readonly copies?: number
   /** default `none`, `fired` and `why` */
   readonly listen?: readonly Listen[]
-  /** default 6: samples of each */
+  /** default 6: samples per line */
   readonly rounds?: number
   /** default 0.3: CPU time of a sample after its warm-up */
   readonly seconds?: number
-  /** messages a second at which lateness is measured; default: half of what one core takes, at most 100,000 */
+  /** messages per second for lateness; default: half of the capacity of a core, at most 100,000 */
   readonly rate?: number
-  /** as the result names the rule */
+  /** name of the rule in the result */
   readonly name?: string
-  /** an earlier result, of the same rule and messages */
+  /** an earlier result for the same rule and messages */
   readonly baseline?: Baseline
   /** another state of the rule, its plugs or the engine, sampled in the same rounds */
   readonly against?: Against
-  /** 0.05: a line that is surely slower by more fails the gate of the comparison */
+  /** default 0.05: a significant slowdown beyond it fails the gate */
   readonly failOver?: number
-  /** folder for a CPU profile of each line */
+  /** folder for a CPU profile per line */
   readonly profile?: string
   readonly onProgress?: (done: number, what: string) => void
 }
@@ -56,7 +56,7 @@ export interface Against {
   readonly name: string
   readonly rule: Rule | Template
   readonly plugs: readonly string[]
-  /** the program of a bench's processes; default: this one's */
+  /** entry of the benchmark processes; default: this one's */
   readonly entry?: string
 }
 
@@ -66,7 +66,7 @@ const MAX_ROUNDS = 1000
 const FASTEST_RATE = 100_000
 const LATENCY_ROUNDS = 3
 
-/** Rejects with `VALIDATION` for wrong options or messages, `BAD_RECORDING`, and what a start of the rule rejects with. */
+/** Rejects with `VALIDATION` for invalid options or messages, `BAD_RECORDING`, and errors of starting the rule. */
 export async function benchRule(rule: Rule | Template, options: BenchRuleOptions): Promise<BenchResult> {
   const { copies = 1, rounds = 6, seconds = 0.3 } = options
   checkOptions(rule, options)
@@ -93,18 +93,21 @@ function checkOptions(rule: Rule | Template, options: BenchRuleOptions): void {
   const problems: string[] = []
   const whole = (name: string, value: number, most: number) => {
     if (!Number.isInteger(value) || value < 1 || value > most)
-      problems.push(`${name} is ${value}; give a whole number from 1 to ${most}`)
+      problems.push(`${name}: ${value} is out of range; use a whole number from 1 to ${most}`)
   }
   whole('copies', copies, MAX_COPIES)
   whole('rounds', rounds, MAX_ROUNDS)
-  if (!(seconds > 0 && seconds <= 60)) problems.push(`seconds is ${seconds}; give more than 0 and at most 60`)
-  if (rate !== undefined && !(rate >= 1 && rate <= 1e7)) problems.push(`rate is ${rate}; give 1 to 10,000,000 a second`)
+  if (!(seconds > 0 && seconds <= 60))
+    problems.push(`seconds: ${seconds} is out of range; use more than 0 and at most 60`)
+  if (rate !== undefined && !(rate >= 1 && rate <= 1e7))
+    problems.push(`rate: ${rate} is out of range; use 1 to 10,000,000 a second`)
   if (failOver !== undefined && !(failOver >= 0 && failOver < 1))
-    problems.push(`failOver is ${failOver}; give a share from 0 to 1, such as 0.05`)
-  if (new Set(listen).size < listen.length) problems.push('listen has one of its names twice')
+    problems.push(`failOver: ${failOver} is out of range; use a share from 0 to 1, such as 0.05`)
+  if (new Set(listen).size < listen.length) problems.push('listen: a name appears twice; use each once')
   if (copies > 1 && (options.resource ?? settingsOf(rule).resource) === undefined)
-    problems.push('copies need a resource of the task, of which each has one of its own')
-  if (options.baseline !== undefined && options.against !== undefined) problems.push('baseline and against: choose one')
+    problems.push('copies: the task lacks a resource; set one, which each copy renames')
+  if (options.baseline !== undefined && options.against !== undefined)
+    problems.push('baseline and against are both set; use one of them')
   if (problems.length > 0) throw new AppError('VALIDATION', problems.join('\n'))
 }
 
@@ -114,11 +117,10 @@ async function writeMessages(file: string, messages: Iterable<Message> | AsyncIt
     if (lines.length >= MAX_MESSAGES) break
     lines.push(JSON.stringify({ ...message, timestamp: instantOf(message, lines.length + 1) }))
   }
-  if (lines.length === 0) throw new AppError('VALIDATION', 'there is no message to measure with')
+  if (lines.length === 0) throw new AppError('VALIDATION', 'the messages are empty; use at least one')
   writeFileSync(file, lines.join('\n'))
 }
 
-/** One thing that is sampled in each round. */
 interface Job {
   readonly name: LineName
   readonly label: string
@@ -200,7 +202,7 @@ class RuleBench {
 
   async #takeRounds(jobs: readonly Job[]): Promise<void> {
     for (let round = 1; round <= this.#rounds; round++) {
-      // Who goes first changes, so that nobody always follows the same.
+      // alternates the order, so that a line does not always follow the same one
       for (const job of round % 2 === 0 ? jobs.toReversed() : jobs) {
         this.#tell(`round ${round} of ${this.#rounds}: ${job.label}`)
         job.samples.push(await job.sample())
@@ -209,7 +211,7 @@ class RuleBench {
   }
 
   async #latency(rate: number, rounds: number): Promise<LatencySample> {
-    // So many messages that one in a thousand is some of them, as far as that does not take too long.
+    // enough messages for the 99.9th percentile, within a time limit
     const measureMs = Math.min(5000, Math.max(3 * this.#measureMs, (10_000 / rate) * 1000))
     const samples: LatencySample[] = []
     for (let i = 0; i < rounds; i++) {
@@ -255,7 +257,7 @@ class RuleBench {
   }
 }
 
-/** Before the labels of what is sampled for a comparison alone. */
+/** label prefix of lines sampled only for a comparison */
 const ELSEWHERE = 'compared: '
 const AGAIN = 'the first line again'
 
@@ -287,7 +289,7 @@ function refuseUnheard({ unheard, others, lookedAt }: CheckSample, { resource }:
   if (unheard < lookedAt) return
   throw new AppError(
     'VALIDATION',
-    `no message is about a resource of the rule${resource === undefined ? '' : ` (the task's is ${resource})`}: ` +
-      `they are about ${others.join(', ')}; name one of them as the resource of the task`,
+    `the messages are not about a resource of the rule${resource === undefined ? '' : ` (the task's is ${resource})`}: ` +
+      `they are about ${others.join(', ')}; use one of them as the resource of the task`,
   )
 }

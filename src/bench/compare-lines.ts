@@ -1,19 +1,18 @@
-/** Lines of a bench beside those of an earlier one, or of another state of the code in the same rounds. */
+/** Compares lines with those of an earlier result, or of another state of the code in the same rounds. */
 import type { RateSample } from './request.ts'
 import type { BenchComparison, BenchLine, LineName } from './result.ts'
 import { compareAll, failsBy, type Compared } from './statistics.ts'
 
 export interface Baseline {
-  /** the file it comes from, or the git ref */
   readonly name: string
   readonly lines: readonly BenchLine[]
 }
 
 export interface CompareOptions {
   readonly other: Baseline
-  /** costs of the first line, sampled a second time in the same rounds */
+  /** costs of the first line, sampled again in the same rounds */
   readonly again: readonly number[]
-  /** whether the rounds of both are the same */
+  /** whether both share the same rounds */
   readonly paired: boolean
   readonly failOver: number | undefined
 }
@@ -47,12 +46,15 @@ export function comparisonWith(
   }
 }
 
-/** CPU time a message, ns. */
+/** CPU time per message, ns. */
 export function costsOf(samples: readonly RateSample[]): readonly number[] {
   return samples.map(({ messages, cpuMs }) => (cpuMs * 1e6) / messages)
 }
 
-/** Two runs at different times: where both have a limit, its cost is the unit, so that the machine's hour does not matter. */
+/**
+ * Compares runs at different times: where both have a limit, its cost is the unit, which cancels out the state of the
+ * machine.
+ */
 function besideLimits(
   oldLines: readonly BenchLine[],
   old: BenchLine,

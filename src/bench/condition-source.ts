@@ -1,13 +1,13 @@
-/** Conditions that only compare and calculate, as source text: what a programmer would write for them. */
+/** Source text of simple conditions, as a programmer would write them. */
 import { parseExpressionAt, type Expression } from 'acorn'
 
 export interface ConditionSource {
-  /** with `$<i>` where the i-th parameter stands */
+  /** `$<i>` stands for the i-th parameter */
   readonly source: string
   readonly parameters: readonly string[]
 }
 
-/** Undefined for what calls functions, reads anything but the message, or is no JSON Logic or expression of that kind. */
+/** Undefined for conditions that call functions, read more than the message, or are of another form. */
 export function conditionSource(condition: unknown): ConditionSource | undefined {
   const parameters: string[] = []
   const place = (name: string): string => {

@@ -1,19 +1,18 @@
-/** The messages of a bench, again and again: each copy of the rule has its own, and time goes on from pass to pass. */
+/** Endless messages of a benchmark: each copy of the rule has its own, and time advances from pass to pass. */
 import { AppError } from '#kernel'
 import type { Message } from '#core'
 
-/** objects of one pass, copies included */
+/** objects per pass, copies included */
 const MOST = 1_000_000
-/** ms between messages of a recording that has one instant */
+/** ms between messages of a recording with a single instant */
 const STEP_MS = 1000
 
 export class Feed {
   readonly messages: readonly Message[]
   readonly #times: Float64Array
-  /** ms of a pass */
   readonly #span: number
 
-  /** `recorded`: each with `timestamp`, epoch ms. `resource`: whose messages every copy gets under a name of its own. */
+  /** `recorded`: each with `timestamp`, epoch ms. `resource`: its messages are copied under a name per copy. */
   constructor(recorded: readonly Message[], resource: string | undefined, copies: number) {
     const most = Math.max(1, Math.floor(MOST / copies))
     const used = recorded.slice(0, most)
@@ -22,12 +21,12 @@ export class Feed {
     for (const { timestamp, ...message } of used) {
       const isCopied = message.resource === resource
       for (let copy = 0; copy < (isCopied ? copies : 1); copy++) {
-        // Of one kind from the first to the last, as they come from a parser.
+        // one object shape from first to last, as from a parser
         messages.push({ ...message, resource: isCopied ? copyName(message.resource, copy) : message.resource })
         times.push(Number(timestamp))
       }
     }
-    if (messages.length === 0) throw new AppError('USAGE', 'there is no message to measure with')
+    if (messages.length === 0) throw new AppError('USAGE', 'the messages are empty; use at least one')
     this.messages = messages
     this.#times = Float64Array.from(times)
     const first = times.reduce((least, time) => Math.min(least, time), Number.POSITIVE_INFINITY)
@@ -39,18 +38,17 @@ export class Feed {
     return this.messages.length
   }
 
-  /** epoch ms of the first message of all */
+  /** epoch ms of the first message */
   get begin(): number {
     return this.#times[0] as number
   }
 
-  /** From the first message on. */
   cursor(): Cursor {
     return new Cursor(this.messages, this.#times, this.#span)
   }
 }
 
-/** Where one is in a feed, which has no end. */
+/** Position in a feed. */
 export class Cursor {
   readonly #messages: readonly Message[]
   readonly #times: Float64Array
@@ -68,7 +66,6 @@ export class Cursor {
     return this.#messages[this.#place] as Message
   }
 
-  /** epoch ms */
   get time(): number {
     return (this.#times[this.#place] as number) + this.#passed
   }
@@ -80,7 +77,6 @@ export class Cursor {
   }
 }
 
-/** The first copy keeps its name. */
 export function copyName(resource: string, copy: number): string {
   return copy === 0 ? resource : `${resource}~${copy + 1}`
 }

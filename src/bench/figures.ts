@@ -1,4 +1,4 @@
-/** Figures as tables show them. */
+/** Formats figures for tables. */
 
 export function median(values: readonly number[]): number {
   const sorted = values.toSorted((a, b) => a - b)
@@ -13,7 +13,6 @@ export function rate(perSecond: number): string {
   return digits(perSecond)
 }
 
-/** Three significant digits, without exponent. */
 export function digits(value: number): string {
   return value >= 100 ? Math.round(value).toLocaleString('en') : String(Number(value.toPrecision(3)))
 }

@@ -1,24 +1,22 @@
-/** Which rule fired at which message, as a number: a sum over all firings that no other set of them gives by chance. */
+/** Checksum of the firings of rules at messages: a sum that other sets of firings do not produce by chance. */
 
-/** What a rule adds to the sum, times the stamp of the message. Positive, and small for V8. */
+/** Factor of a rule, multiplied with the stamp of the message. Positive, and small for V8. */
 export function weightOf(rule: number): number {
   return (Math.imul(rule + 1, 0x9e_37_79_b1) >>> 2) | 1
 }
 
-/** The message's part; not in proportion to its index, or two firings that moved towards each other would cancel out. */
+/** Stamp of a message; not proportional to its index, or two firings that move towards each other would cancel out. */
 export function stampOf(index: number): number {
   const mixed = Math.imul(index + 1, 0x85_eb_ca_6b)
   return (mixed ^ (mixed >>> 13)) | 0
 }
 
-/** Takes firings in any order. */
 export class Firings {
   count = 0
-  /** 32 bits */
   sum = 0
   readonly #at: { readonly stamp: number }
 
-  /** `at`: the message at hand, for whoever fires */
+  /** `at`: the current message */
   constructor(at: { readonly stamp: number }) {
     this.#at = at
   }

@@ -1,4 +1,7 @@
-/** The entry `reflexarc/bench`: measures a rule over messages, and holds it against an earlier run. Node alone. */
+/**
+ * Entry point `reflexarc/bench`: benchmarks a rule over messages, and compares the result with an earlier one. Node
+ * only.
+ */
 export { benchRule, type Against, type BenchRuleOptions } from './bench-rule.ts'
 export type { Baseline } from './compare-lines.ts'
 export { benchReport, latencyPlot, type Layout } from './report.ts'

@@ -1,10 +1,10 @@
 /**
- * The loop that a programmer would write for one rule and just these messages, as source text: comparisons, a boolean
- * expression for each gate, an `if` for each trigger, and memory for edges and cool-downs alone. It is made from the rule,
- * so that nobody tunes what the engine is measured against. What it cannot say is a reason in words.
+ * Source text of the loop that a programmer would write for one rule and exactly these messages: comparisons, a boolean
+ * expression per gate, an `if` per trigger, and memory only for edges and cool-downs. It is generated from the rule, so
+ * that the reference of the engine is not tuned by hand. Unsupported rules yield a reason.
  *
- * LIMIT-1 where values of messages may be missing it keeps the last one of the task, as sensors keep their states; where
- *   they are always there it has no code for that
+ * LIMIT-1 where values of messages may be missing it keeps the last one of the task, as sensors keep their states;
+ *   where they are always present it has no code for that
  * LIMIT-2 an actuator acts at most once with a message: by the first of its triggers whose cool-down has passed
  */
 import {
@@ -25,19 +25,17 @@ import {
 import { conditionSource } from './condition-source.ts'
 import type { MessageFacts } from './message-facts.ts'
 
-/** One rule as code. `own` is its record, `act(slot)` its actuators, `now()` the time. */
+/** Code of one rule. `own` is its record, `act(slot)` calls an actuator, `now()` is the time. */
 export interface LimitSource {
-  /** reads the values of `message`; `at` keeps those that later messages may miss */
+  /** reads the values of `message`; `at` keeps values that later messages may lack */
   readonly read: string
-  /** what follows, with numbers of the rule as `own.c0`, `own.c1` ... */
+  /** the rest, with numbers of the rule as `own.c0`, `own.c1` ... */
   readonly follow: string
-  /** those numbers */
   readonly constants: readonly number[]
-  /** fields of `own` beside them, with their first values */
+  /** other fields of `own`, with initial values */
   readonly memory: readonly (readonly [name: string, first: number])[]
-  /** fields of `at` */
   readonly kept: readonly string[]
-  /** a rule without memory that fires when all of these hold; the first compares upwards with a number of the rule */
+  /** conditions of a rule without memory, all required; the first compares upwards with a number of the rule */
   readonly conjunction: readonly string[] | undefined
 }
 
@@ -45,7 +43,6 @@ export interface NoLimit {
   readonly reason: string
 }
 
-/** Settings that decide what a message does. */
 export type LimitSettings = Pick<SharedSettings, 'type' | 'resetObservations' | 'gatesNeedFullObservation'>
 
 export function limitSource(rule: LimitRule, facts: MessageFacts): LimitSource | NoLimit {
@@ -57,7 +54,6 @@ export function limitSource(rule: LimitRule, facts: MessageFacts): LimitSource |
   }
 }
 
-/** A rule that is ready to start, as far as its limit needs it. */
 export interface LimitRule {
   readonly graph: Graph
   readonly properties: RuleProperties
@@ -66,15 +62,17 @@ export interface LimitRule {
 
 class Refused extends Error {}
 
-/** What is known of a node's state: conditions for being in some of its states, and for being known not to be. */
+/** State of a node as code: conditions for being in, and for being known to be outside, some states. */
 interface Written {
   isIn(states: readonly number[]): string
   isNotIn(states: readonly number[]): string
-  /** whether it is known at every message */
+  /** known at every message */
   readonly isKnown: boolean
 }
 
-/** A trigger as code: what comes before and after it, when it holds (undefined: always), and what its firing sets. */
+/**
+ * Trigger as code: statements before and after it, its condition (undefined: always), and assignments of its firing.
+ */
 interface WrittenTrigger {
   readonly before: readonly string[]
   readonly holds: string | undefined
@@ -91,7 +89,7 @@ class LimitWriter {
   readonly #constants: number[] = []
   readonly #memory: (readonly [string, number])[] = []
   readonly #written = new Map<ObservableNode, Written>()
-  /** by sensor: the parameters that make it run */
+  /** by sensor: the parameters that run it */
   readonly #reads = new Map<SensorNode, readonly string[]>()
 
   constructor({ graph, properties, settings }: LimitRule, facts: MessageFacts) {
@@ -123,7 +121,7 @@ class LimitWriter {
 
   #check(resources: number): void {
     const { type } = this.#settings
-    if (type !== 'reactive') throw new Refused(`a task of type ${type} has a clock of its own`)
+    if (type !== 'reactive') throw new Refused(`a task of type ${type} has its own clock`)
     if (resources > 1) throw new Refused('its nodes are about several resources')
     for (const { label, destination } of this.#graph.triggers.map((one) => ({
       label: one.source.label,
@@ -157,7 +155,7 @@ class LimitWriter {
       (pollingPeriod ?? schedule) !== undefined ||
       Number.isFinite(evictionTime)
     ) {
-      throw new Refused(`the sensor ${label} does more than to look at each message`)
+      throw new Refused(`the sensor ${label} does more than compare each message`)
     }
     const { constant } = this.#properties.peek(call)
     const steps = constant && call.plug.steps?.(constant)
@@ -176,7 +174,7 @@ class LimitWriter {
     const { always, kind } = this.#facts.of(parameter)
     if (kind === 'other') throw new Refused(`${parameter}, which ${sensor.label} compares, is not always a number`)
     if (kind === 'holes' && !this.#settings.resetObservations) {
-      throw new Refused(`${sensor.label} keeps its state where ${parameter} is no number`)
+      throw new Refused(`${sensor.label} keeps its state where ${parameter} is not a number`)
     }
     this.#reads.set(sensor, [parameter])
     const value = this.#place(parameter)
@@ -334,14 +332,14 @@ class LimitWriter {
         }
   }
 
-  /** A field of `own` that is 0 at first. */
+  /** Adds a field of `own` with initial value 0. */
   #remember(): string {
     const name = `m${this.#memory.length}`
     this.#memory.push([name, 0])
     return `own.${name}`
   }
 
-  /** A condition for that one of the sensors shows a state; undefined when one does at each message. */
+  /** Condition that one of the sensors shows a state; undefined: always. */
   #ran(sensors: readonly SensorNode[]): string | undefined {
     const names = [...new Set(sensors.flatMap((sensor) => this.#reads.get(sensor) ?? []))]
     const hasHoles = (name: string): boolean => this.#facts.of(name).kind === 'holes'
@@ -352,11 +350,11 @@ class LimitWriter {
       .join(' || ')
   }
 
-  /** Of a trigger that waits for an AND of comparisons: they by themselves, the one to sort by first. */
+  /** Conditions of a trigger on an AND of comparisons, the one to sort by first. */
   #conjunction({ source, states, behind }: TriggerEdge): readonly string[] | undefined {
     const isPlain = source.kind === 'gate' && source.type === 'AND' && states?.[TRUE] === true && states[FALSE] !== true
     const sensors = behind.filter((node) => node.kind === 'sensor')
-    // Comparisons that all hold show states by themselves when each message has all values.
+    // Comparisons that all hold imply states when each message has all values.
     const isWhole = sensors.every((one) => (this.#reads.get(one) ?? []).every((name) => this.#facts.of(name).always))
     if (!isPlain || (!isWhole && this.#ran(sensors) !== undefined)) return undefined
     if (source.parents.some(({ kind }) => kind === 'gate')) return undefined
@@ -370,7 +368,7 @@ function plainly(holds: string | undefined): WrittenTrigger {
   return { before: [], holds, fired: [], after: [] }
 }
 
-/** Conditions that all have to hold; undefined when there are none. */
+/** Conjunction; undefined: always true. */
 function allOf(...conditions: readonly (string | undefined)[]): string | undefined {
   const known = conditions.filter((one) => one !== undefined)
   return known.length === 0 ? undefined : known.length === 1 ? known[0] : known.map(brackets).join(' && ')
@@ -380,7 +378,10 @@ function placesOf(states: readonly boolean[]): readonly number[] {
   return states.flatMap((isWanted, i) => (isWanted ? [i] : []))
 }
 
-/** `isWanted` by range, as `Steps.states`: below the first cut, at it, between it and the next, and so on. Never true of NaN. */
+/**
+ * `isWanted` by range, as `Steps.states`: below the first cut, at it, between it and the next, and so on. Never true of
+ * NaN.
+ */
 function rangesSource(value: string, isWanted: readonly boolean[], cut: (place: number) => string): string {
   const last = isWanted.length - 1
   const parts: string[] = []

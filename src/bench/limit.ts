@@ -1,4 +1,4 @@
-/** The limit of some tasks: the generated loop over their rules, ready to take messages. */
+/** Executable limit of tasks: the generated loop over their rules. */
 import type { Generate } from '#core/spi'
 import type { Message } from '#core'
 import { limitSource, type LimitRule, type LimitSource, type NoLimit } from './limit-source.ts'
@@ -11,24 +11,24 @@ export interface LimitTask {
 }
 
 export interface LimitCalls {
-  /** An actuator fires: place of the task in the list, slot of the actuator. */
+  /** Called for a firing: index of the task, slot of the actuator. */
   act(task: number, slot: number): void
-  /** epoch ms; asked where a cool-down may end, and nowhere else */
+  /** epoch ms; called only where a cool-down may end */
   now(): number
 }
 
 export type TakeMessage = (message: Message) => void
 
 export interface Limit {
-  /** how it goes through the rules: one after the other, or by a sorted list that it leaves early */
+  /** one rule after the other, or a sorted list with early exit */
   readonly name: 'loop' | 'sorted'
   readonly source: string
   open(calls: LimitCalls): TakeMessage
 }
 
 /**
- * The limits of tasks whose rules differ in numbers at most: a loop, and where many rules of one resource each compare one
- * value upwards also one that stops early. `messages`: those that it is for, and no others.
+ * Limits of tasks whose rules differ only in numbers: a loop, and for many rules of one resource that each compare one
+ * value upwards also one with early exit. Valid only for `messages`.
  */
 export function limitsOf(
   tasks: readonly LimitTask[],
@@ -45,7 +45,7 @@ export function limitsOf(
     sources.push(source)
   }
   const [first] = sources
-  if (first === undefined) return { reason: 'there is no task' }
+  if (first === undefined) return { reason: 'the list of tasks is empty' }
   if (sources.some(({ follow, read }) => follow !== first.follow || read !== first.read)) {
     return { reason: 'the rules differ in more than numbers' }
   }
@@ -62,7 +62,7 @@ class LoopWriter {
   readonly #sources: readonly LimitSource[]
   readonly #first: LimitSource
   readonly #generate: Generate
-  /** numbers that all rules have in common, which stand in the code */
+  /** numbers common to all rules, inlined in the code */
   readonly #common: ReadonlyMap<number, number>
 
   constructor(tasks: readonly LimitTask[], sources: readonly LimitSource[], first: LimitSource, generate: Generate) {
@@ -75,7 +75,6 @@ class LoopWriter {
     )
   }
 
-  /** A record for each resource, with its rule or a list of them. */
   loop(single: boolean): Limit {
     const { read, follow } = this.#first
     const rules = this.#withNumbers(follow)
@@ -108,7 +107,7 @@ class LoopWriter {
     }
   }
 
-  /** Typed arrays for each resource by rising limit of the first comparison: the first rule that it does not hold for is the end. */
+  /** Typed arrays per resource by rising limit of the first comparison: the first failing rule ends the search. */
   sorted(): Limit | undefined {
     const { conjunction, read } = this.#first
     const [first = '', ...rest] = conjunction ?? []

@@ -1,4 +1,4 @@
-/** Where and when numbers were taken: they belong to a machine, a version and a state of the code. */
+/** Origin of figures: machine, version and state of the code. */
 import { execFileSync } from 'node:child_process'
 import { arch, cpus, platform, release, totalmem } from 'node:os'
 
@@ -7,7 +7,7 @@ export interface Origin {
   node: string
   /** by the clock of this machine, ISO 8601 */
   date: string
-  /** absent outside of a git checkout; `+` follows when files differ from it */
+  /** absent outside a git checkout; followed by `+` with local changes */
   commit?: string
 }
 
@@ -36,7 +36,7 @@ function commitOf(root: string): string | undefined {
   }
 }
 
-/** What git says, trimmed. Throws with git's own words. */
+/** Runs git and returns its trimmed output. Throws with git's message. */
 export function git(root: string, args: readonly string[]): string {
   return execFileSync('git', ['-C', root, ...args], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] }).trim()
 }

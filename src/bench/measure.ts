@@ -1,21 +1,19 @@
-/** Measures of one process: messages a second of CPU time, what the collector has to do, and how late messages are at a rate. */
+/** Measurements within one process: messages per second of CPU time, garbage collection, and lateness at a rate. */
 import { createHistogram, PerformanceObserver } from 'node:perf_hooks'
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Cursor, Feed } from './feed.ts'
 import type { LatencySample, RateSample } from './request.ts'
 import type { Driven } from './subject.ts'
 
-/** ms of CPU time before anything counts */
 const WARM_UP_MS = 300
-/** calls of plugs that may be open before the next message waits for them, well below what a task lets wait */
+/** open plug calls before the next message waits, well below the queue limit of a task */
 const MAX_OPEN = 256
-/** ms after which the loop gets a turn while messages are waited for */
+/** ms between turns of the loop while waiting for messages */
 const TURN_MS = 5
 
-/** Takes messages one after the other from where it stands. */
 export class Driver {
   taken = 0
-  // Stretches grow until one takes 10 ms, so that reading the CPU time costs nothing beside it.
+  // Stretches grow until one takes 10 ms, so that reading the CPU time becomes negligible.
   #stretch = 1
   readonly #driven: Driven
   readonly #cursor: Cursor
@@ -25,7 +23,6 @@ export class Driver {
     this.#cursor = feed.cursor()
   }
 
-  /** The next message. */
   take(): void {
     const cursor = this.#cursor
     this.#driven.take(cursor.message, cursor.time)
@@ -37,7 +34,7 @@ export class Driver {
     const driven = this.#driven
     const until = this.taken + count
     while (this.taken < until) {
-      // Not asked after each message: that costs a fifth of what a short one does, and is nothing of the engine's.
+      // not checked after each message: that would cost a fifth of a short one, and does not belong to the engine
       for (let room = MAX_OPEN - driven.open; room > 0 && this.taken < until; room = MAX_OPEN - driven.open) {
         const to = Math.min(until, this.taken + room)
         while (this.taken < to) this.take()
@@ -46,7 +43,7 @@ export class Driver {
     }
   }
 
-  /** Until so many ms of CPU time, or twice as many by the clock, are over. */
+  /** Runs for the given ms of CPU time, or twice as long by the clock. */
   async spend(budgetMs: number): Promise<Pick<RateSample, 'messages' | 'cpuMs' | 'otherCpuMs' | 'wallMs'>> {
     const first = this.taken
     const begun = performance.now()
@@ -99,7 +96,7 @@ function waysBetween(before: Ways, after: Ways): Ways {
   }
 }
 
-/** What the collector did from here on. */
+/** Observes the collector from its creation on. */
 class CollectorWatch {
   #collections = 0
   #ms = 0
@@ -117,7 +114,7 @@ class CollectorWatch {
     this.#observer.observe({ entryTypes: ['gc'] })
   }
 
-  /** Entries come a turn later. */
+  /** entries arrive a turn later */
   async end(): Promise<{ collections: number; collectionMs: number }> {
     this.#until = performance.now()
     await nextTurn()
@@ -129,10 +126,10 @@ class CollectorWatch {
 
 const STRETCHES = 9
 const MAX_MESSAGES = 65_536
-/** bytes of a stretch that are well above what reading the heap takes, and well below what starts a collection */
+/** bytes per stretch, well above the cost of reading the heap and well below the start of a collection */
 const ENOUGH_BYTES = 200_000
 
-/** Heap that messages take, in stretches so short that hardly any has a collection in it. NaN without `--expose-gc`. */
+/** Heap per message, in stretches too short for a collection. NaN without `--expose-gc`. */
 async function bytesPerMessage(driver: Driver): Promise<number> {
   const collect = globalThis.gc
   if (collect === undefined) return Number.NaN
@@ -154,8 +151,8 @@ async function bytesPerMessage(driver: Driver): Promise<number> {
 }
 
 /**
- * Messages at a fixed rate, due whether or not the one before is done: who is late makes those behind it late, and that
- * counts. It waits without sleeping, since a timer would be late by more than most rules take.
+ * Sends messages at a fixed rate, whether or not earlier ones are done: a delay carries over to later messages, and
+ * counts. Waits actively, since timers are later than most rules take.
  */
 export async function measureLatency(
   driven: Driven,
@@ -198,7 +195,7 @@ export async function measureLatency(
   }
 }
 
-/** CPU time of this thread, ms; before Node 23.9, which does not know it, that of the process. */
+/** CPU time of this thread, ms; of the process before Node 23.9. */
 function threadMs(): number {
   const { user, system } = (process.threadCpuUsage ?? process.cpuUsage)()
   return (user + system) / 1000

@@ -1,18 +1,18 @@
-/** What messages have in common, as somebody knows it who writes code for just these. */
+/** Common properties of messages, as a programmer who writes code for exactly these would know them. */
 import type { Message } from '#core'
 
 export interface ParameterFacts {
-  /** whether every message has it */
+  /** present in every message */
   readonly always: boolean
-  /** what its values are; `holes`: numbers, and null or NaN among them */
+  /** kind of its values; `holes`: numbers with null or NaN among them */
   readonly kind: 'number' | 'holes' | 'boolean' | 'other'
 }
 
-/** Facts by parameter, of the messages about resources that count. */
+/** Facts by parameter, over the messages of relevant resources. */
 export class MessageFacts {
   readonly #messages: readonly Message[]
   readonly #known = new Map<string, ParameterFacts>()
-  /** by names together */
+  /** by the joined names */
   readonly #hasOneOf = new Map<string, boolean>()
 
   constructor(messages: readonly Message[]) {
@@ -27,7 +27,7 @@ export class MessageFacts {
     return facts
   }
 
-  /** Whether every message has one of them. */
+  /** True when every message has one of them. */
   hasOneOf(parameters: readonly string[]): boolean {
     const key = JSON.stringify(parameters)
     const known = this.#hasOneOf.get(key)

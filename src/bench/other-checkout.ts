@@ -1,4 +1,4 @@
-/** Another state of a repository beside this one: a worktree in a temporary folder. */
+/** Checks out another state of a repository to a worktree in a temporary folder. */
 import { cpSync, existsSync, mkdtempSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { basename, join, relative } from 'node:path'
@@ -6,17 +6,16 @@ import { git } from './machine.ts'
 
 export interface OtherCheckout {
   readonly root: string
-  /** the commit's full name */
+  /** full hash */
   readonly commit: string
-  /** What a path within the repository is called there; one outside is the same. */
+  /** Maps a path within the repository to the worktree; other paths stay. */
   there(path: string): string
-  /** Takes the worktree away. */
   remove(): void
 }
 
 /**
- * `same`: folders that are taken from this state, not from the other one: what measures both, or a change of it would
- * pass for one of what it measures. Throws with git's own words when there is no such ref.
+ * `same`: folders taken from this state instead, such as the measuring code, whose changes must not count as changes of
+ * the measured code. Throws with git's message for an unknown ref.
  */
 export function checkOut(root: string, ref: string, same: readonly string[]): OtherCheckout {
   const commit = git(root, ['rev-parse', '--verify', '--end-of-options', `${ref}^{commit}`])

@@ -1,4 +1,4 @@
-/** The result of a bench for people: a table and some lines, as text or as Markdown. */
+/** Formats the result of a benchmark as text or Markdown. */
 import { digits, rate } from './figures.ts'
 import type { RateSample } from './request.ts'
 import type { BenchComparison, BenchLine, BenchResult, LineName } from './result.ts'
@@ -6,11 +6,11 @@ import { FEWEST_ROUNDS, type Comparison, type Estimate } from './statistics.ts'
 import { plotSvg } from './svg-plot.ts'
 
 const TITLES: Readonly<Record<LineName, string>> = {
-  limit: 'a loop made of the rule, the limit',
-  none: 'nobody listens',
-  fired: 'a subscriber counts what fires',
+  limit: 'loop generated from the rule (limit)',
+  none: 'without a subscriber',
+  fired: 'a subscriber counts firings',
   all: 'a subscriber counts all events',
-  why: 'a subscriber reads the why of what fires',
+  why: 'a subscriber reads the why of firings',
 }
 
 const HEAD = ['', 'messages/s', '95 %', 'of the limit', '95 %', 'bytes', 'collections', 'other threads']
@@ -31,7 +31,7 @@ export function benchReport(result: BenchResult, layout: Layout): string {
   ].join('\n')
 }
 
-/** Lateness as a curve: one message in so many is later than that. */
+/** Curve of lateness: one message in so many is later. */
 export function latencyPlot({ rule, latency }: BenchResult): string {
   const points = [
     { x: 2, y: latency.p50 },
@@ -40,7 +40,7 @@ export function latencyPlot({ rule, latency }: BenchResult): string {
     { x: 1000, y: latency.p999 },
   ].map(({ x, y }) => ({ x, y: Math.max(y, 0.001) }))
   return plotSvg({
-    title: `${rule}: from when a message was due until it was done`,
+    title: `${rule}: delay from due to done`,
     x: 'one message in so many is later',
     y: 'microseconds',
     series: [{ title: `${rate(latency.rate)} messages/s`, points, dashed: false }],
@@ -59,7 +59,7 @@ function headOf({
 }: BenchResult): readonly string[] {
   const { node, machine, date } = origin
   const tasks = copies === 1 ? 'one task' : `${copies.toLocaleString('en')} tasks`
-  const lost = unheard === 0 ? '' : `, ${unheard.toLocaleString('en')} of them about nothing of the rule`
+  const lost = unheard === 0 ? '' : `, ${unheard.toLocaleString('en')} of them for other resources`
   const fired = `${firings.toLocaleString('en')} ${firings === 1 ? 'firing' : 'firings'} in the first ${lookedAt.toLocaleString('en')}`
   return [
     `${rule}, ${messages.toLocaleString('en')} messages${lost}, ${tasks}; ${fired}`,
@@ -95,17 +95,16 @@ function notesOf({ lines, latency, limits, limit }: BenchResult): readonly strin
     `p99.9 ${micros(p999)}`,
     `longest ${micros(max)}`,
   ]
-  const backlog = p50 > 10_000 ? '; they wait, since more come than a core takes or others use the machine' : ''
+  const backlog = p50 > 10_000 ? '; messages queue up: the rate exceeds a core, or the machine is busy' : ''
   return [
-    `Late at ${rate(latency.rate)} messages/s, from when each was due until the engine was done with it: ${late.join(', ')}${backlog}`,
+    `Delay at ${rate(latency.rate)} messages/s, from due to done: ${late.join(', ')}${backlog}`,
     ...lines.flatMap((line) => waysOf(line) ?? []),
     'reason' in limits
-      ? `No limit can be made of this rule: ${limits.reason}`
+      ? `The rule does not have a limit: ${limits.reason}`
       : `The limit is the ${limit ?? 'loop'} that --json shows; it fires the same actuators at the same messages`,
   ]
 }
 
-/** Which way messages took, and why not the short one. */
 function waysOf({ name, samples }: BenchLine): string | undefined {
   const all = samples.flatMap(({ ways }) => ways ?? [])
   if (all.length === 0) return undefined
@@ -116,7 +115,7 @@ function waysOf({ name, samples }: BenchLine): string | undefined {
     sum((ways) => ways.plain),
   ]
   const total = vectorized + rows + plain
-  if (total === 0) return `Ways, ${TITLES[name]}: no task took a message`
+  if (total === 0) return `Ways, ${TITLES[name]}: all messages were ignored`
   const reasons = Object.keys(all[0]?.why ?? {}) as (keyof (typeof all)[number]['why'])[]
   const why = reasons
     .map((reason) => ({ reason, count: sum((ways) => ways.why[reason]) }))
@@ -143,7 +142,7 @@ function comparisonOf(comparison: BenchComparison, table: typeof textTable): rea
   const rows = lines.map((one) => row(TITLES[one.name], isTooNoisy ? { ...one, verdict: 'no difference' } : one))
   const equal = equalCode === undefined ? [] : [row('equal code, for comparison', equalCode)]
   return [
-    `Beside ${comparison.with}; above 1 this state is better; p for all lines together (Holm)`,
+    `Compared with ${comparison.with}; above 1 this state is better; p for all lines together (Holm)`,
     '',
     ...table([['', 'ratio', '95 %', 'p', ''], ...rows, ...equal]),
     ...(isTooNoisy
@@ -156,8 +155,8 @@ function comparisonOf(comparison: BenchComparison, table: typeof textTable): rea
 }
 
 function gateOf({ share, failed }: NonNullable<BenchComparison['gate']>): string {
-  if (failed.length === 0) return `Gate: no line is surely slower by more than ${percent(share)}`
-  return `Gate FAILED: surely slower by more than ${percent(share)}: ${failed.map((name) => TITLES[name]).join('; ')}`
+  if (failed.length === 0) return `Gate passed: every line is within ${percent(share)}`
+  return `Gate FAILED: significantly slower by more than ${percent(share)}: ${failed.map((name) => TITLES[name]).join('; ')}`
 }
 
 function interval({ low, high }: Estimate, write: (value: number) => string): string {

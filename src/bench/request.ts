@@ -1,22 +1,21 @@
-/** What one process of a bench is asked, and what it answers: plain JSON both. */
+/** Requests to a process of a benchmark, and its answers: plain JSON. */
 import type { EngineStats } from '#core/spi'
 import type { Rule, Template } from '#core'
 import type { ErrorCode } from '#kernel'
 
 export const LISTENS = ['none', 'fired', 'all', 'why'] as const
-/** Who listens: nobody; a subscriber that counts what fires, or all events; one that reads the why of what fires. */
+/** Subscribers: none; one that counts firings, or all events; one that reads the why of firings. */
 export type Listen = (typeof LISTENS)[number]
 
-/** The rule and its messages, the same for all processes of a bench. */
 export interface BenchWork {
   readonly rule: Rule | Template
-  /** NDJSON: one message a line, each with its time as epoch ms in `timestamp` */
+  /** NDJSON: one message per line, each with its time as epoch ms in `timestamp` */
   readonly messagesFile: string
   /** modules of plugs, beside the built-in ones */
   readonly plugs: readonly string[]
   readonly resource: string | undefined
   readonly variables: Readonly<Record<string, unknown>>
-  /** tasks of the rule, each with a resource and a copy of the messages of its own */
+  /** tasks of the rule, each with its own resource and copy of the messages */
   readonly copies: number
 }
 
@@ -35,19 +34,19 @@ export interface BenchSamples {
   readonly latency: LatencySample
 }
 
-/** What a rule is and does, before anything is measured. */
+/** Facts about a rule before measuring. */
 export interface CheckSample {
-  /** messages of one pass, copies included */
+  /** messages per pass, copies included */
   readonly messages: number
-  /** of those, so many were played to the engine and to each limit */
+  /** number of them played to the engine and to each limit */
   readonly lookedAt: number
-  /** those of them that no task takes */
+  /** number of these that tasks ignore */
   readonly unheard: number
-  /** resources of those, some of them */
+  /** some resources of these */
   readonly others: readonly string[]
-  /** firings of actuators in what was played */
+  /** firings of actuators among the played messages */
   readonly firings: number
-  /** the loops that the rule was written as, with their source; or why there is none */
+  /** loops of the rule with their source, or the reason against them */
   readonly limits: readonly { readonly name: string; readonly source: string }[] | { readonly reason: string }
 }
 
@@ -55,23 +54,22 @@ export interface RateSample {
   readonly messages: number
   /** CPU time of the main thread, ms */
   readonly cpuMs: number
-  /** CPU time of all other threads, ms: the collector's and the compiler's, and those of plugs */
+  /** CPU time of all other threads, ms: of the collector, the compiler and plugs */
   readonly otherCpuMs: number
-  /** by the clock, ms */
   readonly wallMs: number
-  /** collections of garbage meanwhile */
+  /** garbage collections */
   readonly collections: number
-  /** ms that they held the main thread */
+  /** ms of pauses */
   readonly collectionMs: number
-  /** bytes that a message leaves for the collector; median of some stretches without a collection */
+  /** garbage per message in bytes; median of stretches without a collection */
   readonly bytes: number
-  /** events that were heard */
+  /** received events */
   readonly heard: number
-  /** which way messages took; absent for a limit */
+  /** ways that messages took; absent for a limit */
   readonly ways?: EngineStats
 }
 
-/** From when a message was due until the engine was done with it, microseconds. */
+/** Delay from due to done, microseconds. */
 export interface LatencySample {
   readonly rate: number
   readonly messages: number

@@ -1,4 +1,4 @@
-/** What the command line needs of the bench. */
+/** Internals of the benchmark for the command line. */
 export { ENTRY } from './bench-process-handle.ts'
 export { git } from './machine.ts'
 export { checkOut, type OtherCheckout } from './other-checkout.ts'

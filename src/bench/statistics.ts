@@ -1,31 +1,31 @@
 /**
- * What may be said of figures that every run gives a little differently. All of it is about ratios, so it works on
- * logarithms: twice as fast and half as fast are equally far from equal.
+ * Statistics of noisy figures. All of it concerns ratios, so it works on logarithms: twice as fast and half as fast are
+ * equally far from equal.
  *
  * STATISTICS-1 equal code gets a verdict in at most 1 of 20 runs, however many lines a run has
- * STATISTICS-2 below six rounds there is no verdict
+ * STATISTICS-2 below six rounds verdicts are withheld
  */
 import { nextSeed, randomOf } from '#kernel'
 
-/** A figure with the interval in which it lies with 95 %. */
+/** Figure with its 95 % interval. */
 export interface Estimate {
   readonly value: number
-  /** equal to `value` when there is one sample: nothing is known of how it scatters */
+  /** equal to `value` for a single sample, whose spread is unknown */
   readonly low: number
   readonly high: number
 }
 
-/** rounds below which nothing is called better or worse */
+/** minimal rounds for a verdict */
 export const FEWEST_ROUNDS = 6
 const LEVEL = 0.05
 const RESAMPLES = 2000
 const SEED = 8_219_003
 
 /**
- * The geometric mean of positive values with its 95 % interval: a bootstrap over them, whose percentiles are moved out as
- * far as Student's t is wider than the normal distribution (T. Hesterberg, "What teachers should know about the
- * bootstrap", 2015: "expanded percentile"). Of a handful of values the plain percentiles are far too narrow; of fewer than
- * six it is still too narrow, since it never leaves their range.
+ * Geometric mean of positive values with its 95 % interval: a bootstrap whose percentiles are widened by the ratio of
+ * Student's t to the normal distribution (T. Hesterberg, "What teachers should know about the bootstrap", 2015:
+ * "expanded percentile"). For a handful of values plain percentiles are far too narrow; below six values these are
+ * still too narrow, since they stay within the range.
  */
 export function estimate(values: readonly number[]): Estimate {
   const logs = values.map(Math.log)
@@ -37,11 +37,11 @@ export function estimate(values: readonly number[]): Estimate {
   return { value: Math.exp(middle), low: Math.exp(quantile(means, tail)), high: Math.exp(quantile(means, 1 - tail)) }
 }
 
-/** Two states of one thing, sampled side by side: pairs when both come from each round. What they cost: lower is better. */
+/** Costs of two states, sampled side by side: as pairs when both come from each round. Lower is better. */
 export interface Compared {
   readonly before: readonly number[]
   readonly after: readonly number[]
-  /** whether places in both lists belong together */
+  /** whether equal indexes belong together */
   readonly paired: boolean
 }
 
@@ -50,12 +50,12 @@ export type Verdict = 'better' | 'worse' | 'no difference' | 'too few rounds'
 export interface Comparison {
   /** above 1: `after` costs less */
   readonly ratio: Estimate
-  /** probability of so large a difference by chance, for all lines together (Holm) */
+  /** probability of so large a difference by chance, over all lines (Holm) */
   readonly p: number
   readonly verdict: Verdict
 }
 
-/** All lines of a run at once, so that many of them do not make a verdict of chance. */
+/** Corrects for the number of lines, which would otherwise produce chance verdicts. */
 export function compareAll(lines: readonly Compared[]): readonly Comparison[] {
   const tests = lines.map(testOf)
   const corrected = holm(tests.map(({ p }) => p))
@@ -67,15 +67,12 @@ export function compareAll(lines: readonly Compared[]): readonly Comparison[] {
   })
 }
 
-/**
- * Whether one of them is surely slower by more than a share, such as 0.05: its difference is no chance, and its whole interval
- * lies beyond that share.
- */
+/** True for a significant slowdown whose whole interval lies beyond the share, such as 0.05. */
 export function failsBy(comparison: Comparison, share: number): boolean {
   return comparison.verdict === 'worse' && comparison.ratio.high < 1 - share
 }
 
-/** Student's t of the log ratio: of pairs, or of two lists that need not scatter alike (Welch). */
+/** Student's t-test of the log ratio: of pairs, or of two lists of unequal variance (Welch). */
 function testOf({ before, after, paired }: Compared): { ratio: Estimate; p: number; rounds: number } {
   const [old, now] = [before.map(Math.log), after.map(Math.log)]
   const rounds = Math.min(old.length, now.length)
@@ -95,7 +92,7 @@ function testOf({ before, after, paired }: Compared): { ratio: Estimate; p: numb
   return { ratio, p: error === 0 ? (difference === 0 ? 1 : 0) : studentTails(difference / error, freedom), rounds }
 }
 
-/** Probabilities corrected for being many: the chance that any of them is small by luck stays what it was for one. */
+/** Holm correction: keeps the chance that any probability is small by luck. */
 function holm(probabilities: readonly number[]): readonly number[] {
   const order = [...probabilities.keys()].sort((a, b) => (probabilities[a] ?? 1) - (probabilities[b] ?? 1))
   const corrected = [...probabilities]
@@ -130,7 +127,7 @@ function variance(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + (value - middle) ** 2, 0) / (values.length - 1)
 }
 
-/** Between the two nearest of sorted values. */
+/** Interpolates between the nearest sorted values. */
 function quantile(sorted: readonly number[], share: number): number {
   const at = share * (sorted.length - 1)
   const below = sorted[Math.floor(at)] ?? Number.NaN
@@ -138,7 +135,7 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
-/** The 0.975 quantile of Student's t, by halving. */
+/** 0.975 quantile of Student's t, by bisection. */
 function studentQuantile(freedom: number): number {
   let [low, high] = [0, 1000]
   for (let i = 0; i < 60; i++) {
@@ -149,16 +146,15 @@ function studentQuantile(freedom: number): number {
   return high
 }
 
-/** Probability of a t at least so far from 0, on either side. */
+/** Two-sided tail probability of t. */
 function studentTails(t: number, freedom: number): number {
   return incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5)
 }
 
-/** The regularized incomplete beta function, by its continued fraction (Lentz's way). */
+/** Regularized incomplete beta function, by its continued fraction (Lentz). */
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0
   if (x >= 1) return 1
-  // It converges on this side.
   if (x > (a + 1) / (a + b + 2)) return 1 - incompleteBeta(1 - x, b, a)
   const tiny = 1e-300
   const front = Math.exp(a * Math.log(x) + b * Math.log(1 - x) + logGamma(a + b) - logGamma(a) - logGamma(b)) / a
@@ -181,7 +177,7 @@ function nonZero(value: number, tiny: number): number {
   return Math.abs(value) < tiny ? tiny : value
 }
 
-/** Stirling's series, after the argument is moved up to where it is exact. */
+/** Stirling's series, after shifting the argument to where it is accurate. */
 function logGamma(x: number): number {
   let shift = 0
   let z = x
@@ -190,7 +186,7 @@ function logGamma(x: number): number {
   return (z - 0.5) * Math.log(z) - z + Math.log(2 * Math.PI) / 2 + series - shift
 }
 
-/** Abramowitz and Stegun 26.2.17, right to 7 digits. */
+/** Abramowitz and Stegun 26.2.17, accurate to 7 digits. */
 function normalCdf(z: number): number {
   const t = 1 / (1 + 0.231_641_9 * Math.abs(z))
   const poly = t * (0.31938153 + t * (-0.356563782 + t * (1.781477937 + t * (-1.821255978 + t * 1.330274429))))

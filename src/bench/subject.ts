@@ -1,4 +1,4 @@
-/** What a process of a bench drives: the engine with the rule's tasks, or the generated limit of them. */
+/** Subjects of a benchmark process: the engine with the rule's tasks, or their generated limit. */
 import {
   actsWith,
   CoreEngine,
@@ -20,21 +20,21 @@ import type { BenchWork, Listen } from './request.ts'
 /** Takes the messages of a feed, each at its time (epoch ms). */
 export interface Driven {
   take(this: void, message: Message, time: number): void
-  /** calls of plugs that have not answered */
+  /** open calls of plugs */
   readonly open: number
   settled(): Promise<void>
-  /** events that were heard */
+  /** received events */
   readonly heard: number
   ways(): EngineStats | undefined
 }
 
 export interface EngineDriven extends Driven {
-  /** As `take`; false when no task has the resource. */
+  /** As `take`; returns false when tasks ignore the resource. */
   isHeard(this: void, message: Message, time: number): boolean
   readonly engine: CoreEngine
 }
 
-/** The engine on the recording's time. Calls that would change something outside are only counted. */
+/** Engine on the time of the recording. Calls with outside effects are only counted. */
 export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed: Feed): Promise<EngineDriven> {
   const clock = new VirtualClock(feed.begin)
   const generate = generatorHere()
@@ -74,7 +74,7 @@ export async function engineDriven(work: BenchWork, plugs: readonly Plug[], feed
   }
 }
 
-/** The same with somebody who listens to it. */
+/** Adds a subscriber. */
 export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
   let heard = 0
   const { engine } = driven
@@ -98,7 +98,7 @@ export function listenedTo(driven: EngineDriven, listen: Listen): Driven {
   }
 }
 
-/** Looks at what a why consists of, as somebody does who shows it. */
+/** Visits all parts of a why, as a display would. */
 function partsOf({ input, trigger, sensors, gates }: Why): number {
   let parts = trigger.to === null ? 0 : 1
   for (const { state } of sensors) if (state !== null) parts++
@@ -106,20 +106,20 @@ function partsOf({ input, trigger, sensors, gates }: Why): number {
   return parts + (input.values === undefined ? 0 : 1)
 }
 
-/** What fires an actuator, by the place of its task. */
+/** Firing of an actuator, by the index of its task. */
 export interface ActuatorFiring {
   readonly task: number
   readonly slot: number
 }
 
-/** Undefined for events of another kind. */
+/** Undefined for other events. */
 export function actuatorFiring(event: EngineEvent, limits: Tasks): ActuatorFiring | undefined {
   if (event.type !== 'fired') return undefined
   const slot = limits.actuators.get(event.node)
   return slot === undefined ? undefined : { task: Number(event.task.slice('task-'.length)), slot }
 }
 
-/** The tasks as their limit knows them. */
+/** Tasks for their limit. */
 export interface Tasks {
   readonly limits: readonly Limit[] | NoLimit
   /** slots by label */
@@ -144,7 +144,7 @@ export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Fee
     tasks.push({ resource: first, rule: prepared })
   }
   const generate = generatorHere()
-  if (generate === undefined) return { limits: { reason: 'this process may not make code of text' }, actuators }
+  if (generate === undefined) return { limits: { reason: 'this process cannot generate code' }, actuators }
   const heard = new Set(tasks.map(({ resource }) => resource))
   return {
     limits: limitsOf(
@@ -156,7 +156,7 @@ export async function tasksOf(work: BenchWork, plugs: readonly Plug[], feed: Fee
   }
 }
 
-/** A limit, as something to drive. Time is read where a cool-down may end. */
+/** Drives a limit. Reads the time where a cool-down may end. */
 export function limitDriven(limit: Limit, act: (task: number, slot: number) => void): Driven {
   let now = 0
   const takeOne = limit.open({ act, now: () => now })
@@ -172,14 +172,14 @@ export function limitDriven(limit: Limit, act: (task: number, slot: number) => v
   }
 }
 
-/** Throws `USAGE` when there is none at that place. */
+/** Throws `USAGE` for an invalid index. */
 export function limitAt({ limits }: Tasks, place: number): Limit {
   const limit = 'reason' in limits ? undefined : limits[place]
-  if (limit === undefined) throw new AppError('USAGE', `there is no limit ${place} of this rule`)
+  if (limit === undefined) throw new AppError('USAGE', `limit ${place} of this rule does not exist`)
   return limit
 }
 
-/** Calls that would act are left out: they answer nothing, or `Success` where a sensor has that state. */
+/** Skips calls with outside effects, which then return nothing, or `Success` where a sensor has that state. */
 function dryPlugs(plugs: readonly Plug[]): readonly Plug[] {
   return plugs.map((plug) => {
     if (plug.acts === false) return plug

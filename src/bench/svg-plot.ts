@@ -1,8 +1,7 @@
-/** A small plot as SVG text: both axes by powers of ten, so that curves of equal relative slope run side by side. */
+/** Log-log plot as SVG text, so that curves of equal relative slope are parallel. */
 
 export interface Plot {
   title: string
-  /** what the axes show, with the unit */
   x: string
   y: string
   series: readonly PlotSeries[]
@@ -10,7 +9,6 @@ export interface Plot {
 
 export interface PlotSeries {
   title: string
-  /** both above 0 */
   points: readonly { x: number; y: number }[]
   dashed: boolean
 }
@@ -23,7 +21,7 @@ const TOP = 40
 const BOTTOM = 130
 const COLORS = ['#4c78a8', '#e45756', '#72b7b2', '#f58518', '#54a24b', '#b279a2']
 
-/** An SVG document on white, with a legend below. */
+/** SVG document on white, with a legend below. */
 export function plotSvg({ title, x, y, series }: Plot): string {
   const points = series.flatMap((one) => one.points)
   const right = WIDTH - RIGHT
@@ -68,7 +66,6 @@ export function plotSvg({ title, x, y, series }: Plot): string {
 }
 
 interface Decades {
-  /** exponents of ten */
   from: number
   to: number
 }
@@ -82,7 +79,7 @@ function ticksOf({ from, to }: Decades): readonly number[] {
   return Array.from({ length: to - from + 1 }, (_, i) => 10 ** (from + i))
 }
 
-/** How far along the axis, 0 to 1. */
+/** Position on the axis, 0 to 1. */
 function share(value: number, { from, to }: Decades): number {
   return (Math.log10(value) - from) / (to - from)
 }

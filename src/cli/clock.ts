@@ -1,20 +1,61 @@
-/** The command `clock` and its options. */
-import type { DefineCommand } from './command.ts'
-import type { ClockFlags } from './run-clock.ts'
-
 /** `reflexarc clock`: has the host that has the data folder follow the clock of its machine. */
-export const defineClock: DefineCommand = (program, start) => {
-  program
-    .command('clock')
-    .summary('have a host return to the time of its machine')
+import { DATA, dataFolder, type DefineCommand } from './command.ts'
+import { existsSync } from 'node:fs'
+import { AppError } from '#kernel'
+import {
+  type Environment,
+  isOrdered,
+  LOOK_MS,
+  machineTimers,
+  orderFollowing,
+  type Timers,
+  withdrawOrder,
+} from '#host/spi'
+import type { Terminal } from './terminal.ts'
+
+export const define: DefineCommand = (command, start) => {
+  command
     .description(
       "Has the running host that has the data folder take the time of its machine's clock at once, forward or back. " +
         'Without it, a host whose clock was ahead for a while runs a tenth slower until both agree; ' +
         '/health reports the lead. Set the clock of the machine first.',
     )
     .requiredOption('--follow', 'take the time of the machine')
-    .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')
-    .action((flags: ClockFlags) =>
-      start(async (terminal) => (await import('./run-clock.ts')).runClock(flags, process.env, terminal)),
-    )
+    .option(...DATA)
+    .action((flags: ClockFlags) => start((terminal) => runClock(flags, process.env, terminal)))
+}
+
+/** Options as the command line gives them. */
+export interface ClockFlags {
+  follow: boolean
+  data?: string
+}
+
+/** ms after which no host has the folder */
+const PATIENCE_MS = 10 * LOOK_MS
+const POLL_MS = 50
+
+/** Resolves when the host has done it. `USAGE` for a folder that is not there, `STORE` when no host takes the order. */
+export async function runClock(
+  { data }: ClockFlags,
+  env: Environment,
+  terminal: Pick<Terminal, 'out'>,
+  timers: Pick<Timers, 'after' | 'elapsed'> = machineTimers,
+): Promise<0> {
+  const folder = dataFolder({ data }, env)
+  if (!existsSync(folder)) {
+    throw new AppError('USAGE', `--data: missing folder ${folder}; name the data folder of a host`)
+  }
+  orderFollowing(folder)
+  const until = timers.elapsed() + PATIENCE_MS
+  while (isOrdered(folder)) {
+    if (timers.elapsed() >= until) {
+      withdrawOrder(folder)
+      const seconds = PATIENCE_MS / 1000
+      throw new AppError('STORE', `no host took the order within ${seconds} s: name the data folder of one that runs`)
+    }
+    await new Promise<void>((resolved) => timers.after(POLL_MS, resolved))
+  }
+  terminal.out('the host has the time of its machine; its log and /health tell how it stands\n')
+  return 0
 }

@@ -1,19 +1,29 @@
-/** The command `cluster`, with its own command and their options. */
+/** `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: the hosts that share a PostgreSQL, and their tenants. */
 import type { Command } from 'commander'
 import type { DefineCommand } from './command.ts'
-import type { ClusterFlags, ClusterOrder } from './run-cluster.ts'
+import { type ClusterView, type HostView, orderDrain, viewCluster } from '#cluster'
+import { AppError } from '#kernel'
+import { openMemoryBlobs, type Storage } from '#storage'
+import { type Environment, OPTIONS, storeOf } from '#host/spi'
+import {
+  type ClusterPartitions,
+  HOST_TENANT,
+  type RaisedPartitions,
+  raisePartitions,
+  viewPartitions,
+} from '#host/running'
+import { tableLines } from './report/table.ts'
+import type { Terminal } from './terminal.ts'
 
-/** `reflexarc cluster [drain <host> | partitions <tenant> <count>]`: the hosts that share a PostgreSQL, and their tenants. */
-export const defineCluster: DefineCommand = (program, start) => {
-  const withOptions = (command: Command): Command =>
-    command
+export const define: DefineCommand = (command, start) => {
+  const withOptions = (one: Command): Command =>
+    one
       .option('--store <address>', 'the PostgreSQL of the hosts, postgres://... (REFLEXARC_STORE)')
       .option('--json', 'print JSON')
   const run = (flags: ClusterFlags, order?: ClusterOrder) =>
-    start(async (terminal) => (await import('./run-cluster.ts')).runCluster(order, flags, process.env, terminal))
-  const cluster = withOptions(program.command('cluster'))
+    start((terminal) => runCluster(order, flags, process.env, terminal))
+  const cluster = withOptions(command)
     .option('--tenant <name>', 'show the partitions of this tenant alone')
-    .summary('show the hosts of a cluster, drain one, or spread a tenant')
     .description(
       'The hosts that share a PostgreSQL (serve --cluster): their addresses, versions and slots, and when each was there\n' +
         'last. Then the partitions of tenants: where each is, how far stored states of its tasks are behind its messages, and\n' +
@@ -25,8 +35,8 @@ export const defineCluster: DefineCommand = (program, start) => {
     .summary('move everything away from a host')
     .description('Tells a host to give everything away and to take nothing. It goes on handing requests to the others.')
     .argument('<host>', 'its id or address, as cluster shows them')
-    .action((host: string, flags: ClusterFlags, command: Command) =>
-      run({ ...command.parent?.opts(), ...flags }, { drain: host }),
+    .action((host: string, flags: ClusterFlags, own: Command) =>
+      run({ ...own.parent?.opts(), ...flags }, { drain: host }),
     )
   withOptions(cluster.command('partitions'))
     .summary('spread a tenant over the hosts')
@@ -36,8 +46,106 @@ export const defineCluster: DefineCommand = (program, start) => {
     )
     .argument('<tenant>', 'whose messages and tasks they are')
     .argument('<count>', 'how many it is to have')
-    .action((tenant: string, count: string, flags: ClusterFlags, command: Command) =>
-      run({ ...command.parent?.opts(), ...flags }, { tenant, partitions: count }),
+    .action((tenant: string, count: string, flags: ClusterFlags, own: Command) =>
+      run({ ...own.parent?.opts(), ...flags }, { tenant, partitions: count }),
     )
   cluster.addHelpText('after', '\nExample:\n  reflexarc cluster --store postgresql://reflexarc@db.local/reflexarc')
+}
+
+/** Options as the command line gives them. */
+export interface ClusterFlags {
+  store?: string
+  json?: boolean
+  /** the one that is shown; absent: the first ones */
+  tenant?: string
+}
+
+/** What `cluster` shows. */
+type WholeView = ClusterView & ClusterPartitions
+
+/** What is asked of a cluster; absent: what there is. */
+export type ClusterOrder =
+  | { readonly drain: string }
+  /** more partitions for a tenant */
+  | { readonly tenant: string; readonly partitions: string }
+
+/** `USAGE`, `NOT_FOUND`, `STORE`; for partitions `WRONG_STATUS` and `CONFLICT` besides. */
+export async function runCluster(
+  order: ClusterOrder | undefined,
+  { store: given, json = false, tenant }: ClusterFlags,
+  env: Environment,
+  terminal: Pick<Terminal, 'out'>,
+): Promise<0> {
+  const choice = storeOf(given ?? env[OPTIONS.store.env] ?? '')
+  if (choice?.medium !== 'postgres') {
+    throw new AppError('USAGE', '--store: name the PostgreSQL of the hosts, such as postgres://user@host/database')
+  }
+  const { openPostgres } = await import('#storage/postgres')
+  const storage = await openPostgres({ url: choice.url, blobs: openMemoryBlobs() })
+  try {
+    const told = await carriedOut(order, storage, tenant)
+    terminal.out(`${json ? JSON.stringify(told) : textOf(told)}\n`)
+    return 0
+  } finally {
+    await storage.close()
+  }
+}
+
+async function carriedOut(
+  order: ClusterOrder | undefined,
+  storage: Storage,
+  tenant: string | undefined,
+): Promise<WholeView | HostView | RaisedPartitions> {
+  const store = storage.tenant(HOST_TENANT)
+  if (order === undefined) {
+    const view = await viewCluster(store)
+    return { ...view, ...(await viewPartitions(storage, view, tenant)) }
+  }
+  if ('drain' in order) return orderDrain(store, order.drain)
+  return raisePartitions(storage, order.tenant, Number(order.partitions))
+}
+
+function textOf(told: WholeView | HostView | RaisedPartitions): string {
+  if ('hosts' in told) return [...hostLines(told), ...tenantLines(told)].join('\n')
+  if ('url' in told) return `${told.url} gives away what it has; "reflexarc cluster" shows how far it is`
+  const { tenant, before, count } = told
+  return before === count
+    ? `${tenant} has ${count} partitions already`
+    : `${tenant} has ${count} partitions now, and had ${before}; tasks that are made from now on are spread over them`
+}
+
+function hostLines({ hosts, free }: ClusterView): readonly string[] {
+  if (hosts.length === 0) return ['no host of a cluster has this store']
+  const rows = hosts.map(({ id, url, version, replay, state, slots, seenAgo }) => [
+    id,
+    url,
+    version,
+    String(replay),
+    state,
+    String(slots),
+    `${secondsOf(seenAgo)} ago`,
+  ])
+  const table = tableLines([['id', 'address', 'version', 'replay', 'state', 'slots', 'seen'], ...rows], new Set([3, 5]))
+  return [...table, ...(free === 0 ? [] : [`${free} slots are at no host`])]
+}
+
+function tenantLines({ tenants, moreTenants }: ClusterPartitions): readonly string[] {
+  if (tenants.length === 0) return []
+  const rows = tenants.flatMap(({ tenant, partitions }) =>
+    partitions.map(({ number, host, behind, handed }) => [
+      tenant,
+      String(number),
+      host ?? 'none',
+      String(behind.messages),
+      secondsOf(behind.ms),
+      String(handed),
+    ]),
+  )
+  const head = ['tenant', 'partition', 'host', 'behind', 'for', 'handed']
+  const more = `${moreTenants} tenants more; --tenant shows one of them`
+  return ['', ...tableLines([head, ...rows], new Set([1, 3, 4, 5])), ...(moreTenants === 0 ? [] : [more])]
+}
+
+function secondsOf(ms: number): string {
+  return `${(ms / 1000).toFixed(1)} s`
 }

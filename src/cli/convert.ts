@@ -1,12 +1,15 @@
-/** The command `convert` and its options. */
-import type { DefineCommand } from './command.ts'
-import type { ConvertFlags } from './run-convert.ts'
-
 /** `reflexarc convert TEMPLATE --payload FILE`: what a converter makes of a payload, or the place of what is wrong. */
-export const defineConvert: DefineCommand = (program, start) => {
-  program
-    .command('convert')
-    .summary('try a converter: what its template makes of a payload')
+import type { DefineCommand } from './command.ts'
+import { AppError, messageOf } from '#kernel'
+import { parsePayload } from '#services/shared'
+import { Conversions, readConverted } from '#services/converter/conversion'
+import { previewOf } from '#services/converter'
+import { excerptOf, findJsonProblem } from '#formats/recording'
+import { textAt } from './recording/source.ts'
+import type { Terminal } from './terminal.ts'
+
+export const define: DefineCommand = (command, start) => {
+  command
     .description(
       'Renders a Velocity template over a payload as the converter service does, and prints the messages that it makes,\n' +
         'or the place of what is wrong with it.',
@@ -20,7 +23,56 @@ export const defineConvert: DefineCommand = (program, start) => {
       'after',
       '\nExample:\n  reflexarc convert fixtures/converters/senml-pack.vm --payload fixtures/converters/senml-pack.payload.json',
     )
-    .action((template: string, flags: ConvertFlags) =>
-      start(async (terminal) => (await import('./run-convert.ts')).runConvert(template, flags, terminal)),
-    )
+    .action((template: string, flags: ConvertFlags) => start((terminal) => runConvert(template, flags, terminal)))
+}
+
+export interface ConvertFlags {
+  payload: string
+  text?: boolean
+  compat: string
+  topic?: readonly string[]
+}
+
+/** Gives 1 when the template cannot be read, fails, or makes nothing that can be used. */
+export async function runConvert(path: string, flags: ConvertFlags, terminal: Terminal): Promise<0 | 1> {
+  const { compat, topic } = flags
+  if (compat !== '1.7' && compat !== '2.4') throw new AppError('USAGE', `--compat ${compat}: write 1.7 or 2.4`)
+  if (path === '-' && flags.payload === '-') throw new AppError('USAGE', 'only one of the files can be standard input')
+  const template = await textAt(path)
+  const payload = parsed(flags.payload, await textAt(flags.payload))
+  const conversions = new Conversions(() => performance.now())
+  let rendered: string | undefined
+  try {
+    rendered = conversions.render({ template, compat }, { payload, ...(topic && { topic }) })
+    if (flags.text === true) {
+      terminal.out(rendered)
+      return 0
+    }
+    const { warnings, stored: _stored, ...converted } = previewOf(readConverted(rendered), [])
+    terminal.out(`${JSON.stringify(converted, null, 2)}\n`)
+    for (const warning of warnings) terminal.err(`${terminal.paint('yellow', 'WARNING')} ${warning}\n`)
+    return 0
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    terminal.err(`${[`${path}: ${error.message}`, ...whereOf(error, rendered)].join('\n')}\n`)
+    return 1
+  }
+}
+
+/** The lines around the place, of the template or of what came out. */
+function whereOf(error: AppError, rendered: string | undefined): readonly string[] {
+  const { around } = error.issues[0]?.details ?? {}
+  if (Array.isArray(around)) return around.map(String)
+  const problem = rendered === undefined ? undefined : findJsonProblem(rendered)
+  if (problem === undefined) return []
+  const place = `line ${problem.line}, column ${problem.column}`
+  return [`${place} of the rendered text: ${problem.message}`, excerptOf(problem), 'see all of it with --text']
+}
+
+function parsed(path: string, text: string): unknown {
+  try {
+    return parsePayload(text)
+  } catch (error) {
+    throw new AppError('NOT_JSON', `${path}: ${messageOf(error)}`)
+  }
 }

@@ -1,13 +1,24 @@
-/** The command `diff` and its options. */
-import { gather, PLUGS, type DefineCommand } from './command.ts'
-import { ORDER_HELP } from './recording/play-order.ts'
-import { withReadingFlags } from './recording/reading-flags.ts'
-import type { DiffFlags } from './run-diff.ts'
-
 /** `reflexarc diff OLD NEW`: what two rules, or a rule and its earlier firings, do differently over one recording, and why. */
-export const defineDiff: DefineCommand = (program, start) => {
-  withReadingFlags(program.command('diff'))
-    .summary('run two rules over a recording and tell what they do differently')
+import type { DefineCommand } from './command.ts'
+import type { FiredEvent, Rule, Template } from '#core'
+import {
+  type Diff,
+  type DiffOptions as CompareOptions,
+  diffRules,
+  diffRuns,
+  type PlaybackOptions,
+  simulate,
+} from '#library'
+import { AppError, durationMs } from '#kernel'
+import { openPlayback, playbackOf, withHint } from './open-playback.ts'
+import { readFirings } from './recording/read-firings.ts'
+import { differenceLines, partingLines, verdictLines } from './report/diff-text.ts'
+import { recordingText, spanText } from './report/recording-text.ts'
+import type { Terminal } from './terminal.ts'
+import { readOptions, SET, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
+
+export const define: DefineCommand = (command, start) => {
+  withPlaybackFlags(command, 's')
     .description(
       'Runs two rules or templates side by side over one recording and prints the firings that only one of them has,\n' +
         'those that moved in time, and the first input at which they part. The exit code is 0 also when they differ,\n' +
@@ -18,24 +29,104 @@ export const defineDiff: DefineCommand = (program, start) => {
     .argument('<old>', 'rule or template, a JSON file; - is standard input')
     .argument('[new]', 'the other one; without it --firings')
     .option('--firings <file>', 'events that simulate --json printed; - is standard input')
-    .option('--messages <file>', 'recording; - is standard input. Without it only the clock runs the rules')
     .option('--tolerance <duration>', 'firings of one destination this far apart are one that moved', '10m')
     .option('--exit-code', 'exit with 2 when there are differences')
-    .option('--resource <id>', "resource of the tasks, and of messages that name none (default: the rule's own)")
-    .option('--from <time>', 'begin here: earlier messages are left out (default: the first message)')
-    .option('--until <time>', 'end here: later messages are left out (default: the last message)')
-    .option('--set <name=value>', 'a variable of both tasks; the value is JSON, else text (repeatable)', gather, [])
-    .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
-    .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
-    .option('--order <order>', ORDER_HELP, 'time')
+    .option(...SET)
     .option('--all', 'print every difference, not only the first fifty')
     .option('--json', 'print one JSON object')
-    .option(...PLUGS)
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc diff fixtures/rules/overheating.json my-rule.json --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
     .action((old: string, fresh: string | undefined, flags: DiffFlags) =>
-      start(async (terminal) => (await import('./run-diff.ts')).runDiff(old, fresh, flags, terminal)),
+      start((terminal) => runDiff(old, fresh, flags, terminal)),
     )
+}
+
+/** Checks everything, runs the rules over the recording, and prints what they, or a rule and its earlier firings, do differently. */
+export async function runDiff(
+  first: string,
+  second: string | undefined,
+  flags: DiffFlags,
+  terminal: Terminal,
+): Promise<0 | 1 | 2> {
+  const options = readDiffOptions(first, second, flags)
+  const { firings, tolerance } = options
+  const earlier = firings === undefined ? undefined : await readFirings(firings)
+  const opened = await openPlayback(second === undefined ? [first] : [first, second], options, terminal)
+  const [old, fresh] = opened?.rules ?? []
+  if (opened === undefined || old === undefined) return 1
+  const { playback, clear } = playbackOf(opened, options, terminal)
+  let diff: Diff
+  try {
+    if (earlier !== undefined) diff = await withFirings(old, earlier, { ...playback, tolerance })
+    else if (fresh !== undefined) diff = await diffRules(old, fresh, { ...playback, tolerance })
+    else return 1
+  } catch (error) {
+    clear()
+    throw withHint(error, '--set name=value')
+  }
+  clear()
+  if (options.json) terminal.out(`${JSON.stringify(diff, null, 2)}\n`)
+  else {
+    const { zone, all } = options
+    const { paint } = terminal
+    const lines = [
+      ...partingLines(diff.parted, zone, paint),
+      ...differenceLines(diff, { zone, paint, all }),
+      ...verdictLines(diff, paint),
+    ]
+    const head = `${recordingText(opened.recording?.recording)}${spanText(diff.from, diff.until, zone)}`
+    terminal.out(`${head}\n${lines.join('\n')}\n`)
+  }
+  return options.exitCode && !diff.equal ? 2 : 0
+}
+
+/** Runs a rule, and compares what it fires with what was fired before in the same time. */
+async function withFirings(
+  rule: Rule | Template,
+  firings: readonly FiredEvent[],
+  { tolerance, ...playback }: PlaybackOptions & CompareOptions,
+): Promise<Diff> {
+  const run = await simulate(rule, { ...playback, keep: ['fired'] })
+  const events = firings.filter(({ time }) => time >= run.from && time <= run.until)
+  return diffRuns({ ...run, events }, run, { ...(tolerance !== undefined && { tolerance }) })
+}
+
+/** Reads the options of `diff`. */
+export interface DiffFlags extends Omit<SimulateFlags, 'why'> {
+  tolerance: string
+  firings?: string
+  exitCode?: boolean
+}
+
+interface DiffOptions extends SimulateOptions {
+  /** ms */
+  tolerance: number
+  /** file with the firings of an earlier run */
+  firings: string | undefined
+  exitCode: boolean
+}
+
+/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
+function readDiffOptions(old: string, fresh: string | undefined, flags: DiffFlags): DiffOptions {
+  const { firings } = flags
+  const problems: string[] = []
+  if ((fresh === undefined) === (firings === undefined)) {
+    problems.push('what to compare with: give another rule, or --firings FILE with those of an earlier run')
+  }
+  const inputs = [old, fresh, firings, flags.messages].filter((path) => path === '-')
+  // What readOptions sees itself is not said twice.
+  if (inputs.length > 1 && !(old === '-' && flags.messages === '-'))
+    problems.push('only one of the rules, --firings and --messages can be standard input')
+  let tolerance = 0
+  try {
+    tolerance = durationMs(flags.tolerance)
+    if (tolerance < 0) problems.push(`--tolerance: "${flags.tolerance}" lies below 0; write 10m or PT10M`)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    problems.push(`--tolerance: ${error.message}`)
+  }
+  const options = readOptions(old, flags, problems)
+  return { ...options, tolerance, firings, exitCode: flags.exitCode ?? false }
 }

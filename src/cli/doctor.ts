@@ -1,24 +1,154 @@
-/** The command `doctor` and its options. */
-import type { DefineCommand } from './command.ts'
-import type { DoctorFlags } from './run-doctor.ts'
-
 /** `reflexarc doctor`: names what of a data folder is not as it was written. */
-export const defineDoctor: DefineCommand = (program, start) => {
-  program
-    .command('doctor')
-    .summary('find damage in a data folder, and repair it')
+import { DATA, dataFolder, type DefineCommand } from './command.ts'
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { AppError, messageOf } from '#kernel'
+import { type Damage, examineFile, examineObjects, type FileName } from '#storage'
+import { lockFolder } from '#storage/sqlite/folder-lock'
+import { type Environment, OPTIONS, readKey, SEAL_KEYS } from '#host/spi'
+import { repairFolder, type RepairedDamage } from './repair-folder.ts'
+import { tableLines } from './report/table.ts'
+import type { Terminal } from './terminal.ts'
+
+export const define: DefineCommand = (command, start) => {
+  command
     .description(
       'Reads everything in a data folder, whether a host runs on it or not, and lists what is not as it was written: rows of\n' +
         'state.db and series.db, objects, and keys. Changes nothing, and the exit code is 1 when something is damaged.\n' +
         'With --repair, on a folder that no host has, damaged files are set aside in it, and rebuilt from what is whole;\n' +
         'lost samples and messages that the log still has are applied again. Objects and keys stay as they are.',
     )
-    .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')
+    .option(...DATA)
     .option('--blobs <folder>', 'the folder of objects, where it is another one (REFLEXARC_BLOBS)')
     .option('--repair', 'set what is damaged aside, and list what is lost')
     .option('--json', 'print JSON')
     .addHelpText('after', '\nExample:\n  reflexarc doctor --data ./data')
-    .action((flags: DoctorFlags) =>
-      start(async (terminal) => (await import('./run-doctor.ts')).runDoctor(flags, process.env, terminal, Date.now)),
+    .action((flags: DoctorFlags) => start((terminal) => runDoctor(flags, process.env, terminal, Date.now)))
+}
+
+/** Options as the command line gives them. */
+export interface DoctorFlags {
+  data?: string
+  blobs?: string
+  json?: boolean
+  repair?: boolean
+}
+
+interface Examination {
+  readonly folder: string
+  /** how many there are of what was looked at */
+  readonly rows: number
+  readonly objects: number
+  readonly damaged: readonly RepairedDamage[]
+  /** the folder in which what was damaged lies now */
+  readonly aside?: string
+}
+
+const FILES: readonly FileName[] = ['state.db', 'series.db']
+
+/**
+ * 1 when something is damaged and stays so. `USAGE` for a folder without a store; `STORE` for one of another version, and
+ * for a repair while a host has it.
+ */
+export async function runDoctor(
+  flags: DoctorFlags,
+  env: Environment,
+  terminal: Pick<Terminal, 'out'>,
+  now: () => number,
+): Promise<0 | 1> {
+  const folder = dataFolder(flags, env)
+  const blobs = resolve(flags.blobs ?? (env[OPTIONS.blobs.env] || join(folder, 'blobs')))
+  if (!existsSync(folder) || !FILES.some((file) => existsSync(join(folder, file)))) {
+    throw new AppError(
+      'USAGE',
+      `--data: no host has kept anything in ${folder} yet; name the data folder of a host that has started`,
     )
+  }
+  const isRepair = flags.repair === true
+  if (isRepair) lockFolder(folder)()
+  const examined = await examineFolder(folder, blobs)
+  const found = isRepair ? await repaired(examined, blobs, now) : examined
+  terminal.out(flags.json === true ? `${JSON.stringify(found)}\n` : `${report(found).join('\n')}\n`)
+  return found.damaged.every((one) => found.aside !== undefined && isRepaired(one)) ? 0 : 1
+}
+
+/** Objects and keys cannot be made up. */
+const isRepaired = ({ what }: Damage): boolean => what !== 'object' && what !== 'key'
+
+async function repaired(found: Examination, blobs: string, now: () => number): Promise<Examination> {
+  if (!found.damaged.some(isRepaired)) return found
+  const aside = join(found.folder, 'damaged', new Date(now()).toISOString().replaceAll(':', '-'))
+  const damaged = await repairFolder({ data: found.folder, blobs }, found.damaged, aside)
+  return { ...found, damaged, aside }
+}
+
+async function examineFolder(folder: string, blobs: string): Promise<Examination> {
+  const damaged: Damage[] = []
+  let [rows, objects] = [0, 0]
+  for (const file of FILES) {
+    const path = join(folder, file)
+    if (!existsSync(path)) {
+      damaged.push({ place: file, what: 'structure', problem: 'the file is missing' })
+      continue
+    }
+    const examined = examineFile(path, file)
+    rows += examined.rows
+    damaged.push(...examined.damaged)
+  }
+  for await (const { tenant, path, problem } of examineObjects(blobs)) {
+    objects += 1
+    if (problem !== undefined) damaged.push({ place: 'blobs', what: 'object', tenant, name: path, problem })
+  }
+  for (const name of ['token.key', ...SEAL_KEYS]) {
+    const path = join(folder, name)
+    if (!existsSync(path)) continue
+    try {
+      readKey(path, 'doctor changes none')
+    } catch (error) {
+      damaged.push({ place: name, what: 'key', problem: messageOf(error) })
+    }
+  }
+  return { folder, rows, objects, damaged }
+}
+
+function report({ folder, rows, objects, damaged, aside }: Examination): readonly string[] {
+  const looked = `${rows} rows and ${objects} objects in ${folder}`
+  if (damaged.length === 0) return [`no damage: ${looked} are as they were written`]
+  const lines = damaged.map((one) => [
+    one.place,
+    one.what,
+    [one.tenant, one.name, one.metric].filter((part) => part !== undefined).join(' '),
+    timeCell(one.from),
+    timeCell(one.until),
+    String(one.count ?? ''),
+    ...(aside === undefined ? [] : [String(one.restored ?? '')]),
+    one.problem.split('\n')[0] ?? '',
+  ])
+  const heads = [
+    'place',
+    'what',
+    'of',
+    'from',
+    'until',
+    'count',
+    ...(aside === undefined ? [] : ['restored']),
+    'problem',
+  ]
+  return [
+    ...tableLines([heads, ...lines], new Set([5, ...(aside === undefined ? [] : [6])])),
+    '',
+    `${damaged.length} damaged places, of ${looked}; ${adviceOf(aside)}`,
+  ]
+}
+
+function adviceOf(aside: string | undefined): string {
+  if (aside !== undefined)
+    return `the damaged files are in ${aside} now, and what is listed is lost unless it was restored`
+  return 'stop the host, then restore the folder from a backup, or keep what is whole with --repair'
+}
+
+/** Also of times that are damaged themselves. */
+function timeCell(time: number | undefined): string {
+  if (time === undefined) return ''
+  return Math.abs(time) <= 8.64e15 ? new Date(time).toISOString() : String(time)
 }

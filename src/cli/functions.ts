@@ -1,18 +1,17 @@
-/** The command `functions`, with its own commands and their options. */
-import type { DefineCommand } from './command.ts'
+/** `reflexarc functions init|test|dev|deploy|logs|list|secrets`: functions of a tenant, from an empty folder to a running version. */
+import { type DefineCommand, untilSignal } from './command.ts'
 import { connected } from './connected.ts'
 import type { ConnectFlags } from './functions/connect.ts'
-import type { DeployFlags } from './functions/run-deploy.ts'
+import { type DeployFlags, runDeploy } from './functions/run-deploy.ts'
 import type { DevFlags } from './functions/run-dev.ts'
-import type { InitFlags } from './functions/run-init.ts'
-import type { LogsFlags } from './functions/run-logs.ts'
+import { type InitFlags, runInit } from './functions/run-init.ts'
+import { runList } from './functions/run-list.ts'
+import { type LogsFlags, runLogs } from './functions/run-logs.ts'
+import { deleteSecret, listSecrets, putSecret } from './functions/run-secrets.ts'
 import type { TestFlags } from './functions/run-test.ts'
 
-/** `reflexarc functions init|test|dev|deploy|logs|list|secrets`: functions of a tenant, from an empty folder to a running version. */
-export const defineFunctions: DefineCommand = (program, start) => {
-  const functions = program
-    .command('functions')
-    .summary('write, try and deploy functions, and read their logs')
+export const define: DefineCommand = (functions, start) => {
+  functions
     .description('Functions of a tenant: plugs that a host builds and runs in processes of their own.')
     .helpCommand(false)
 
@@ -24,9 +23,7 @@ export const defineFunctions: DefineCommand = (program, start) => {
     .option('--runtime <name>', 'what it is written for', 'plug-node24')
     .option('--name <name>', 'how rules call it; default: after the folder')
     .option('--json', 'print JSON')
-    .action((folder: string, flags: InitFlags) =>
-      start(async (terminal) => (await import('./functions/run-init.ts')).runInit(folder, flags, terminal)),
-    )
+    .action((folder: string, flags: InitFlags) => start((terminal) => runInit(folder, flags, terminal)))
 
   functions
     .command('test')
@@ -72,9 +69,7 @@ export const defineFunctions: DefineCommand = (program, start) => {
     .option('--draft', 'as a draft, whose files may still change and that no rule uses')
     .option('--publish', 'publish it when it runs: nothing of it changes any more')
     .option('--comment <text>', 'kept with the version')
-    .action((folder: string, flags: DeployFlags) =>
-      start(async (terminal) => (await import('./functions/run-deploy.ts')).runDeploy(folder, flags, terminal)),
-    )
+    .action((folder: string, flags: DeployFlags) => start((terminal) => runDeploy(folder, flags, terminal)))
 
   connected(functions.command('logs'))
     .summary('show the last lines that a function wrote')
@@ -84,17 +79,13 @@ export const defineFunctions: DefineCommand = (program, start) => {
     )
     .argument('<function>', 'its folder, or name@version, or a name for its latest version')
     .option('--follow', 'go on with what comes; webscripts only')
-    .action((target: string, flags: LogsFlags) =>
-      start(async (terminal) => (await import('./functions/run-logs.ts')).runLogs(target, flags, terminal, stopped())),
-    )
+    .action((target: string, flags: LogsFlags) => start((terminal) => runLogs(target, flags, terminal, untilSignal())))
 
   connected(functions.command('list'))
     .summary('list functions and how they are')
     .description('Lists the latest version of each function, or all versions of one.')
     .argument('[function]', 'its folder or name: all of its versions')
-    .action((target: string | undefined, flags: ConnectFlags) =>
-      start(async (terminal) => (await import('./functions/run-list.ts')).runList(target, flags, terminal)),
-    )
+    .action((target: string | undefined, flags: ConnectFlags) => start((terminal) => runList(target, flags, terminal)))
 
   const secrets = functions
     .command('secrets')
@@ -107,9 +98,7 @@ export const defineFunctions: DefineCommand = (program, start) => {
   connected(secrets.command('list'))
     .summary('list their names')
     .description('Lists the names of the secrets of the tenant, and when each was given.')
-    .action((flags: ConnectFlags) =>
-      start(async (terminal) => (await import('./functions/run-secrets.ts')).listSecrets(flags, terminal)),
-    )
+    .action((flags: ConnectFlags) => start((terminal) => listSecrets(flags, terminal)))
   connected(secrets.command('put'))
     .summary('give one, or another value to it')
     .description(
@@ -119,15 +108,13 @@ export const defineFunctions: DefineCommand = (program, start) => {
     .argument('<name>', 'letters, digits and _; the variable of the environment that functions find it in')
     .argument('[file]', 'with the value; - or nothing: stdin')
     .action((name: string, file: string | undefined, flags: ConnectFlags) =>
-      start(async (terminal) => (await import('./functions/run-secrets.ts')).putSecret(name, file, flags, terminal)),
+      start((terminal) => putSecret(name, file, flags, terminal)),
     )
   connected(secrets.command('delete'))
     .summary('take one away')
     .description('Takes a secret away. Functions that name it are not called any more until it is there again.')
     .argument('<name>', 'of the secret')
-    .action((name: string, flags: ConnectFlags) =>
-      start(async (terminal) => (await import('./functions/run-secrets.ts')).deleteSecret(name, flags, terminal)),
-    )
+    .action((name: string, flags: ConnectFlags) => start((terminal) => deleteSecret(name, flags, terminal)))
 
   functions.addHelpText(
     'after',
@@ -137,11 +124,4 @@ Examples:
   reflexarc functions test too-warm --properties '{"value": 30}'
   reflexarc functions deploy too-warm --url http://127.0.0.1:8080`,
   )
-}
-
-/** Aborts at SIGINT or SIGTERM. */
-function stopped(): AbortSignal {
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
-  return stop.signal
 }

@@ -1,13 +1,25 @@
-/** The command `import` and its options. */
+/** `reflexarc import FILE`: a file of messages becomes series of a host. */
 import type { DefineCommand } from './command.ts'
 import { connected } from './connected.ts'
 import { withReadingFlags } from './recording/reading-flags.ts'
-import type { ImportFlags } from './run-import.ts'
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { stat } from 'node:fs/promises'
+import { basename } from 'node:path'
+import { Readable } from 'node:stream'
+import { setTimeout as pause } from 'node:timers/promises'
+import type { Client } from '#client'
+import { AppError, messageOf } from '#kernel'
+import type { ImportInfo } from '#services/objects'
+import type { Environment } from '#host/spi'
+import { connect, type ConnectFlags } from './functions/connect.ts'
+import { readReadingFlags, type ReadingFlags } from './recording/reading-flags.ts'
+import { Progress } from './report/progress.ts'
+import type { Terminal } from './terminal.ts'
+import { visible } from './visible.ts'
 
-/** `reflexarc import FILE`: a file of messages becomes series of a host. */
-export const defineImport: DefineCommand = (program, start) => {
-  withReadingFlags(connected(program.command('import')))
-    .summary('bring a file of messages into the series of a host')
+export const define: DefineCommand = (command, start) => {
+  withReadingFlags(connected(command))
     .description(
       'Puts a CSV or NDJSON file, packed by gzip or not, into the bucket etl-import of a host, and waits until it is in\n' +
         'the series. Started again after it was interrupted, it goes on with what is there. It ends with 1 when the\n' +
@@ -16,7 +28,159 @@ export const defineImport: DefineCommand = (program, start) => {
     .argument('<file>', 'with the columns resource, timestamp and metrics, or resource, metric, timestamp and value')
     .option('--again', 'also when the same content was imported before')
     .option('--as <path>', 'its path under upload/; default: the name of the file')
-    .action((file: string, flags: ImportFlags) =>
-      start(async (terminal) => (await import('./run-import.ts')).runImport(file, flags, terminal, process.env)),
-    )
+    .action((file: string, flags: ImportFlags) => start((terminal) => runImport(file, flags, terminal, process.env)))
+}
+
+export interface ImportFlags extends ConnectFlags, ReadingFlags {
+  as?: string
+  again?: boolean
+}
+
+const BUCKET = 'etl-import'
+const UPLOADS = 'upload/'
+/** ms between two looks */
+const LOOK_MS = 200
+/** ms for which an import of what was put may not be there yet */
+const PATIENCE_MS = 60_000
+/** refused lines that are shown */
+const MAX_SHOWN = 20
+
+/** Gives 1 when the import failed, or lines were refused. */
+export async function runImport(
+  file: string,
+  flags: ImportFlags,
+  terminal: Terminal,
+  env: Environment,
+): Promise<0 | 1> {
+  const problems: string[] = []
+  readReadingFlags(flags, problems)
+  if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
+  const client = connect(flags, env)
+  const write = (text: string): void => (terminal.errIsTerminal ? terminal.err(text) : undefined)
+  const progress = new Progress(write, () => performance.now())
+  try {
+    const { size, etag } = await lookAt(file)
+    const object = UPLOADS + (flags.as ?? basename(file)).replace(/^\/+/, '')
+    const before = await importOf(client, object, etag)
+    // what is there goes on, or is over: the same content again, read in the same way, would change nothing
+    const isSame = before !== undefined && before.state !== 'failed' && isReadSo(before, flags)
+    const isThere = isSame && flags.again !== true
+    if (!isThere && !(await isPut(client, object, etag))) await upload(client, file, { object, size, flags }, progress)
+    const done = await followed(client, object, { etag, since: isThere ? undefined : before?.id }, progress)
+    progress.clear()
+    return report(file, done, flags, terminal)
+  } finally {
+    progress.clear()
+  }
+}
+
+/** Its size, and the MD5 of its content. */
+async function lookAt(file: string): Promise<{ readonly size: number; readonly etag: string }> {
+  try {
+    const found = await stat(file)
+    if (!found.isFile()) throw new AppError('NOT_FOUND', `${file}: is no file`)
+    const hash = createHash('md5')
+    for await (const piece of createReadStream(file)) hash.update(piece as Uint8Array)
+    return { size: found.size, etag: hash.digest('hex') }
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('NOT_FOUND', `${file}: cannot be read: ${messageOf(error)}`, { cause: error })
+  }
+}
+
+const READING = ['unit', 'types', 'encoding'] as const
+
+function isReadSo({ reading = {} }: ImportInfo, flags: ImportFlags): boolean {
+  return READING.every((name) => reading[name] === flags[name])
+}
+
+/** Put, and not taken yet: an earlier run was interrupted just then. */
+async function isPut(client: Client, object: string, etag: string): Promise<boolean> {
+  try {
+    const found = await client.objects.stat(BUCKET, object)
+    // one that was imported and failed is put again, which imports it anew
+    return found.etag === etag && (await importOf(client, object, etag)) === undefined
+  } catch (error) {
+    if (error instanceof AppError && error.code === 'NOT_FOUND') return false
+    throw error
+  }
+}
+
+async function upload(
+  client: Client,
+  file: string,
+  { object, size, flags }: { readonly object: string; readonly size: number; readonly flags: ReadingFlags },
+  progress: Progress,
+): Promise<void> {
+  const { href } = await client.objects.sign(BUCKET, object, 'PUT', { expiry_days: 1 })
+  let sent = 0
+  const content = async function* (): AsyncGenerator<Uint8Array> {
+    for await (const piece of createReadStream(file, { highWaterMark: 1 << 18 })) {
+      sent += (piece as Uint8Array).length
+      progress.show(size === 0 ? 1 : sent / size, 'put')
+      yield piece as Uint8Array
+    }
+  }
+  const metadata = READING.flatMap((name): [string, string][] => {
+    const text = flags[name]
+    return text === undefined ? [] : [[`x-amz-meta-${name}`, encodeURIComponent(text)]]
+  })
+  const response = await fetch(href, {
+    method: 'PUT',
+    headers: {
+      'content-type': 'application/octet-stream',
+      'content-length': String(size),
+      ...(Object.fromEntries(metadata) as Readonly<Record<string, string>>),
+    },
+    body: Readable.toWeb(Readable.from(content())) as ReadableStream,
+    duplex: 'half',
+  })
+  const text = await response.text()
+  if (response.ok) return
+  const why = /<Message>([^<]*)<\/Message>/.exec(text)?.[1] ?? `${response.status} ${response.statusText}`
+  throw new AppError('FORWARDING', `${file} was not put: ${why}`)
+}
+
+/** `since`: an import that is over and does not count. */
+async function followed(
+  client: Client,
+  object: string,
+  { etag, since }: { readonly etag: string; readonly since: string | undefined },
+  progress: Progress,
+): Promise<ImportInfo> {
+  const until = performance.now() + PATIENCE_MS
+  for (;;) {
+    const found = await importOf(client, object, etag)
+    if (found !== undefined && found.id !== since) {
+      if (found.ended !== undefined) return client.subscriptions.transfers.import(found.id)
+      progress.show(found.size === 0 ? 1 : found.read / found.size, `${found.points} points`)
+    } else if (performance.now() > until) {
+      throw new AppError(
+        'FORWARDING',
+        `${object} of ${BUCKET} is there, and its import has not begun; look at it later`,
+      )
+    }
+    await pause(LOOK_MS)
+  }
+}
+
+/** The newest one of that content. */
+async function importOf(client: Client, object: string, etag: string): Promise<ImportInfo | undefined> {
+  return (await client.subscriptions.transfers.imports({ object })).find((one) => one.etag === etag)
+}
+
+function report(file: string, info: ImportInfo, { json }: ImportFlags, terminal: Terminal): 0 | 1 {
+  const { state, messages, points, refused, lines = [], notes = [], error } = info
+  if (json === true) terminal.out(`${JSON.stringify(info, null, 2)}\n`)
+  else terminal.out(`${file}: ${messages} messages with ${points} points are in series\n`)
+  for (const { line, message } of notes.slice(0, MAX_SHOWN)) {
+    terminal.err(`${visible(`NOTE ${file}:${line}: ${message}`)}\n`)
+  }
+  for (const { line, message, suggestion } of lines.slice(0, MAX_SHOWN)) {
+    terminal.err(`${visible(`${file}:${line}: ${message}${suggestion === undefined ? '' : `; ${suggestion}`}`)}\n`)
+  }
+  if (refused > MAX_SHOWN) terminal.err(`${file}: and ${refused - MAX_SHOWN} more lines were refused\n`)
+  // what is wrong with the whole file is among the lines
+  if (error !== undefined && lines.length === 0) terminal.err(`${file}: ${error}\n`)
+  return state === 'failed' || refused > 0 || error !== undefined ? 1 : 0
 }

@@ -1,18 +1,18 @@
-/** The command `models`, with its own commands and their options. */
-import { Option } from 'commander'
-import { FRAMEWORKS, REMOTE_PROTOCOLS } from '#services/models/contract'
-import { OPTIONS } from '#host/spi'
-import { gather, type DefineCommand } from './command.ts'
-import { connected } from './connected.ts'
-import type { ConnectFlags } from './functions/connect.ts'
-import type { AddFlags } from './models/run-add.ts'
-import type { RuntimeFlags } from './models/run-runtime-add.ts'
-
 /** `reflexarc models add|predict|list|runtime`: models of a tenant, and the Pythons that run them. */
-export const defineModels: DefineCommand = (program, start) => {
-  const models = program
-    .command('models')
-    .summary('give models to a host, ask them, and make runtimes for them')
+import { Argument, Option } from 'commander'
+import { text } from 'node:stream/consumers'
+import { AppError, messageOf } from '#kernel'
+import { FRAMEWORKS, type ModelInfo, REMOTE_PROTOCOLS } from '#services/models/contract'
+import { DATA, gather, type DefineCommand } from './command.ts'
+import { connected } from './connected.ts'
+import { connect, type ConnectFlags } from './functions/connect.ts'
+import { type AddFlags, runAdd } from './models/run-add.ts'
+import { type RuntimeFlags, runRuntimeAdd } from './models/run-runtime-add.ts'
+import { tableLines } from './report/table.ts'
+import type { Terminal } from './terminal.ts'
+
+export const define: DefineCommand = (models, start) => {
+  models
     .description('Machine-learning models of a tenant, which a host loads and asks for predictions.')
     .helpCommand(false)
 
@@ -35,7 +35,7 @@ export const defineModels: DefineCommand = (program, start) => {
     .option('--model <name>', 'how the server calls it; default its name here')
     .option('--header <name: value>', 'sent with each request to the server (repeatable)', gather, [])
     .action((name: string, path: string | undefined, flags: AddFlags) =>
-      start(async (terminal) => (await import('./models/run-add.ts')).runAdd(name, path, flags, terminal)),
+      start((terminal) => runAdd(name, path, flags, terminal)),
     )
 
   connected(models.command('predict'))
@@ -46,14 +46,12 @@ export const defineModels: DefineCommand = (program, start) => {
       "JSON: a list of instances, such as '[[1, 2, 3]]', or the body of a request; - reads stdin",
     )
     .action((name: string, instances: string, flags: ConnectFlags) =>
-      start(async (terminal) => (await import('./models/run-predict.ts')).runPredict(name, instances, flags, terminal)),
+      start((terminal) => runPredict(name, instances, flags, terminal)),
     )
 
   connected(models.command('list'))
     .summary('list models and how they are')
-    .action((flags: ConnectFlags) =>
-      start(async (terminal) => (await import('./models/run-list.ts')).runList(flags, terminal)),
-    )
+    .action((flags: ConnectFlags) => start((terminal) => runList(flags, terminal)))
 
   models
     .command('runtime')
@@ -64,14 +62,10 @@ export const defineModels: DefineCommand = (program, start) => {
       'Makes a virtual environment with a pinned version of the framework where a host of that data folder looks for it.\n' +
         'The host finds it without a restart. Boosters of XGBoost need none.',
     )
-    .addArgument(program.createArgument('<framework>', 'what it is for').choices(FRAMEWORKS))
-    .option('--data <folder>', `data folder of the host (${OPTIONS.data.env}, default ${OPTIONS.data.default})`)
+    .addArgument(new Argument('<framework>', 'what it is for').choices(FRAMEWORKS))
+    .option(...DATA)
     .option('--python <program>', 'which Python to make it of', 'python3')
-    .action((framework: string, flags: RuntimeFlags) =>
-      start(async (terminal) =>
-        (await import('./models/run-runtime-add.ts')).runRuntimeAdd(framework, flags, terminal),
-      ),
-    )
+    .action((framework: string, flags: RuntimeFlags) => start((terminal) => runRuntimeAdd(framework, flags, terminal)))
 
   models.addHelpText(
     'after',
@@ -82,4 +76,50 @@ Examples:
   reflexarc models predict machine-anomaly '[[92.5], [31]]'
   reflexarc models runtime add sklearn`,
   )
+}
+
+/** A prediction a line; with `--json` the answer as it is. */
+async function runPredict(name: string, instances: string, flags: ConnectFlags, terminal: Terminal): Promise<0> {
+  const given = parsed(instances === '-' ? await text(process.stdin) : instances)
+  const answer = await connect(flags, process.env).models.predict(
+    name,
+    Array.isArray(given) ? { instances: given } : (given as object),
+  )
+  if (flags.json === true || !('predictions' in answer)) terminal.out(`${JSON.stringify(answer)}\n`)
+  else for (const one of answer.predictions) terminal.out(`${JSON.stringify(one)}\n`)
+  return 0
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json)
+  } catch (error) {
+    throw new AppError('USAGE', `the instances are not JSON: ${messageOf(error)}`)
+  }
+}
+
+const HEAD = ['name', 'framework', 'version', 'status', 'changed'] as const
+
+/** With `--json` a line of JSON for each. */
+async function runList(flags: ConnectFlags, terminal: Terminal): Promise<0> {
+  const found = await connect(flags, process.env).models.list()
+  if (flags.json === true) for (const one of found) terminal.out(`${JSON.stringify(one)}\n`)
+  else if (found.length === 0) terminal.out('no models\n')
+  else terminal.out(`${tableLines([HEAD, ...found.map(rowOf)]).join('\n')}\n`)
+  return 0
+}
+
+function rowOf({
+  name,
+  framework,
+  framework_version: of,
+  version,
+  remote,
+  ready,
+  failure,
+  updatedOn,
+}: ModelInfo): readonly string[] {
+  const status = ready ? 'ready' : failure === undefined ? 'loading' : `failed: ${failure.slice(0, 60)}`
+  const kind = remote === undefined ? (of ?? '') : `at ${remote.url}`
+  return [name, `${framework} ${kind}`.trim(), version, status, updatedOn]
 }

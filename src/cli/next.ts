@@ -1,12 +1,15 @@
-/** The command `next` and its options. */
-import type { DefineCommand } from './command.ts'
-import type { NextFlags } from './run-next.ts'
-
 /** `reflexarc next EXPR`: the next runs of a cron expression or recurrence rule, and what the clocks do to them. */
-export const defineNext: DefineCommand = (program, start) => {
-  program
-    .command('next')
-    .summary('list the next runs of a cron expression or recurrence rule')
+import type { DefineCommand } from './command.ts'
+import { AppError } from '#kernel'
+import type { DstPolicy } from '#core/spi'
+import { nextRuns, type NextRuns, type NextRunsOptions } from '#core'
+import { nextLines } from './report/next-text.ts'
+import type { Terminal } from './terminal.ts'
+import { spanOf, timeOf } from './time-option.ts'
+import { zoneOf, type Zone } from './zone.ts'
+
+export const define: DefineCommand = (command, start) => {
+  command
     .description(
       'Lists the next runs of a cron expression (Quartz with 6 or 7 fields, unix with 5, @daily) or an RFC 5545 rule, marks\n' +
         'what the changes of the clocks do to it within two years, and tries a downtime under each misfire policy.\n\n' +
@@ -30,8 +33,114 @@ export const defineNext: DefineCommand = (program, start) => {
     .option('--json', 'print one run a line: { at, scheduledAt, note? }; with --down a last line { downtime }')
     .addHelpText('after', '\nExample:\n  reflexarc next "0 30 2 * * ?" --zone Europe/Brussels --from 2026-03-28 -n 3')
     .action((expression: readonly string[], flags: NextFlags) =>
-      start(async (terminal) =>
-        (await import('./run-next.ts')).runNext(expression.join(' '), flags, terminal, Date.now()),
-      ),
+      start(async (terminal) => runNext(expression.join(' '), flags, terminal, Date.now())),
     )
+}
+
+/** Options as the command line gives them. */
+export interface NextFlags {
+  zone?: string
+  count: string
+  from?: string
+  down?: string
+  dstGap?: string
+  dstOverlap?: string
+  changes?: boolean
+  json?: boolean
+}
+
+/** Prints the next runs. `now`: epoch ms. Throws `USAGE` with all that is wrong with the options and the expression. */
+export function runNext(
+  expression: string,
+  flags: NextFlags,
+  terminal: Pick<Terminal, 'out' | 'paint'>,
+  now: number,
+): 0 {
+  // A shell hands on what a file would have as an end of line.
+  const text = expression.replaceAll('\\n', '\n')
+  const { options, result } = read(text, flags, now)
+  const lines = flags.json === true ? jsonLines(result, flags) : nextLines(text, options, result, terminal.paint)
+  terminal.out(`${lines.join('\n')}\n`)
+  return 0
+}
+
+/** A line a run; what else was asked for comes after them, in lines that have no `at`. */
+function jsonLines({ runs, changes, untouched, downtime }: NextRuns, flags: NextFlags): string[] {
+  const lines: unknown[] = runs.map((run) => ({ ...run, at: utc(run.at) }))
+  if (flags.changes === true) lines.push({ changes, untouched })
+  if (downtime !== undefined) lines.push({ downtime })
+  return lines.map((line) => JSON.stringify(line))
+}
+
+function utc(instant: number): string {
+  return new Date(instant).toISOString().replace('.000Z', 'Z')
+}
+
+function read(text: string, flags: NextFlags, now: number): { options: NextRunsOptions; result: NextRuns } {
+  const problems: string[] = []
+  const attempt = <T>(option: string, work: () => T): T | undefined => {
+    try {
+      return work()
+    } catch (error) {
+      if (!(error instanceof AppError)) throw error
+      problems.push(...problemsOf(option, error))
+      return undefined
+    }
+  }
+  const zone = attempt('--zone', () => zoneOf(flags.zone ?? 'UTC')) ?? zoneOf('UTC')
+  // Times are read where the runs are shown, and a rule may name its zone itself.
+  const own = flags.zone === undefined ? ownZone(text, now) : undefined
+  const shown = own ?? zone
+  const from = attempt('--from', () => (flags.from === undefined ? now : timeOf(flags.from, shown))) ?? now
+  const down = attempt('--down', () => (flags.down === undefined ? undefined : spanOf(flags.down, shown)))
+  const count = attempt('--count', () => countOf(flags.count)) ?? 1
+  const dst = attempt('--dst-gap, --dst-overlap', () => dstOf(flags)) ?? {}
+  const options: NextRunsOptions = {
+    from,
+    count,
+    dst,
+    ...(flags.zone !== undefined && { zone: zone.name }),
+    ...(down !== undefined && { down }),
+  }
+  const result = attempt('', () => nextRuns(text, options))
+  if (result === undefined || problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
+  return { options, result }
+}
+
+function problemsOf(option: string, error: AppError): string[] {
+  const where = option === '' ? '' : `${option}: `
+  if (error.issues.length === 0) return [`${where}${error.message}`]
+  return error.issues.map(({ path, message, suggestion }) => {
+    const field = path.replace(/^\//, '')
+    return [`${where}${field}: ${message}`, suggestion].filter((part) => part !== undefined).join('; ')
+  })
+}
+
+function ownZone(text: string, now: number): Zone | undefined {
+  try {
+    return zoneOf(nextRuns(text, { from: now, count: 1 }).zone)
+  } catch {
+    return undefined // what is wrong with the expression is said when it is used
+  }
+}
+
+function countOf(text: string): number {
+  const count = Number(text)
+  if (/^\d{1,5}$/.test(text) && count >= 1 && count <= 10_000) return count
+  throw new AppError('USAGE', `"${text}" is not a number of runs; write 1 to 10000`)
+}
+
+const GAPS = ['shift', 'skip'] as const
+const OVERLAPS = ['first', 'second', 'both'] as const
+
+function dstOf({ dstGap, dstOverlap }: NextFlags): DstPolicy {
+  const gap = GAPS.find((policy) => policy === dstGap)
+  const overlap = OVERLAPS.find((policy) => policy === dstOverlap)
+  const wrong: string[] = []
+  if (dstGap !== undefined && gap === undefined) wrong.push(`"${dstGap}" is no policy for a gap; write shift or skip`)
+  if (dstOverlap !== undefined && overlap === undefined) {
+    wrong.push(`"${dstOverlap}" is no policy for an overlap; write first, second or both`)
+  }
+  if (wrong.length > 0) throw new AppError('USAGE', wrong.join('. '))
+  return { ...(gap && { gap }), ...(overlap && { overlap }) }
 }

@@ -1,6 +1,15 @@
-/** The commands `prove` and `mutate` and their options. */
-import { gather, type DefineCommand } from './command.ts'
-import type { MutateFlags, ProveFlags } from './run-prove.ts'
+/** `reflexarc prove RULE` and `reflexarc mutate RULE`: whether properties of a rule hold, and which changes of it they miss. */
+import { PLUGS, type DefineCommand } from './command.ts'
+import { createHash } from 'node:crypto'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { createRegistry, type Plug, type Rule, type Template } from '#core'
+import { AppError, durationMs, isPlainObject, messageOf } from '#kernel'
+import type * as Kit from '#testing'
+import { loadPlugs } from '#host/load-plugs'
+import { issueLines, readRuleFile, verdict } from './rule-file.ts'
+import type { Terminal } from './terminal.ts'
 
 const PROPERTIES = `
 The file of properties is an ES module whose default export is a function. It is given everything of
@@ -8,10 +17,8 @@ reflexarc/testing, and fast-check as fc, and gives { properties, options }: what
 send, as checkRule takes them. fixtures/properties/overheating.mjs is one to copy.`
 
 /** `reflexarc prove RULE`: looks for messages at which a property of a rule does not hold. */
-export const defineProve: DefineCommand = (program, start) => {
-  program
-    .command('prove')
-    .summary('look for messages at which a property of a rule does not hold')
+export const defineProve: DefineCommand = (command, start) => {
+  command
     .description(
       'Runs a rule over random messages for a while, and over cases that failed before, and holds properties against\n' +
         'every run. What fails is made as small as it gets. Ends with 2 when a property does not hold, or says nothing.\n' +
@@ -24,21 +31,17 @@ export const defineProve: DefineCommand = (program, start) => {
     .option('--seed <number>', 'seed of the cases (default: another one each time)')
     .option('--save <folder>', 'keep failing cases there, and try those that are there first')
     .option('--json', 'print one JSON object')
-    .option('--plugs <path>', 'ES module that exports plugs, or a folder of such (repeatable)', gather, [])
+    .option(...PLUGS)
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc prove fixtures/rules/overheating.json --props fixtures/properties/overheating.mjs --time 5s',
     )
-    .action((rule: string, flags: ProveFlags) =>
-      start(async (terminal) => (await import('./run-prove.ts')).runProve(rule, flags, terminal)),
-    )
+    .action((rule: string, flags: ProveFlags) => start((terminal) => runProve(rule, flags, terminal)))
 }
 
 /** `reflexarc mutate RULE`: tells which changes of a rule its properties do not notice. */
-export const defineMutate: DefineCommand = (program, start) => {
-  program
-    .command('mutate')
-    .summary('tell which changes of a rule its properties do not notice')
+export const defineMutate: DefineCommand = (command, start) => {
+  command
     .description(
       'Changes one thing of a rule at a time (a limit, a gate, a state, a cool-down, a zone) and holds the properties\n' +
         'against each mutant. A mutant that survives shows what they do not look at.\n' +
@@ -50,12 +53,211 @@ export const defineMutate: DefineCommand = (program, start) => {
     .option('--seed <number>', 'seed of the cases', '1')
     .option('--least <percent>', 'end with 2 when fewer mutants are killed', '0')
     .option('--json', 'print one JSON object')
-    .option('--plugs <path>', 'ES module that exports plugs, or a folder of such (repeatable)', gather, [])
+    .option(...PLUGS)
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc mutate fixtures/rules/overheating.json --test fixtures/properties/overheating.mjs',
     )
-    .action((rule: string, flags: MutateFlags) =>
-      start(async (terminal) => (await import('./run-prove.ts')).runMutate(rule, flags, terminal)),
-    )
+    .action((rule: string, flags: MutateFlags) => start((terminal) => runMutate(rule, flags, terminal)))
+}
+
+/** Options of `prove` as the command line gives them. */
+export interface ProveFlags {
+  props: string
+  time: string
+  length?: string
+  seed?: string
+  save?: string
+  json?: boolean
+  plugs: readonly string[]
+}
+
+/** Options of `mutate` as the command line gives them. */
+export interface MutateFlags {
+  test: string
+  cases: string
+  seed: string
+  least: string
+  json?: boolean
+  plugs: readonly string[]
+}
+
+/** What a file of properties gives. */
+interface Properties {
+  readonly properties: readonly Kit.PropertyLike[]
+  readonly options: Omit<Kit.CheckOptions, 'plugs'>
+}
+
+interface Loaded extends Properties {
+  readonly kit: typeof Kit
+  readonly rule: Rule | Template
+  readonly plugs: readonly Plug[]
+}
+
+const CASE = '.case.json'
+
+/** Looks for a case that fails: among those that were saved, among random ones, among all short ones. */
+export async function runProve(path: string, flags: ProveFlags, terminal: Terminal): Promise<0 | 1 | 2> {
+  const time = durationOf('--time', flags.time)
+  const seed = flags.seed === undefined ? undefined : numberOf('--seed', flags.seed)
+  const length = flags.length === undefined ? undefined : numberOf('--length', flags.length)
+  const loaded = await load(path, flags.props, flags.plugs, terminal)
+  if (loaded === undefined) return 1
+  const { kit, rule, plugs, properties, options } = loaded
+  const checking = { ...options, plugs }
+  const said: string[] = []
+  try {
+    const saved = flags.save === undefined ? [] : await savedCases(flags.save, kit)
+    for (const { file, one } of saved) await checkSaved(file, { ...one, rule }, loaded)
+    if (saved.length > 0) said.push(`${saved.length} saved cases hold`)
+    const report = await kit.checkRule(rule, properties, { ...checking, time, ...(seed !== undefined && { seed }) })
+    said.push(report.toString())
+    const proof = length === undefined ? undefined : await proofOf(loaded, length, time, terminal)
+    if (proof !== undefined) said.push(proof.toString())
+    if (flags.json === true)
+      terminal.out(`${JSON.stringify({ holds: true, saved: saved.length, report, proof }, null, 2)}\n`)
+    else terminal.out(`${said.join('\n')}\n`)
+    return 0
+  } catch (error) {
+    if (!(error instanceof AppError) || error.code !== 'PROPERTY') throw error
+    const failing = error instanceof kit.PropertyError ? error.failing : undefined
+    const kept = flags.save === undefined || failing === undefined ? undefined : await save(flags.save, kit, failing)
+    if (flags.json === true)
+      terminal.out(`${JSON.stringify({ holds: false, message: error.message, failing, kept }, null, 2)}\n`)
+    else terminal.out(`${[error.message, ...(kept === undefined ? [] : [`kept as ${kept}`])].join('\n')}\n`)
+    return 2
+  }
+}
+
+async function checkSaved(file: string, one: Kit.RunCase, { kit, properties, options, plugs }: Loaded): Promise<void> {
+  try {
+    await kit.checkCase(one, properties, { ...options, plugs })
+  } catch (error) {
+    if (!(error instanceof kit.PropertyError)) throw error
+    throw new kit.PropertyError(`${file}: ${error.message}`, { failing: one, cause: error })
+  }
+}
+
+/** Checks every mutant of a rule by its properties. */
+export async function runMutate(path: string, flags: MutateFlags, terminal: Terminal): Promise<0 | 1 | 2> {
+  const [numRuns, seed, least] = [
+    numberOf('--cases', flags.cases),
+    numberOf('--seed', flags.seed),
+    numberOf('--least', flags.least),
+  ]
+  const loaded = await load(path, flags.test, flags.plugs, terminal)
+  if (loaded === undefined) return 1
+  const { kit, rule, plugs, properties, options } = loaded
+  const mutation = await kit.mutateRule(rule, properties, {
+    ...options,
+    plugs,
+    numRuns,
+    seed,
+    onProgress: ({ done, of, name }) => {
+      if (terminal.errIsTerminal) terminal.err(`\r\u001b[K${done} of ${of}  ${name.slice(0, 60)}`)
+    },
+  })
+  if (terminal.errIsTerminal) terminal.err('\r\u001b[K')
+  terminal.out(`${flags.json === true ? JSON.stringify(mutation, null, 2) : mutation.toString()}\n`)
+  const all = mutation.killed.length + mutation.survived.length
+  return (100 * mutation.killed.length) / all < least ? 2 : 0
+}
+
+/** Of the properties that can be told moment by moment; undefined when there are none. */
+async function proofOf(
+  { kit, rule, plugs, properties, options }: Loaded,
+  length: number,
+  time: number,
+  terminal: Terminal,
+) {
+  const fit = properties.filter((one): one is Kit.RuleProperty => typeof one === 'object' && one.monitor !== undefined)
+  if (fit.length === 0) return undefined
+  const proof = await kit.proveRule(rule, fit, {
+    ...(options as Kit.ProveOptions),
+    plugs,
+    length,
+    time,
+    onProgress: ({ length: done, states }) => {
+      if (terminal.errIsTerminal) terminal.err(`\r\u001b[Kall sequences of ${done} messages, ${states} states`)
+    },
+  })
+  if (terminal.errIsTerminal) terminal.err('\r\u001b[K')
+  return proof
+}
+
+async function load(
+  path: string,
+  properties: string,
+  plugPaths: readonly string[],
+  terminal: Terminal,
+): Promise<Loaded | undefined> {
+  const plugs = await loadPlugs(plugPaths)
+  const file = await readRuleFile(path, createRegistry(plugs))
+  if (file.rule === undefined) {
+    terminal.err(`${[...issueLines(file), verdict(file)].join('\n')}\n`)
+    return undefined
+  }
+  const kit = await loadKit()
+  return { kit, rule: file.rule, plugs, ...(await propertiesOf(properties, kit)) }
+}
+
+async function loadKit(): Promise<typeof Kit> {
+  try {
+    return await import('#testing')
+  } catch (error) {
+    throw new AppError('USAGE', `the package fast-check is needed: npm i -D fast-check (${messageOf(error)})`)
+  }
+}
+
+async function propertiesOf(path: string, kit: typeof Kit): Promise<Properties> {
+  let module: Readonly<Record<string, unknown>>
+  try {
+    module = (await import(pathToFileURL(resolve(path)).href)) as typeof module
+  } catch (error) {
+    throw new AppError('USAGE', `${path} cannot be loaded: ${messageOf(error)}`)
+  }
+  const { default: make } = module
+  const { default: fc } = await import('fast-check')
+  const given: unknown =
+    typeof make === 'function' ? await (make as (kit: object) => unknown)({ ...kit, fc }) : (make ?? module)
+  if (isPlainObject(given) && Array.isArray(given['properties']) && isPlainObject(given['options']))
+    return { properties: given['properties'] as Kit.PropertyLike[], options: given['options'] }
+  throw new AppError(
+    'USAGE',
+    `${path} gives no { properties: [...], options: { metrics } }; export default (kit) => ({ properties, options })`,
+  )
+}
+
+async function savedCases(folder: string, kit: typeof Kit): Promise<{ file: string; one: Kit.RunCase }[]> {
+  const names = await readdir(folder).catch(() => [])
+  const cases: { file: string; one: Kit.RunCase }[] = []
+  for (const name of names.filter((one) => one.endsWith(CASE)).sort()) {
+    const file = join(folder, name)
+    cases.push({ file, one: kit.readCase(await readFile(file, 'utf8')) })
+  }
+  return cases
+}
+
+/** Under a name that follows from what is in it. */
+async function save(folder: string, kit: typeof Kit, failing: Kit.RunCase): Promise<string> {
+  const text = kit.caseText(failing)
+  const name = createHash('sha256').update(text).digest('hex').slice(0, 12)
+  await mkdir(folder, { recursive: true })
+  const file = join(folder, `${name}${CASE}`)
+  await writeFile(file, text)
+  return file
+}
+
+function numberOf(flag: string, text: string): number {
+  const number = Number(text)
+  if (text.trim() !== '' && Number.isInteger(number) && number >= 0) return number
+  throw new AppError('USAGE', `${flag}: "${text}" is no whole number from 0`)
+}
+
+function durationOf(flag: string, text: string): number {
+  try {
+    return durationMs(text)
+  } catch (error) {
+    throw new AppError('USAGE', `${flag}: ${messageOf(error)}`)
+  }
 }

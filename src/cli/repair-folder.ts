@@ -1,6 +1,7 @@
 /** Repairs a data folder that no host has: what is whole stays, what is damaged is set aside, and the log makes up for some. */
 import { join } from 'node:path'
-import { LOG, nothing, PARTITION, projectEntry } from '#services/broker'
+import { LOG, PARTITION } from '#log'
+import { nothing, projectEntry } from '#services/broker'
 import { type Damage, type FileName, type NewMessage, rebuildFile, type Sample, type Store } from '#storage'
 import { openMedium } from '#host/spi'
 

@@ -4,7 +4,7 @@ import type { CheckOptions } from '#core/spi'
 import { AppError, describeIssue, isPlainObject, type Issue } from '#kernel'
 import { excerptOf, findJsonProblem } from '#formats/recording'
 import { counted } from './numbers.ts'
-import { openSource, textOf } from './recording/source.ts'
+import { textAt } from './recording/source.ts'
 import { visible } from './visible.ts'
 
 /** A rule or template file after a look at it. */
@@ -23,7 +23,7 @@ export async function readRuleFile(path: string, plugs: PlugRegistry, options: C
   const file = path === '-' ? 'stdin' : path
   let text: string
   try {
-    text = await textOf(await openSource(path))
+    text = await textAt(path)
   } catch (error) {
     if (!(error instanceof AppError)) throw error
     const message = error.message.replace(`${file}: `, '')

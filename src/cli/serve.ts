@@ -3,15 +3,12 @@ import { type Given, type Option, OPTIONS, requirePackages } from '#host/spi'
 import { gather, type DefineCommand } from './command.ts'
 
 /** `reflexarc serve`: everything on one port until it is told to stop. */
-export const defineServe: DefineCommand = (program, start) => {
-  const command = program
-    .command('serve')
-    .summary('serve the whole API on one port')
-    .description(
-      'Serves everything on one port until SIGTERM or SIGINT. When it is ready it prints its address and curl lines\n' +
-        'to try. On the first start it makes an API key and secret, which those lines show once.\n' +
-        'Each option can also come from the environment; an option on the command line wins.',
-    )
+export const define: DefineCommand = (command, start) => {
+  command.description(
+    'Serves everything on one port until SIGTERM or SIGINT. When it is ready it prints its address and curl lines\n' +
+      'to try. On the first start it makes an API key and secret, which those lines show once.\n' +
+      'Each option can also come from the environment; an option on the command line wins.',
+  )
   const options: readonly Option[] = Object.values(OPTIONS)
   for (const { flag, env, value, help, default: usual, many } of options) {
     const notes = [env, ...(usual === undefined ? [] : [`default ${usual}`]), ...(many ? ['repeatable'] : [])].join(

@@ -1,9 +1,32 @@
-/** Reads the options of `simulate`. */
+/** The options of `simulate`, which other commands that play a recording share. */
+import type { Command } from 'commander'
 import { AppError, durationMs, FORBIDDEN_KEYS } from '#kernel'
-import { readReadingFlags, type GivenReading, type ReadingFlags } from './recording/reading-flags.ts'
-import { playOrderOf, type PlayOrder } from './recording/play-order.ts'
+import { gather, PLUGS } from './command.ts'
+import { readReadingFlags, type GivenReading, type ReadingFlags, withReadingFlags } from './recording/reading-flags.ts'
+import { ORDER_HELP, playOrderOf, type PlayOrder } from './recording/play-order.ts'
 import { readOneTime, spanOf } from './time-option.ts'
 import { zoneOf, type Zone } from './zone.ts'
+
+/** Adds what says which recording is played, and how. `s`: the ending of rules and tasks, where there are several. */
+export function withPlaybackFlags(command: Command, s: '' | 's' = ''): Command {
+  return withReadingFlags(command)
+    .option('--messages <file>', `recording; - is standard input. Without it only the clock runs the rule${s}`)
+    .option('--resource <id>', `resource of the task${s}, and of messages that name none (default: the rule's own)`)
+    .option('--from <time>', 'begin here: earlier messages are left out (default: the first message)')
+    .option('--until <time>', 'end here: later messages are left out (default: the last message)')
+    .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
+    .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
+    .option('--order <order>', ORDER_HELP, 'time')
+    .option(...PLUGS)
+}
+
+/** The option `--set` for variables. */
+export const SET = [
+  '--set <name=value>',
+  'a variable of the task; the value is JSON, else text (repeatable)',
+  gather,
+  [],
+] as const
 
 /** Options as the command line gives them. */
 export interface SimulateFlags extends ReadingFlags {

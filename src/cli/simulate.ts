@@ -1,13 +1,14 @@
-/** The command `simulate` and its options. */
-import { gather, PLUGS, type DefineCommand } from './command.ts'
-import { ORDER_HELP } from './recording/play-order.ts'
-import { withReadingFlags } from './recording/reading-flags.ts'
-import type { SimulateFlags } from './simulate-options.ts'
-
 /** `reflexarc simulate RULE`: runs a rule over a recording in virtual time and tells what fired, and why. */
-export const defineSimulate: DefineCommand = (program, start) => {
-  withReadingFlags(program.command('simulate'))
-    .summary('run a rule over a recording, in virtual time')
+import { gather, type DefineCommand } from './command.ts'
+import { simulate } from '#library'
+import type { EngineEvent, Rule, Template } from '#core'
+import { openPlayback, playbackOf, withHint, type Opened } from './open-playback.ts'
+import { RunReport } from './report/run-report.ts'
+import { readOptions, SET, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
+import type { Terminal } from './terminal.ts'
+
+export const define: DefineCommand = (command, start) => {
+  withPlaybackFlags(command)
     .description(
       'Runs a rule or template over recorded messages in virtual time and prints what fired.\n' +
         'The whole recording is checked before anything runs.\n\n' +
@@ -17,25 +18,17 @@ export const defineSimulate: DefineCommand = (program, start) => {
         'Times are ISO 8601, YYYY-MM-DD HH:MM:SS, or epoch milliseconds (--unit names another unit).',
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
-    .option('--messages <file>', 'recording; - is standard input. Without it only the clock runs the rule')
-    .option('--resource <id>', "resource of the task, and of messages that name none (default: the rule's own)")
-    .option('--from <time>', 'begin here: earlier messages are left out (default: the first message)')
-    .option('--until <time>', 'end here: later messages are left out (default: the last message)')
-    .option('--set <name=value>', 'a variable of the task; the value is JSON, else text (repeatable)', gather, [])
-    .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
-    .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
+    .option(...SET)
     .option(
       '--latency <name=duration>',
       'answers of that plug or node come so much later: 200ms, 1.5s or PT1M (repeatable)',
       gather,
       [],
     )
-    .option('--order <order>', ORDER_HELP, 'time')
     .option('--down <from..to>', 'the host is away then: what comes meanwhile is delivered at its end')
     .option('--why', 'show the chain behind each firing: data, sensors, gates, trigger')
     .option('--all', 'print every firing, not only the first and last hundred')
     .option('--json', 'print one event a line, with the reasons of each firing')
-    .option(...PLUGS)
     .option(
       '--model <name=file>',
       'booster of XGBoost that predict and classify ask by that name (repeatable)',
@@ -46,7 +39,89 @@ export const defineSimulate: DefineCommand = (program, start) => {
       'after',
       '\nExample:\n  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why',
     )
-    .action((rule: string, flags: SimulateFlags) =>
-      start(async (terminal) => (await import('./run-simulation.ts')).runSimulation(rule, flags, terminal)),
-    )
+    .action((rule: string, flags: SimulateFlags) => start((terminal) => runSimulation(rule, flags, terminal)))
+}
+
+/** Output is written in pieces of about this many characters. */
+const PIECE = 1 << 16
+
+interface Job extends Opened {
+  rule: Rule | Template
+}
+
+interface RanJob {
+  run: Awaited<ReturnType<typeof simulate>>
+  /** ms */
+  wall: number
+}
+
+/** Checks the rule and the whole recording, then runs the one over the other. */
+export async function runSimulation(path: string, flags: SimulateFlags, terminal: Terminal): Promise<0 | 1> {
+  const options = readOptions(path, flags)
+  const opened = await openPlayback([path], options, terminal)
+  const [rule] = opened?.rules ?? []
+  if (opened === undefined || rule === undefined) return 1
+  try {
+    if (options.json) await printEvents({ ...opened, rule }, options, terminal)
+    else await printReport({ ...opened, rule }, options, terminal)
+  } catch (error) {
+    throw withHint(error, '--set name=value')
+  }
+  return 0
+}
+
+/** One event a line on stdout and nothing else; the summary goes to stderr when somebody watches it. */
+async function printEvents(job: Job, options: SimulateOptions, terminal: Terminal): Promise<void> {
+  const pieces = new Pieces((text) => terminal.out(text))
+  const report = terminal.errIsTerminal ? new RunReport(job, options, () => {}, terminal.paint) : undefined
+  const ran = await play(job, options, terminal, (event) => {
+    pieces.write(`${JSON.stringify(event)}\n`)
+    report?.take(event)
+  })
+  pieces.flush()
+  if (report !== undefined) terminal.err(report.summary(ran).join(''))
+}
+
+async function printReport(job: Job, options: SimulateOptions, terminal: Terminal): Promise<void> {
+  const pieces = new Pieces((text) => terminal.out(text))
+  const report = new RunReport(job, options, (text) => pieces.write(text), terminal.paint)
+  report.begin()
+  const ran = await play(job, options, terminal, (event) => report.take(event))
+  report.end(ran)
+  pieces.flush()
+}
+
+/** Runs the job and takes the time. */
+async function play(
+  job: Job,
+  options: SimulateOptions,
+  terminal: Terminal,
+  onEvent: (event: EngineEvent) => void,
+): Promise<RanJob> {
+  const began = performance.now()
+  const { playback, clear } = playbackOf(job, options, terminal)
+  const { latency } = options
+  const run = await simulate(job.rule, { ...playback, latency, keep: 'none', onEvent })
+  clear()
+  return { run, wall: performance.now() - began }
+}
+
+/** Gathers small texts, because a write costs more than what it writes. */
+class Pieces {
+  readonly #out: (text: string) => void
+  #text = ''
+
+  constructor(out: (text: string) => void) {
+    this.#out = out
+  }
+
+  write(text: string): void {
+    this.#text += text
+    if (this.#text.length >= PIECE) this.flush()
+  }
+
+  flush(): void {
+    if (this.#text !== '') this.#out(this.#text)
+    this.#text = ''
+  }
 }

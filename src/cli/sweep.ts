@@ -1,13 +1,16 @@
-/** The command `sweep` and its options. */
-import { gather, PLUGS, type DefineCommand } from './command.ts'
-import { ORDER_HELP } from './recording/play-order.ts'
-import { withReadingFlags } from './recording/reading-flags.ts'
-import type { SweepFlags } from './run-sweep.ts'
-
 /** `reflexarc sweep RULE --set node.property=70..90/5`: how often a rule fires with each of several values. */
-export const defineSweep: DefineCommand = (program, start) => {
-  withReadingFlags(program.command('sweep'))
-    .summary('run a rule over a recording with several values, and count what fires')
+import { gather, type DefineCommand } from './command.ts'
+import { sweep, type Sweep } from '#library'
+import { AppError, describeIssue, FORBIDDEN_KEYS } from '#kernel'
+import { sweepValues } from '#core/spi'
+import { type Opened, openPlayback, playbackOf, withHint } from './open-playback.ts'
+import { recordingText, spanText } from './report/recording-text.ts'
+import { sweepLines } from './report/sweep-table.ts'
+import type { Terminal } from './terminal.ts'
+import { readOptions, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
+
+export const define: DefineCommand = (command, start) => {
+  withPlaybackFlags(command)
     .description(
       'Runs a rule or template once for each value of a property, all in one pass over the recording, and prints the\n' +
         'firings of each destination, in all and per day. Several --set make a grid of at most 1,000 runs.\n\n' +
@@ -16,20 +19,90 @@ export const defineSweep: DefineCommand = (program, start) => {
     )
     .argument('<rule>', 'rule or template, a JSON file; - is standard input')
     .option('--set <path=values>', 'a range 70..90/5, a list 70,75,90, or one value (repeatable)', gather, [])
-    .option('--messages <file>', 'recording; - is standard input. Without it only the clock runs the rule')
-    .option('--resource <id>', "resource of the task, and of messages that name none (default: the rule's own)")
-    .option('--from <time>', 'begin here: earlier messages are left out (default: the first message)')
-    .option('--until <time>', 'end here: later messages are left out (default: the last message)')
-    .option('--zone <zone>', 'zone of times without an offset, and of the times shown', 'UTC')
-    .option('--seed <number>', 'seed of the randomness of plugs (default: 1)')
-    .option('--order <order>', ORDER_HELP, 'time')
     .option('--json', 'print one JSON object')
-    .option(...PLUGS)
     .addHelpText(
       'after',
       '\nExample:\n  reflexarc sweep fixtures/rules/overheating.json --set temperature.threshold=85..100/5 --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
-    .action((rule: string, flags: SweepFlags) =>
-      start(async (terminal) => (await import('./run-sweep.ts')).runSweep(rule, flags, terminal)),
-    )
+    .action((rule: string, flags: SweepFlags) => start((terminal) => runSweep(rule, flags, terminal)))
+}
+
+/** Checks everything, runs the rule with every value over the recording, and prints what fired. */
+export async function runSweep(path: string, flags: SweepFlags, terminal: Terminal): Promise<0 | 1> {
+  const options = readSweepOptions(path, flags)
+  const opened = await openPlayback([path], options, terminal)
+  const [rule] = opened?.rules ?? []
+  if (opened === undefined || rule === undefined) return 1
+  const began = performance.now()
+  const { playback, clear } = playbackOf(opened, options, terminal)
+  let result: Sweep
+  try {
+    result = await sweep(rule, { ...playback, set: options.grid })
+  } catch (error) {
+    clear()
+    throw withHint(aboutFlags(error), '--set name=value')
+  }
+  clear()
+  if (options.json) terminal.out(`${JSON.stringify(result, null, 2)}\n`)
+  else terminal.out(reportOf(result, opened, options, terminal, performance.now() - began))
+  return 0
+}
+
+function reportOf(
+  result: Sweep,
+  { recording }: Opened,
+  { zone }: SweepOptions,
+  { paint }: Terminal,
+  wall: number,
+): string {
+  const head = `${recordingText(recording?.recording)}${spanText(result.from, result.until, zone)}`
+  return `${head}\n${sweepLines(result, wall, paint).join('\n')}\n`
+}
+
+/** The library speaks of its `set`; here that is a flag. */
+function aboutFlags(error: unknown): unknown {
+  if (!(error instanceof AppError)) return error
+  if (error.code === 'TOO_LARGE') return new AppError('USAGE', `--set: ${error.message}`, { cause: error })
+  if (!error.issues.some(({ type }) => type === 'SWEEP') && !error.message.startsWith('the sweep ')) return error
+  const lines = error.issues.map((issue) => {
+    if (!issue.path.startsWith('/set/')) return `--set: ${describeIssue(issue)}`
+    const hint = issue.suggestion === undefined ? '' : `; ${issue.suggestion}`
+    return `--set ${issue.path.slice('/set/'.length)}: ${issue.message}${hint}`
+  })
+  return new AppError('USAGE', lines.join('\nerror: '), { issues: error.issues, cause: error })
+}
+
+/** As `simulate`, but `--set` names what changes from run to run. */
+export type SweepFlags = Omit<SimulateFlags, 'why' | 'all'>
+
+interface SweepOptions extends SimulateOptions {
+  /** values by path */
+  grid: Readonly<Record<string, readonly unknown[]>>
+}
+
+/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
+function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
+  const problems: string[] = []
+  const grid = new Map<string, readonly unknown[]>()
+  for (const text of flags.set) {
+    const equals = text.indexOf('=')
+    const path = text.slice(0, equals).trim()
+    if (equals < 1 || path === '') {
+      problems.push(`--set: "${text}" sets nothing; write node.property=70..90/5, or name=70,75,90 for a variable`)
+    } else if (FORBIDDEN_KEYS.has(path)) {
+      problems.push(`--set: nothing can be named "${path}"; write node.property=70..90/5`)
+    } else if (grid.has(path)) {
+      problems.push(`--set: ${path} is given twice; write its values as one list such as ${path}=70,75,90`)
+    } else {
+      try {
+        grid.set(path, sweepValues(text.slice(equals + 1)))
+      } catch (error) {
+        if (!(error instanceof AppError)) throw error
+        problems.push(`--set ${path}: ${error.message}`)
+      }
+    }
+  }
+  if (flags.set.length === 0) problems.push('there is nothing to sweep: give --set node.property=70..90/5')
+  const options = readOptions(rule, { ...flags, set: [] }, problems)
+  return { ...options, grid: Object.fromEntries(grid) }
 }

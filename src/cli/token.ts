@@ -1,16 +1,17 @@
-/** The command `token` and its options. */
-import type { DefineCommand } from './command.ts'
-import type { TokenFlags } from './run-token.ts'
-
 /** `reflexarc token`: a bearer token for the host that has the same data folder. */
-export const defineToken: DefineCommand = (program, start) => {
-  program
-    .command('token')
-    .summary('make a bearer token for a host')
+import { DATA, dataFolder, type DefineCommand, tenantProblems } from './command.ts'
+import { existsSync } from 'node:fs'
+import { AppError, durationMs, messageOf } from '#kernel'
+import { type Environment, tokenKey } from '#host/spi'
+import { Tokens } from '#host/running'
+import type { Terminal } from './terminal.ts'
+
+export const define: DefineCommand = (command, start) => {
+  command
     .description(
       'Prints a bearer token (JWT, HS256), signed with the key in the data folder of the host that it is for.',
     )
-    .option('--data <folder>', 'the data folder of the host (REFLEXARC_DATA, default ./data)')
+    .option(...DATA)
     .option('--tenant <name>', 'whose data it opens', 'default')
     .option('--subject <name>', 'who it is for; what they make carries this name', 'token')
     .option('--expires <duration>', 'how long it is good, such as 1h, 30d or PT50S', '1h')
@@ -18,7 +19,46 @@ export const defineToken: DefineCommand = (program, start) => {
       'after',
       '\nExample:\n  curl -H "authorization: Bearer $(reflexarc token)" http://127.0.0.1:8080/api/tasks',
     )
-    .action((flags: TokenFlags) =>
-      start(async (terminal) => (await import('./run-token.ts')).runToken(flags, process.env, terminal, Date.now)),
-    )
+    .action((flags: TokenFlags) => start((terminal) => runToken(flags, process.env, terminal, Date.now)))
+}
+
+/** Options as the command line gives them. */
+export interface TokenFlags {
+  data?: string
+  tenant: string
+  subject: string
+  expires: string
+}
+
+const LONGEST = 10 * 366 * 86_400
+
+/** Prints a token. Throws `USAGE` with all that is wrong, `STORE` for a folder that cannot be used. */
+export async function runToken(
+  flags: TokenFlags,
+  env: Environment,
+  terminal: Pick<Terminal, 'out'>,
+  now: () => number,
+): Promise<0> {
+  const { tenant, subject, expires } = flags
+  const folder = dataFolder(flags, env)
+  const problems: string[] = []
+  if (!existsSync(folder)) problems.push(`--data: missing folder ${folder}; name the data folder of a host`)
+  problems.push(...tenantProblems(tenant))
+  if (subject.trim() === '' || subject.length > 200) problems.push('--subject: write a name of 1 to 200 characters')
+  const lifetime = secondsOf(expires, problems)
+  if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
+  const token = await new Tokens(tokenKey(folder), now).issue({ tenant, subject, lifetime })
+  terminal.out(`${token}\n`)
+  return 0
+}
+
+function secondsOf(text: string, problems: string[]): number {
+  try {
+    const seconds = Math.floor(durationMs(text) / 1000)
+    if (seconds >= 1 && seconds <= LONGEST) return seconds
+    problems.push(`--expires: "${text}" is not between 1 s and 10 years`)
+  } catch (error) {
+    problems.push(`--expires: ${messageOf(error)}`)
+  }
+  return 0
 }

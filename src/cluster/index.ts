@@ -1,4 +1,4 @@
-/** Which of several hosts serves which tenant, and partitions of a tenant. */
+/** Placement of tenants and their partitions on the hosts of a cluster. */
 export { partitionStore } from './partitions/partition-store.ts'
 export {
   MAX_PARTITIONS,

@@ -63,7 +63,6 @@ export { lacking } from './plug/lacking.ts'
 export { latenessOf } from './plug/lateness-of.ts'
 export { lengthOf } from './plug/length-of.ts'
 export { isOfMessage, namesOfParameter, parameterOf } from './plug/parameter-of.ts'
-export { parsePlainJson } from './plug/plain-json.ts'
 export type {
   InputField,
   OutputField,

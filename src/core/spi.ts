@@ -24,7 +24,7 @@ export {
 } from './graph/graph.ts'
 export type { RuleProperties } from './graph/rule-properties.ts'
 export { parseResource, resolveResource } from './language/placeholders/resource.ts'
-export { frozenCopy } from './plug/plain-json.ts'
+export { frozenCopy } from './plug/frozen-copy.ts'
 export { byName, exampleNode, plugPage } from './plug/plug-page.ts'
 export type { FieldFormat, FieldType, PlugAnswer, PlugKind } from './plug/plug.ts'
 export { followPlugs } from './plug/registry.ts'

@@ -24,7 +24,7 @@ import { requireWhole } from './cluster/partition-counts.ts'
 import { makeCluster } from './cluster/make-cluster.ts'
 import { requireReplay } from './cluster/require-replay.ts'
 import { TenantFigures } from './tenant-figures.ts'
-import { OpenTenants } from './open-tenants.ts'
+import { HostTenants } from './open-tenants.ts'
 import { closeAll, makeServices } from './wiring/make-services.ts'
 import { OwnApi } from './own-api.ts'
 import { SERVICES } from './wiring/service-table.ts'
@@ -161,20 +161,19 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
           compared: clock.compared,
         })
       : undefined
-    const tenants = new OpenTenants({ storage, figures: parts.figures, data: config.data })
+    const timers = making.timers ?? machineTimers
+    const tenants = new HostTenants({ storage, figures: parts.figures, timers, logger: serviceLog })
     const made = cluster?.services ?? (await makeServices(services, { ...parts, tenants }))
-    const opened = isMember ? [] : tenants.open(made)
-    let left = 'requests are still under way'
+    let left = (): string => 'requests are still under way'
     const ending =
       (what: string, end: () => void | Promise<void> | undefined) => (): void | Promise<void> | undefined => {
-        left = `${what} has not ended`
+        left = () => `${what} has not ended`
         return end()
       }
     return {
       services: made,
-      async open(closing) {
-        for (const { start } of opened) await start?.(closing)
-      },
+      routing: cluster?.host.routing ?? tenants,
+      open: async (closing) => (cluster === undefined ? tenants.start(made, closing) : undefined),
       keyPairs,
       isNew,
       serviceLog,
@@ -189,22 +188,25 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
         await records.get('-')
         await tryWriting()
         const disk = lasting ? spaceTrouble(config.data, making.diskStats) : undefined
-        const troubles = opened.flatMap((one) => one.trouble?.() ?? [])
-        return [disk ?? [], damage.trouble ?? [], troubles, cluster?.troubles() ?? []].flat()
+        return [disk ?? [], damage.trouble ?? [], (cluster ?? tenants).troubles()].flat()
       },
       warnings: () => [
         ...clock.warnings(),
-        ...opened.flatMap((one) => one.warnings?.() ?? []),
-        ...(cluster?.warnings() ?? []),
+        ...made.flatMap(({ warnings }) => warnings?.() ?? []),
+        ...(cluster ?? tenants).warnings(),
       ],
       ...(cluster && { cluster: cluster.host }),
-      left: () => left,
+      left: () => left(),
       close: once(() =>
         closeAll([
           ending('the part in the cluster', () => cluster?.host.leave()),
           () => metrics.stop(),
           stopFollowing,
-          ...[...opened, ...made].toReversed().map(({ name, stop }) => ending(`the service ${name}`, () => stop?.())),
+          ...made.toReversed().map(({ name, stop }) => ending(`the service ${name}`, () => stop?.())),
+          () => {
+            left = () => `the service ${tenants.stopping ?? 'of a tenant'} has not ended`
+            return tenants.close()
+          },
           ...made.map(
             ({ end }) =>
               () =>

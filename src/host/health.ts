@@ -23,7 +23,7 @@ export function healthRoute(app: FastifyInstance, { probe, warnings, isReady = (
     security: [],
     response: { '2xx': STATUS, 503: STATUS },
   }
-  app.get('/health', { config: { access: 'public' }, schema }, async (request, reply) => {
+  app.get('/health', { config: { scope: 'public' }, schema }, async (request, reply) => {
     if (!isReady()) return reply.code(503).send({ status: 'starting' })
     try {
       const troubles = await probe()

@@ -2,13 +2,12 @@
  * What a service gives to the host: the frame that every service stands in. The host adds what is the same for all:
  * authentication, limits, body reading, validation, error handling, the API page, metrics and a graceful stop.
  *
- * Not in here: what a service stores or whom it calls. `open` and `openShared` receive both.
+ * Not in here: what a service stores or whom it calls. `open` receives both, once for each tenant.
  */
 import type { FastifyInstance } from 'fastify'
-import type { Led } from '#kernel'
+import type { Causation } from '#kernel'
 import type { ErrorBody } from './failure.ts'
-import type { ServiceRegistry } from './wiring/service-registry.ts'
-import type { SharedDependencies, SharedService, TenantDependencies } from './wiring/tenant-service.ts'
+import type { TenantDependencies, TenantService } from './wiring/tenant-service.ts'
 
 export interface HostedService {
   /** lower-case, as `--only` takes it; also its tag on the API page */
@@ -25,10 +24,8 @@ export interface HostedService {
   readonly address?: () => string | undefined
   /** this service's shape of errors; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
-  /** Makes what one tenant has of it: it works at once, and keeps nothing that has to be flushed. */
-  open?(parts: TenantDependencies): ServiceRegistry
-  /** Makes what all tenants share of it, which works from its `start` on. */
-  openShared?(parts: SharedDependencies): SharedService
+  /** Makes what one tenant has of it. Bounds and programs that all tenants share belong to the host's part. */
+  readonly open?: (parts: TenantDependencies) => TenantService
   /**
    * Before the first request. The signal aborts when the host stops taking requests: answers that never end must end
    * then. Those of type `text/event-stream` the host ends itself.
@@ -36,6 +33,8 @@ export interface HostedService {
   start?(closing: AbortSignal): Promise<void>
   /** After the last answer, and before what tenants have ends. Called once, even when `start` failed or never came. */
   stop?(): void | Promise<void>
+  /** what the operator should fix although the host works, for /health: a sentence each */
+  readonly warnings?: () => readonly string[]
   /** After what tenants have has ended: lets go what they share. */
   end?(): void | Promise<void>
 }
@@ -53,11 +52,10 @@ export interface DemoRequest {
   readonly body?: object
 }
 
-/**
- * Who may call a route: `key` (the default) whoever has credentials, `loopback` whoever is on this machine without a
- * proxy in between, `public` anybody: the route checks for itself whatever has to be checked.
- */
-export type Access = 'key' | 'loopback' | 'public'
+/** Whether a route asks for credentials. `public` and `loopback` do not: the route itself checks what has to be checked. */
+export function asksForKey({ scope }: { readonly scope?: string }): boolean {
+  return scope !== 'public' && scope !== 'loopback'
+}
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -66,10 +64,9 @@ declare module 'fastify' {
     /** the API key, or the subject of a token */
     user: string
     /** of a request that rules led to: routes whose work wakes rules hand it on */
-    readonly led: Led | undefined
+    readonly led: Causation | undefined
   }
   interface FastifyContextConfig {
-    access?: Access
     /** it serves what tenants wrote, and so on the origin of webscripts too, where no other route answers */
     isTenantContent?: boolean
     /** its handler takes the body as it comes: of any type and coding, for as long as it comes */

@@ -4,16 +4,16 @@
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
-import type { Led } from '#kernel'
+import type { Causation } from '#kernel'
 
 const NAME = `x-led-${randomUUID()}`
 
-export function ledHeader({ hops, root }: Led): Readonly<Record<string, string>> {
+export function ledHeader({ hops, root }: Causation): Readonly<Record<string, string>> {
   return { [NAME]: JSON.stringify([hops, root]) }
 }
 
 /** Undefined for what came from outside, or by no rule. */
-export function ledBy(headers: IncomingHttpHeaders): Led | undefined {
+export function ledBy(headers: IncomingHttpHeaders): Causation | undefined {
   const text = headers[NAME]
   if (typeof text !== 'string') return undefined
   const [hops, root] = JSON.parse(text) as [number, string | null]

@@ -63,7 +63,7 @@ export class Metrics {
 
 /** `GET /metrics`, for this machine alone. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
-  app.get('/metrics', { config: { access: 'loopback' }, schema: { hide: true } }, async (_request, reply) => {
+  app.get('/metrics', { config: { scope: 'loopback' }, schema: { hide: true } }, async (_request, reply) => {
     const text = await metrics.text()
     return reply.type(metrics.contentType).send(text)
   })

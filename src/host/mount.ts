@@ -2,7 +2,7 @@
  * The whole API on a Fastify server, or on a part of one that somebody else owns: everything stays in the scope that
  * it is given, so that what the owner has beside it is not touched, and two of them live in one process.
  *
- * MOUNT-1 every route asks for credentials, unless its `config.access` says otherwise
+ * MOUNT-1 every route asks for credentials, unless its scope is `public` or `loopback`
  * MOUNT-2 a failed request is answered in the shape of its service, and tells nothing of the inside
  * MOUNT-3 no body is larger, deeper or of another type than its route reads
  * MOUNT-4 every route of a service declares the scope that it asks for
@@ -27,7 +27,7 @@ import { KnownRoutes } from './known-routes.ts'
 import { metricsRoute, type Metrics } from './metrics.ts'
 import { describeApi } from './openapi.ts'
 import { TokenBuckets } from './rate-limit.ts'
-import type { HostedService } from './hosted-service.ts'
+import { asksForKey, type HostedService } from './hosted-service.ts'
 import { ledBy } from './led-header.ts'
 import { watchAnswers } from './open-answers.ts'
 import type { Timers } from './timers.ts'
@@ -48,16 +48,16 @@ export interface Limits {
 export interface MountedCluster {
   /** Other hosts can ask this one who it is. */
   introduce(app: FastifyInstance): void
-  readonly routing: {
-    /** After whatever lets requests in: they go to whoever has their tenant. */
-    addTo(app: FastifyInstance): Promise<void>
-  }
 }
 
 export interface Mounting {
   readonly services: readonly HostedService[]
-  /** Starts what tenants have of them, before the services themselves. The signal is that of `HostedService.start`. */
+  /** Opens what tenants have of them, before the services themselves start. The signal is that of `HostedService.start`. */
   open(closing: AbortSignal): Promise<void>
+  readonly routing: {
+    /** After whatever lets requests in: they wait until their tenant is open, or go to the host that has it. */
+    addTo(app: FastifyInstance): void | Promise<void>
+  }
   readonly authentication: AuthenticationDependencies
   readonly metrics: Metrics
   /** of requests with a key */
@@ -123,7 +123,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   app.addHook('onRequest', authenticate(authentication))
   app.addHook('onRequest', refuseUnreadConditions)
   app.addHook('onRequest', limitRate(limits.ratePerKey, authentication.now))
-  await mounting.cluster?.routing.addTo(app)
+  await mounting.routing.addTo(app)
   if (mounting.alone || app.prefix !== '') app.setNotFoundHandler(known.handler)
 
   await describeApi(app, services)
@@ -197,8 +197,8 @@ const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 /** A write would be made against the word of who asks for it. What tenants wrote reads headers by itself. */
 function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   const { headers, method, is404, routeOptions } = request
-  const { access = 'key', isConditional = false } = routeOptions.config
-  if (is404 || access !== 'key' || !WRITES.has(method)) return done()
+  const { isConditional = false } = routeOptions.config
+  if (is404 || !asksForKey(routeOptions.config) || !WRITES.has(method)) return done()
   const read = isConditional ? CONDITIONS.slice(0, 2) : []
   const unread = CONDITIONS.find((name) => headers[name] !== undefined && !read.includes(name))
   if (unread === undefined) return done()

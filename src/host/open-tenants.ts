@@ -1,52 +1,149 @@
-/** The tenants of a single host: shared services from the start, services of one tenant on first use. */
+/**
+ * The tenants of a single host, which is a cluster of one: those that have stored something are opened at the start,
+ * others by their first request. They stay open: what a tenant has that nobody asks for costs little.
+ */
+import type { FastifyInstance, HookHandlerDoneFunction } from 'fastify'
+import { OpenTenants, type Place } from '#cluster'
+import { AppError, type Logger, messageOf } from '#kernel'
 import type { Storage } from '#storage'
 import type { HostedService } from './hosted-service.ts'
 import type { TenantFigures } from './tenant-figures.ts'
-import { type OpenedService, openOwn, openShared } from './wiring/make-services.ts'
+import { TenantServices } from './tenant-services.ts'
+import type { Timers } from './timers.ts'
 import type { ServiceRegistry, Tenants } from './wiring/service-registry.ts'
 
-export interface OpenTenantsOptions {
+export interface HostTenantsOptions {
   readonly storage: Storage
   readonly figures: TenantFigures
-  /** the folder of the host, where it has one */
-  readonly data: string
+  readonly timers: Timers
+  readonly logger: Logger
 }
 
-export class OpenTenants implements Tenants {
-  readonly #options: OpenTenantsOptions
-  readonly #shared: ServiceRegistry = {}
-  readonly #open = new Map<string, ServiceRegistry>()
-  #services: readonly HostedService[] = []
+/** ms until tenants that could not be opened are tried again */
+const RETRY_MS = 10_000
+const HERE: Place = { kind: 'here', term: 0 }
 
-  constructor(options: OpenTenantsOptions) {
+export class HostTenants implements Tenants {
+  readonly #options: HostTenantsOptions
+  readonly #tenants: OpenTenants<TenantServices>
+  /** why a tenant is not open, as far as that was tried */
+  readonly #failed = new Map<string, string>()
+  readonly #unclean: unknown[] = []
+  #services: readonly HostedService[] = []
+  #closing: AbortSignal | undefined
+  #stopRetrying: () => void = () => undefined
+
+  constructor(options: HostTenantsOptions) {
+    const { storage, logger } = options
     this.#options = options
+    this.#tenants = new OpenTenants({
+      tenants: () => storage.tenants(),
+      place: () => HERE,
+      open: (tenant) => this.#open(tenant),
+      close: (opened) => this.#close(opened),
+      logger,
+    })
   }
 
-  /** The shared services, to be started. Called once, before `of`. */
-  open(services: readonly HostedService[]): readonly OpenedService[] {
-    const { storage, data, figures } = this.#options
+  /** Opens all that are stored. Resolves also when some could not be opened: those are tried again. Called once. */
+  async start(services: readonly HostedService[], closing: AbortSignal): Promise<void> {
     this.#services = services
-    figures.began(this.#shared)
-    return openShared(services, { storage, data, registry: this.#shared, of: (tenant) => this.of(tenant) })
+    this.#closing = closing
+    closing.addEventListener('abort', () => [...this.#tenants.all()].forEach((one) => one.end()), { once: true })
+    this.#tenants.incomplete()
+    await this.#tenants.complete()
+    this.#stopRetrying = this.#options.timers.every(RETRY_MS, () => void this.#tenants.complete())
+  }
+
+  /** Closes all. Rejects when something could not be flushed. */
+  async close(): Promise<void> {
+    this.#stopRetrying()
+    await this.#tenants.close()
+    const [unclean] = this.#unclean
+    if (unclean !== undefined) throw unclean as Error
+  }
+
+  /** Requests wait until their tenant is open. */
+  addTo(app: FastifyInstance): void {
+    app.addHook('onRequest', ({ tenant }, _reply, done) => {
+      if (tenant === '' || this.#tenants.current(tenant) !== undefined) return done()
+      void this.#letIn(tenant, done)
+    })
+  }
+
+  async opened(tenant: string): Promise<void> {
+    try {
+      await this.#tenants.opened(tenant)
+    } catch (error) {
+      // said of what was asked, or what clients wait for anyhow
+      if (error instanceof AppError && error.status !== 500) throw error
+      throw new AppError('CLOSED', notOpen(tenant), { cause: error })
+    }
   }
 
   of(tenant: string): ServiceRegistry {
-    const known = this.#open.get(tenant)
-    if (known !== undefined) return known
-    const { storage, figures } = this.#options
-    const own = openOwn(this.#services, { tenant, store: storage.tenant(tenant), services: () => all })
-    const all = { ...this.#shared, ...own }
-    figures.began(own)
-    this.#open.set(tenant, all)
-    return all
+    const opened = this.#tenants.current(tenant)
+    if (opened === undefined) throw new AppError('CLOSED', notOpen(tenant))
+    return opened.registry
   }
 
-  /** Of a tenant that was never opened: the shared services. */
-  find(tenant: string): ServiceRegistry {
-    return this.#open.get(tenant) ?? this.#shared
+  find(tenant: string): ServiceRegistry | undefined {
+    return this.#failed.has(tenant) ? this.of(tenant) : this.#tenants.current(tenant)?.registry
   }
 
-  all(): Iterable<ServiceRegistry> {
-    return [this.#shared]
+  *all(): Iterable<ServiceRegistry> {
+    for (const { registry } of this.#tenants.all()) yield registry
   }
+
+  troubles(): readonly string[] {
+    const failed = [...this.#failed].map(([tenant, why]) => `tenant ${tenant} could not be opened: ${why}`)
+    return [...failed, ...[...this.#tenants.all()].flatMap((one) => one.trouble())]
+  }
+
+  warnings(): readonly string[] {
+    return [...this.#tenants.all()].flatMap((one) => one.warnings())
+  }
+
+  /** the service that is being stopped */
+  get stopping(): string | undefined {
+    for (const { stopping } of this.#tenants.all()) if (stopping !== undefined) return stopping
+    return undefined
+  }
+
+  async #letIn(tenant: string, done: HookHandlerDoneFunction): Promise<void> {
+    try {
+      await this.opened(tenant)
+    } catch (error) {
+      return done(error as Error)
+    }
+    done()
+  }
+
+  async #open(tenant: string): Promise<TenantServices> {
+    if (this.#closing?.aborted !== false) throw new AppError('CLOSED', 'The host is stopping; try again in a moment')
+    const { storage, figures, timers, logger } = this.#options
+    try {
+      const opened = await TenantServices.open({ services: this.#services, storage, tenant, figures, timers, logger })
+      // the stop began meanwhile
+      if (this.#closing.aborted) opened.end()
+      this.#failed.delete(tenant)
+      return opened
+    } catch (error) {
+      if (!(error instanceof AppError) || error.code !== 'VALIDATION') this.#failed.set(tenant, messageOf(error))
+      throw error
+    }
+  }
+
+  async #close(opened: TenantServices): Promise<void> {
+    try {
+      await opened.close()
+    } catch (error) {
+      this.#unclean.push(error)
+      throw error
+    }
+  }
+}
+
+function notOpen(tenant: string): string {
+  return `the services of tenant ${tenant} could not be started; try again in a moment`
 }

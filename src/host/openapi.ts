@@ -59,7 +59,7 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
   })
   await app.register(async (docs) => {
     docs.addHook('onRoute', (route) => {
-      route.config = { ...route.config, access: 'public' }
+      route.config = { ...route.config, scope: 'public' }
     })
     await docs.register(fastifySwaggerUi, {
       routePrefix: '/docs',

@@ -3,7 +3,7 @@
  * this process sees.
  */
 import type { FastifyInstance } from 'fastify'
-import { AppError, type Caller, type Led, LruCache } from '#kernel'
+import { AppError, type Caller, type Causation, LruCache } from '#kernel'
 import type { ApiAnswer, ApiRequest } from '#services/functions/contract'
 import type { TokenOrder } from './auth/tokens.ts'
 import { ledHeader } from './led-header.ts'
@@ -60,7 +60,7 @@ export class OwnApi {
     caller: Caller,
     { method: asked, path, headers, body }: ApiRequest,
     signal: AbortSignal,
-    led?: Led,
+    led?: Causation,
   ): Promise<ApiAnswer> {
     const app = this.#app
     if (app === undefined) throw new AppError('CLOSED', 'the host has no API yet')

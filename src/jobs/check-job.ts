@@ -1,4 +1,4 @@
-/** New jobs, checked and made ready to be stored: all that is wrong with a tree of them at once. */
+/** Checks new jobs, reporting all problems of a tree at once, and prepares them for storage. */
 import { Issues, shown } from '#kernel'
 import type { Job, JobHandler, NewJob } from './contract.ts'
 import { readyState } from './job-change.ts'
@@ -11,7 +11,6 @@ const MAX_LABELS = 20
 const LONGEST_NAME = 200
 const BATCH_SIZE = 200
 
-/** What new jobs are made with. */
 export interface NewJobDependencies {
   readonly handlers: ReadonlyMap<string, JobHandler>
   readonly newId: () => string
@@ -19,11 +18,11 @@ export interface NewJobDependencies {
   readonly now: number
   /** epoch ms by the clock of the store */
   readonly storeTime: number
-  /** a new place in the queue, above all before */
+  /** returns a rising position in the queue */
   readonly nextOrder: () => number
 }
 
-/** A job to be stored, and its items in batches. */
+/** Job to store, with its items in batches. */
 export interface PlannedJob {
   readonly job: Job
   readonly batches: readonly (readonly NonNullable<NewJob['items']>[number][])[]
@@ -38,7 +37,7 @@ export function plannedTree(
   const issues = new Issues('JOB')
   const count = checkJob(root, '', ancestors.length + 1, around, issues)
   if (count > MAX_IN_TREE) {
-    issues.wrong('/children', `a tree of ${count} jobs is too large`, `at most ${MAX_IN_TREE}`)
+    issues.wrong('/children', `a tree of ${count} jobs is too large`, `use at most ${MAX_IN_TREE}`)
   }
   issues.throwIfAny('the job')
   return planned(root, ancestors, around)
@@ -79,26 +78,27 @@ function inBatches<T>(items: readonly T[], size: number): readonly (readonly T[]
   return Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size))
 }
 
-/** How many jobs it is, with its descendants. */
 function checkJob(job: NewJob, path: string, generation: number, around: NewJobDependencies, issues: Issues): number {
   const wrong = (field: string, message: string, suggestion: string): void =>
     issues.wrong(`${path}/${field}`, message, suggestion)
   const { type, id, labels = [], priority = 0, delay = 0, children = [] } = job
   if (!around.handlers.has(type)) {
-    wrong('type', `there is no handler for ${shown(type)}`, `there are ${[...around.handlers.keys()].join(', ')}`)
+    wrong('type', `${shown(type)} does not have a handler`, `use one of ${[...around.handlers.keys()].join(', ')}`)
   }
-  if (id !== undefined && !isName(id)) wrong('id', `${shown(id)} is no id`, `write 1 to ${LONGEST_NAME} characters`)
-  if (labels.length > MAX_LABELS) wrong('labels', `there are ${labels.length}`, `write at most ${MAX_LABELS}`)
+  if (id !== undefined && !isName(id))
+    wrong('id', `${shown(id)} is not a valid id`, `use 1 to ${LONGEST_NAME} characters`)
+  if (labels.length > MAX_LABELS) wrong('labels', `${labels.length} labels are too many`, `use at most ${MAX_LABELS}`)
   labels.forEach((label, i) => {
-    if (!isName(label)) wrong(`labels/${i}`, `${shown(label)} is no label`, `write 1 to ${LONGEST_NAME} characters`)
+    if (!isName(label))
+      wrong(`labels/${i}`, `${shown(label)} is not a valid label`, `use 1 to ${LONGEST_NAME} characters`)
   })
   if (!isWhole(priority, MAX_PRIORITY)) {
-    wrong('priority', `${shown(priority)} is no priority`, `write a whole number from 0 to ${MAX_PRIORITY}`)
+    wrong('priority', `${shown(priority)} is not a valid priority`, `use a whole number from 0 to ${MAX_PRIORITY}`)
   }
-  if (!isWhole(delay, MAX_DELAY_MS)) wrong('delay', `${shown(delay)} is no delay`, 'write ms, at most ten years')
-  if (delay > 0 && children.length > 0) wrong('delay', 'a job with children begins after them', 'delay the children')
+  if (!isWhole(delay, MAX_DELAY_MS)) wrong('delay', `${shown(delay)} is not a valid delay`, 'use ms, at most ten years')
+  if (delay > 0 && children.length > 0) wrong('delay', 'a job with children cannot have a delay', 'delay the children')
   if (generation > MAX_GENERATIONS) {
-    wrong('', 'it is too deep in its tree', `a tree has at most ${MAX_GENERATIONS} generations`)
+    wrong('', 'the job is too deep in its tree', `use at most ${MAX_GENERATIONS} generations`)
     return 1
   }
   return children.reduce(

@@ -1,4 +1,4 @@
-/** One job that this host took, from there to its end: what its handler gives or throws becomes a change of the job. */
+/** Executes one job to its end: the result or error of its handler becomes a change of the job. */
 import { AppError, isAway, type Logger, messageOf } from '#kernel'
 import { MAX_IN_TREE } from './check-job.ts'
 import type { JobContext, JobHandler, JobOutcome, JobTimers, NewJob } from './contract.ts'
@@ -14,14 +14,14 @@ export interface ExecutionDependencies {
   readonly isStopped: () => boolean
 }
 
-/** An attempt that failed but need not be the last. */
+/** Failed attempt that may be followed by another. */
 interface FailedAttempt {
   readonly kind: 'attempt-failed'
   readonly error: unknown
 }
 
 export const BACKOFF = { delay: 1_000, most: 60_000 }
-/** ms after which what could not be done is tried again */
+/** ms before a retry of an operation that failed */
 export const AGAIN_MS = 2_000
 const LONGEST_REASON = 2_000
 
@@ -44,10 +44,12 @@ export class Execution {
         return this.#settle({ kind: 'attempt-failed', error })
       })
     } catch (error) {
-      // its lease runs out, and then it is carried out again
-      if (!this.#held.isLost && !isClosed(error)) this.#say('error', `its end was not stored: ${messageOf(error)}`)
+      // the lease expires, and the job runs again
+      if (!this.#held.isLost && !isClosed(error))
+        this.#say('error', `its result was not stored: ${messageOf(error)}; the job runs again when its lease expires`)
     }
-    if (this.#held.isLost) this.#say('warn', 'it was cancelled, or another host has it: what it did last is not stored')
+    if (this.#held.isLost)
+      this.#say('warn', 'it was cancelled or taken over by another host; its last changes are not stored')
   }
 
   async #outcome(): Promise<JobOutcome | FailedAttempt> {
@@ -107,15 +109,15 @@ export class Execution {
     const { attemptsMade } = this.#held.job
     const reason = messageOf(error).slice(0, LONGEST_REASON)
     if (attemptsMade + 1 >= attempts) {
-      // a store that is away makes no attempt the last one
+      // with an unreachable store no attempt is the last one
       if (isAway(error)) return this.#release()
-      this.#say('error', `it failed: ${reason}`)
+      this.#say('error', `failed: ${reason}`)
       return this.#held.change({ kind: 'fail', reason, ...documents.ending(this.#held.job) })
     }
     const most = Math.min(backoff.most, backoff.delay * 2 ** attemptsMade)
-    // spread, so that what failed together is not tried again together
+    // jitter, so that attempts that failed together are not retried together
     const pause = Math.ceil(most * (0.5 + timers.random() / 2))
-    this.#say('warn', `${reason}; it is tried again in ${pause} ms`)
+    this.#say('warn', `${reason}; retrying in ${pause} ms`)
     const { ms } = await documents.store.now()
     return this.#held.change({ kind: 'retry', dueTime: ms + pause, reason })
   }
@@ -129,7 +131,10 @@ export class Execution {
     const jobs = added.flatMap((one) => one.jobs)
     const inTree = await queue.documents.jobs.count([{ field: 'ancestors', op: 'eq', value: below[0] ?? id }])
     if (inTree + jobs.length >= MAX_IN_TREE) {
-      throw new AppError('VALIDATION', `its tree would have more than ${MAX_IN_TREE} jobs; make several trees`)
+      throw new AppError(
+        'VALIDATION',
+        `the tree of the job would have more than ${MAX_IN_TREE} jobs; use several trees`,
+      )
     }
     const writes = added.flatMap((one) => one.writes)
     await this.#held.change({ kind: 'wait-for-children', children: children.length }, writes)

@@ -1,6 +1,6 @@
 /**
- * A job that this process carries out, and the lease by which it holds it. Its commits go one after the other and each
- * expects the one before, so that a former holder's are refused (JOB-2). The lease is renewed until the job is let go.
+ * Job that this process executes, with its lease. Its commits are sequential and each expects the previous one, so that
+ * those of a former holder are rejected (JOB-2). The lease is renewed until the job is released.
  */
 import { AppError, KeyedMutex } from '#kernel'
 import type { Stored, Write } from '#storage'
@@ -8,7 +8,6 @@ import type { Job, JobTimers } from './contract.ts'
 import type { JobChange } from './job-change.ts'
 import { isAbout, type JobDocuments } from './job-documents.ts'
 
-/** ms for which a lease holds */
 export const LEASE_MS = 15_000
 
 export class HeldJob {
@@ -36,12 +35,12 @@ export class HeldJob {
     return this.#abort.signal
   }
 
-  /** Somebody else has it, or it is over. */
+  /** True when another host took over it, or it has ended. */
   get isLost(): boolean {
     return this.#isLost
   }
 
-  /** `CONFLICT` when the job is lost, or one of the writes is refused. */
+  /** `CONFLICT` when the job is lost, or one of the writes is rejected. */
   change(change: JobChange, writes: readonly Write[] = []): Promise<void> {
     return this.#order.run('', async () => {
       if (this.#isLost) throw lostError(this.job.id)
@@ -55,18 +54,16 @@ export class HeldJob {
     })
   }
 
-  /** It was cancelled, or taken by somebody else: its handler is told. */
+  /** Aborts the handler after a cancellation or a takeover. */
   lose(): void {
     this.#isLost = true
     this.stop()
   }
 
-  /** Its handler is told to come to an end. */
   stop(): void {
     this.#abort.abort()
   }
 
-  /** The lease is renewed no more. */
   letGo(): void {
     this.#isLetGo = true
     this.#stopRenewing()
@@ -85,7 +82,7 @@ export class HeldJob {
       const { ms, session } = await this.#documents.store.now()
       await this.change({ kind: 'renew', lease: leaseFrom(ms, session) })
     } catch {
-      // the next one may come through; else the lease runs out, and then the job is lost
+      // the next renewal may succeed; otherwise the lease expires and the job is lost
     }
   }
 }
@@ -98,10 +95,10 @@ export function leaseFrom(
 }
 
 function lostError(job: string): AppError {
-  return new AppError('CONFLICT', `job ${job} is carried out by another host, or is over: nothing of it was written`)
+  return new AppError('CONFLICT', `job ${job} has ended or runs on another host; nothing was written`)
 }
 
-/** Whether the store or the host is shut down. */
+/** True when the store or the host is closed. */
 export function isClosed(error: unknown): boolean {
   return error instanceof AppError && error.code === 'CLOSED'
 }

@@ -1,19 +1,19 @@
 /**
- * A handler of jobs with items: they are carried out in slices that leave the loop free, and what became of a batch of
- * them is committed together with the progress, so that a crash costs one batch.
+ * Handler of jobs with items: runs them in slices that yield to the event loop, and commits the outcomes of each batch
+ * with the progress, so that a crash costs one batch.
  */
 import type { Json } from '#kernel'
 import type { ItemOutcome, Job, JobContext, JobHandler, JobOutcome, Progress } from './contract.ts'
 import { batchId, JOB_BATCHES } from './job-record.ts'
 
 export interface ItemHandler<Item extends Json> extends Omit<JobHandler, 'run'> {
-  /** items at a time; 1 where their order counts */
+  /** concurrent items; 1 where their order matters */
   readonly slice: number | ((job: Job) => number)
-  /** under which its outcome is kept; default: the item itself, which is a text then */
+  /** key of the outcome; default: the item itself, which must be a text */
   readonly keyOf?: (item: Item) => string
   /**
-   * Carries one out. `isRepeat`: that may have been done already, by a host that died or stopped. What it throws is a
-   * failed attempt of the job, which goes on with the batch that was open.
+   * `isRepeat`: the item may already be done, by a host that crashed or stopped. An error is a failed attempt of the
+   * job, which continues with the open batch.
    */
   item(item: Item, context: JobContext, isRepeat: boolean): Promise<ItemOutcome>
 }
@@ -31,8 +31,8 @@ async function run<Item extends Json>(handler: ItemHandler<Item>, context: JobCo
   for (let number = first; number < batches; number++) {
     const id = batchId(job.id, number)
     const batch = await collection.get(id)
-    if (batch === undefined) return { kind: 'failed', reason: `its batch ${number} is not stored` }
-    // what this handler was given when the job was added
+    if (batch === undefined) return { kind: 'failed', reason: `batch ${number} of its items is missing in the store` }
+    // the items of the added job
     const items = batch.value.items as readonly Item[]
     const outcomes = await carryOut(handler, context, items, context.isRepeat && number === first)
     if (outcomes === undefined) return { kind: 'released' }
@@ -45,7 +45,7 @@ async function run<Item extends Json>(handler: ItemHandler<Item>, context: JobCo
   return { kind: 'completed' }
 }
 
-/** Undefined when it has to end before all are done. */
+/** Undefined when aborted before the end. */
 async function carryOut<Item extends Json>(
   { slice, item }: ItemHandler<Item>,
   context: JobContext,

@@ -1,24 +1,24 @@
-/** What can happen to a job, as a table of states and pure functions. Whether it may be written is up to the store. */
+/** State machine of jobs, as a table of states and pure functions. The store decides whether a change is written. */
 import { AppError, type Json } from '#kernel'
 import type { Job, JobEvent, JobState, Lease, Progress } from './contract.ts'
 
-/** When a job ended, and for how long it is kept; epoch ms and ms. */
+/** End of a job (epoch ms), and how long it is kept (ms). */
 interface Ending {
   readonly now: number
   readonly keepMs: number
 }
 
 export type JobChange =
-  /** a delayed one is due */
+  /** a delayed job is due */
   | { readonly kind: 'promote' }
   | { readonly kind: 'take'; readonly lease: Lease; readonly now: number }
   | { readonly kind: 'renew'; readonly lease: Lease }
   | { readonly kind: 'progress'; readonly progress: Progress }
-  /** its holder gives it back */
+  /** its holder returns it */
   | { readonly kind: 'release' }
-  /** its lease ran out: its holder is dead or cut off */
+  /** its lease expired: its holder is dead or cut off */
   | ({ readonly kind: 'stall' } & Ending)
-  /** its holder can do nothing about it now, through no fault of the job */
+  /** its holder cannot execute it now, through no fault of the job */
   | { readonly kind: 'postpone'; readonly dueTime: number }
   /** an attempt failed, another follows */
   | { readonly kind: 'retry'; readonly dueTime: number; readonly reason: string }
@@ -30,7 +30,7 @@ export type JobChange =
       readonly result?: Json | undefined
       readonly progress?: Progress | undefined
     } & Ending)
-  /** for good */
+  /** final */
   | ({ readonly kind: 'fail'; readonly reason: string } & Ending)
   | ({ readonly kind: 'cancel'; readonly reason: string } & Ending)
 
@@ -39,7 +39,7 @@ const READY: readonly JobState[] = ['waiting', 'prioritized']
 const ACTIVE: readonly JobState[] = ['active']
 const PARENT: readonly JobState[] = ['waiting-children']
 
-/** The states in which each change is possible. */
+/** States that allow each change. */
 const FROM: { readonly [kind in JobChange['kind']]: readonly JobState[] } = {
   promote: ['delayed'],
   take: READY,
@@ -57,7 +57,7 @@ const FROM: { readonly [kind in JobChange['kind']]: readonly JobState[] } = {
   cancel: OPEN,
 }
 
-/** A job whose hosts died so often in a row, without any progress, is what kills them. */
+/** A job whose hosts die this often in a row without progress is what kills them. */
 export const MAX_STALLS = 10
 
 export function isOver(state: JobState): boolean {
@@ -72,14 +72,11 @@ export function readyState({ priority }: Pick<Job, 'priority'>): JobState {
   return priority > 0 ? 'prioritized' : 'waiting'
 }
 
-/** The job after a change. `CONFLICT` when its state does not allow it. */
+/** Applies a change. `CONFLICT` when the state does not allow it. */
 export function changed(job: Job, change: JobChange): Job {
   const { kind } = change
   if (!FROM[kind].includes(job.state)) {
-    throw new AppError(
-      'CONFLICT',
-      `${kind} of job ${job.id}: it is ${job.state}, and would have to be ${FROM[kind].join(' or ')}`,
-    )
+    throw new AppError('CONFLICT', `job ${job.id} is ${job.state}; ${kind} requires ${FROM[kind].join(' or ')}`)
   }
   const { lease: _lease, dueTime: _dueTime, ...free } = job
   const ready = readyState(job)
@@ -99,7 +96,7 @@ export function changed(job: Job, change: JobChange): Job {
     case 'stall': {
       const stalls = job.stalls + 1
       if (stalls <= MAX_STALLS) return { ...free, state: ready, stalls }
-      const failedReason = `its host died ${stalls} times in a row while it was carried out`
+      const failedReason = `its host died ${stalls} times in a row during its execution`
       return over({ ...free, stalls, failedReason }, 'failed', change)
     }
     case 'postpone':
@@ -131,12 +128,12 @@ export function changed(job: Job, change: JobChange): Job {
   }
 }
 
-/** A root is let go with its tree; until then children are kept for it. */
+/** A root is removed with its tree; until then its children are kept. */
 function over(job: Job, state: JobState, { now, keepMs }: Ending): Job {
   return { ...job, state, finishedTime: now, ...(job.ancestors.length === 0 && { removeTime: now + keepMs }) }
 }
 
-/** What is told of a change; undefined for one that nobody need know of. `time`: epoch ms */
+/** Event of a change; undefined for changes that are not published. `time`: epoch ms */
 export function eventOf(before: Job | undefined, after: Job, time: number): JobEvent | undefined {
   const { id, type, ancestors, state, progress, result, failedReason, dueTime } = after
   const head = { job: id, type, ancestors, time }

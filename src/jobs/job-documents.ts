@@ -1,6 +1,6 @@
 /**
- * The jobs of one tenant in its store: what is read of them, and each change as one commit with its event and with what
- * follows for those that wait for the job.
+ * Jobs of one tenant in its store. Each change is one commit, with its event and the resulting changes of its
+ * ancestors.
  */
 import { AppError } from '#kernel'
 import type { Collection, Log, Store, Stored, Write } from '#storage'
@@ -9,23 +9,21 @@ import { changed, eventOf, isOver, type JobChange } from './job-change.ts'
 import { JOB_BATCHES, JOB_LOG, JOB_TURNS, JOBS, PARTITION, type JobBatch, type JobTurn } from './job-record.ts'
 
 export interface JobDocumentsDependencies {
-  /** epoch ms, for times that are shown */
+  /** epoch ms, for displayed times */
   readonly now: () => number
-  /** how long jobs of a type are kept */
+  /** by type */
   readonly keepMs: (type: string) => number
-  /** These were committed. It must not wait. */
+  /** Notifies of committed jobs. Must not wait. */
   readonly committed: (jobs: readonly Job[]) => void
 }
 
 interface Step {
-  /** absent for a new job */
   readonly before?: Stored<Job>
   readonly after: Job
 }
 
-/** events that are kept at least */
+/** minimal length of the log */
 export const KEPT_EVENTS = 10_000
-/** events between two looks at how many are kept */
 const TRIM_EVENTS = 1_000
 const MAX_JOBS = 10_000
 
@@ -46,7 +44,7 @@ export class JobDocuments {
     this.#around = around
   }
 
-  /** What to commit for new jobs; afterwards `added`. */
+  /** Writes for new jobs; call `added` after the commit. */
   adding(jobs: readonly Job[]): readonly Write[] {
     return this.#writes(jobs.map((after) => ({ after })))
   }
@@ -56,8 +54,9 @@ export class JobDocuments {
   }
 
   /**
-   * Commits a change of a job, what follows of it for its ancestors, and the given writes. `CONFLICT` when the job is not
-   * as it was read (`isAbout` tells), when its state does not allow the change, or when one of the writes is refused.
+   * Commits a change of a job, the resulting changes of its ancestors, and the given writes. `CONFLICT` when the job
+   * changed since it was read (see `isAbout`), when its state does not allow the change, or when one of the writes is
+   * rejected.
    */
   async change(stored: Stored<Job>, change: JobChange, writes: readonly Write[] = []): Promise<Stored<Job>> {
     const after = changed(stored.value, change)
@@ -69,7 +68,7 @@ export class JobDocuments {
     return { id: stored.id, version, value: after }
   }
 
-  /** The same, unless somebody else has changed the job meanwhile. */
+  /** Returns undefined when the job changed meanwhile. */
   async changeUnlessChanged(
     stored: Stored<Job>,
     change: JobChange,
@@ -83,7 +82,7 @@ export class JobDocuments {
     }
   }
 
-  /** `isSerial`: only while no other job of its type is carried out. */
+  /** `isSerial`: only while no other job of its type runs. */
   async take(
     stored: Stored<Job>,
     lease: Lease,
@@ -95,13 +94,13 @@ export class JobDocuments {
     return taken ?? 'taken-by-another'
   }
 
-  /** Ends a job and its descendants. `NOT_FOUND`; `CONFLICT` when it is over. */
+  /** Ends a job and its descendants. `NOT_FOUND`; `CONFLICT` when it has ended. */
   async cancel(id: string): Promise<void> {
     const steps = async (): Promise<readonly Step[]> => {
       const stored = await this.jobs.get(id)
-      if (stored === undefined) throw new AppError('NOT_FOUND', `No job with id ${id}`)
+      if (stored === undefined) throw new AppError('NOT_FOUND', `job ${id} does not exist`)
       const tree = await this.jobs.find({ where: [{ field: 'ancestors', op: 'eq', value: id }], limit: MAX_JOBS })
-      const reason = 'it was cancelled'
+      const reason = 'cancelled'
       const own = {
         before: stored,
         after: changed(stored.value, { kind: 'cancel', reason, ...this.ending(stored.value) }),
@@ -109,7 +108,7 @@ export class JobDocuments {
       const below = tree
         .filter(({ value }) => !isOver(value.state))
         .map((before) => {
-          const why = `job ${id}, which it belongs to, was cancelled`
+          const why = `its ancestor, job ${id}, was cancelled`
           return { before, after: changed(before.value, { kind: 'cancel', reason: why, ...this.ending(before.value) }) }
         })
       return [own, ...below, ...(await this.#following(own.after))]
@@ -117,13 +116,13 @@ export class JobDocuments {
     await this.#commit(steps, [])
   }
 
-  /** Of a type, those that may be taken, in their order. */
+  /** Ready jobs of a type, in order. */
   ready(type: string, limit: number): Promise<readonly Stored<Job>[]> {
     const sort = [{ field: 'priority' }, { field: 'order' }]
     return this.jobs.find({ where: [{ field: 'ready', op: 'eq', value: type }], sort, limit })
   }
 
-  /** Of a type, delayed ones and leased ones, by the time at which somebody has to look at them. */
+  /** Delayed and leased jobs of a type, by their due time. */
   timed(type: string, limit: number): Promise<readonly Stored<Job>[]> {
     const where = [
       { field: 'type', op: 'eq', value: type },
@@ -132,7 +131,7 @@ export class JobDocuments {
     return this.jobs.find({ where, sort: [{ field: 'lookTime' }], limit })
   }
 
-  /** By type, those that are not over. */
+  /** Unfinished jobs by type. */
   open(): Promise<ReadonlyMap<string, number>> {
     return this.jobs.countBy('open')
   }
@@ -143,12 +142,11 @@ export class JobDocuments {
     return found.map(({ value }) => value)
   }
 
-  /** For a job that ends now. */
   ending({ type }: Pick<Job, 'type'>): { readonly now: number; readonly keepMs: number } {
     return { now: this.#around.now(), keepMs: this.#around.keepMs(type) }
   }
 
-  /** The write by which a job becomes the one that is carried out of its serial type; undefined while another one is. */
+  /** Write that makes this the running job of its serial type; undefined while another one runs. */
   async #turn({ id, type }: Job): Promise<readonly Write[] | undefined> {
     const turn = await this.#turns.get(type)
     const holder = turn && (await this.jobs.get(turn.value.job))
@@ -156,7 +154,7 @@ export class JobDocuments {
     return [this.#turns.putting(type, { job: id }, turn?.version ?? 'absent')]
   }
 
-  /** What the end of a job means for its ancestors. */
+  /** Changes of the ancestors that follow from the end of a job. */
   async #following(job: Job): Promise<readonly Step[]> {
     if (!isOver(job.state)) return []
     const steps: Step[] = []
@@ -176,7 +174,7 @@ export class JobDocuments {
     return steps
   }
 
-  /** Steps are made anew when their jobs were changed meanwhile, but for the one that is `fixed`. */
+  /** Recomputes the steps after conflicts of their jobs, except of the `fixed` one. */
   async #commit(
     make: () => Promise<readonly Step[]>,
     writes: readonly Write[],
@@ -198,7 +196,6 @@ export class JobDocuments {
     }
   }
 
-  /** The documents first, in the order of the steps. */
   #writes(steps: readonly Step[]): readonly Write[] {
     const time = this.#around.now()
     const events = steps.flatMap(({ before, after }): readonly JobEvent[] => {
@@ -206,7 +203,7 @@ export class JobDocuments {
       return event === undefined ? [] : [event]
     })
     const puts = steps.map(({ before, after }) => this.jobs.putting(after.id, after, before?.version ?? 'absent'))
-    // an event is plain JSON
+    // events are plain JSON
     return events.length === 0 ? puts : [...puts, this.log.appending(PARTITION, events as never)]
   }
 
@@ -215,17 +212,17 @@ export class JobDocuments {
     if (append?.kind !== 'append') return
     const last = results[own.length - 1] ?? 0
     const isDue = Math.floor(last / TRIM_EVENTS) !== Math.floor((last - append.bodies.length) / TRIM_EVENTS)
-    // what is not trimmed now is trimmed the next time
+    // a failed trim is repeated by the next one
     if (isDue && last > KEPT_EVENTS) this.log.trim(PARTITION, last - KEPT_EVENTS).catch(() => undefined)
   }
 }
 
-/** Whether an error says that this job was changed by somebody else. */
+/** True for a conflict on this job. */
 export function isAbout(error: unknown, job: string): boolean {
   return conflicts(error).includes(job)
 }
 
-/** Ids of the jobs that a commit found changed; undefined for each document that is no job. */
+/** Ids of the jobs in a conflict; undefined for each document of another kind. */
 function conflicts(error: unknown): readonly (string | undefined)[] {
   if (!(error instanceof AppError) || error.code !== 'CONFLICT') return []
   return error.issues.map(({ details }) => {

@@ -1,4 +1,4 @@
-/** The jobs of one tenant for whoever asks for them: added, looked at, followed and cancelled. */
+/** Jobs of one tenant for services: add, read, follow and cancel. */
 import { AppError } from '#kernel'
 import type { Condition, Store, Write } from '#storage'
 import { plannedTree, type PlannedJob } from './check-job.ts'
@@ -10,11 +10,11 @@ import { batchId, PARTITION } from './job-record.ts'
 export interface QueueDependencies {
   readonly handlers: ReadonlyMap<string, JobHandler>
   readonly newId: () => string
-  /** epoch ms, for times that are shown */
+  /** epoch ms, for displayed times */
   readonly now: () => number
   readonly nextOrder: () => number
   readonly timers: JobTimers
-  /** These were committed by this process. */
+  /** Notifies of jobs that this process committed. */
   readonly committed: (jobs: readonly Job[]) => void
   readonly isStopped: () => boolean
 }
@@ -23,18 +23,17 @@ export interface JobFilter {
   readonly types?: readonly string[]
   readonly states?: readonly JobState[]
   readonly label?: string
-  /** one of them is enough */
+  /** any of them */
   readonly labels?: readonly string[]
-  /** the descendants of this job */
+  /** descendants of this job */
   readonly below?: string
-  /** epoch ms, edges left out */
+  /** epoch ms, exclusive */
   readonly createdAfter?: number
   readonly createdBefore?: number
-  /** default 100 */
   readonly limit?: number
 }
 
-/** New jobs that are to be committed with something else. */
+/** New jobs to commit together with other writes. */
 export interface AddedJobs {
   readonly job: Job
   readonly jobs: readonly Job[]
@@ -42,21 +41,20 @@ export interface AddedJobs {
 }
 
 export interface EventsOptions {
-  /** the position that was seen last; default: only what comes from now on */
   readonly after?: number
   readonly signal: AbortSignal
 }
 
-/** With its position in the log: whoever comes back goes on after it. */
+/** `position`: for resuming after it. */
 export interface PlacedEvent extends JobEvent {
   readonly position: number
 }
 
-/** Batches that are written at once: some 4,000 items. */
+/** about 4,000 items */
 const BATCHES_AT_ONCE = 20
 const EVENTS_AT_ONCE = 1_000
 const REMOVED_AT_ONCE = 100
-/** ms between two looks at what other hosts did */
+/** ms between two polls for changes of other hosts */
 const LOOK_MS = 1_000
 const KEPT_MS = 7 * 86_400_000
 
@@ -77,12 +75,11 @@ export class JobQueue {
     })
   }
 
-  /** for the runner */
   get documents(): JobDocuments {
     return this.#documents
   }
 
-  /** Stores a job with its children; they begin when their turn comes. `VALIDATION`, `CONFLICT`, `CLOSED`. */
+  /** Stores a job with its children. `VALIDATION`, `CONFLICT`, `CLOSED`. */
   async add(job: NewJob): Promise<Job> {
     await this.removeOld()
     const added = await this.adding(job)
@@ -92,12 +89,12 @@ export class JobQueue {
   }
 
   /**
-   * The same as writes, for a commit with something else; then `added`. Items beyond the last few thousand are stored
-   * at once, so that no commit is too large.
+   * Returns the writes, to commit with others; call `added` afterwards. Stores items beyond the last few thousand at
+   * once, to limit the size of the commit.
    */
   async adding(job: NewJob, ancestors: readonly string[] = []): Promise<AddedJobs> {
     const { handlers, newId, now, nextOrder, isStopped } = this.#dependencies
-    if (isStopped()) throw new AppError('CLOSED', 'the host is shutting down; ask again when it is back')
+    if (isStopped()) throw new AppError('CLOSED', 'the host is shutting down; retry when it is back')
     const { ms: storeTime } = await this.#documents.store.now()
     const planned = plannedTree(job, ancestors, { handlers, newId, now: now(), storeTime, nextOrder })
     const jobs = planned.map((one) => one.job)
@@ -106,7 +103,7 @@ export class JobQueue {
     return { job: planned[0].job, jobs, writes: [...batches, ...this.#documents.adding(jobs)] }
   }
 
-  /** What `adding` gave is committed. */
+  /** Notifies that the writes of `adding` are committed. */
   added({ jobs }: AddedJobs): void {
     this.#documents.added(jobs)
   }
@@ -115,19 +112,17 @@ export class JobQueue {
     return (await this.#documents.jobs.get(id))?.value
   }
 
-  /** Newest first. */
   async list(filter: JobFilter = {}): Promise<readonly Job[]> {
     const sort = [{ field: 'order', descending: true }]
     const found = await this.#documents.jobs.find({ where: conditionsOf(filter), sort, limit: filter.limit ?? 100 })
     return found.map(({ value }) => value)
   }
 
-  /** How many there are in each state. */
   counts(filter: Omit<JobFilter, 'limit'> = {}): Promise<ReadonlyMap<string, number>> {
     return this.#documents.jobs.countBy('state', conditionsOf(filter))
   }
 
-  /** The keys of a job's items and what became of them, in their order; undefined for what is not done. */
+  /** Keys of a job's items with their outcomes, in order; undefined for pending items. */
   async *outcomes({ id, items }: Job): AsyncGenerator<readonly [string, ItemOutcome | undefined]> {
     for (let from = 0; from < (items?.batches ?? 0); from += BATCHES_AT_ONCE) {
       const count = Math.min(BATCHES_AT_ONCE, (items?.batches ?? 0) - from)
@@ -141,12 +136,14 @@ export class JobQueue {
     }
   }
 
-  /** Ends a job and all of its descendants as failed; its ancestors fail with it. `NOT_FOUND`; `CONFLICT` when it is over. */
+  /**
+   * Ends a job and its descendants as failed; its ancestors fail with it. `NOT_FOUND`; `CONFLICT` when it has ended.
+   */
   cancel(id: string): Promise<void> {
     return this.#documents.cancel(id)
   }
 
-  /** Resolves when the job is over or gone, or is left for another time because the host stops. */
+  /** Resolves when the job has ended or was removed, or when the host stops. */
   async finished(id: string): Promise<void> {
     for (;;) {
       const woken = this.#wake()
@@ -156,19 +153,18 @@ export class JobQueue {
     }
   }
 
-  /** Where the log of events ends: what happens from now on stands behind it. */
   async position(): Promise<number> {
     return (await this.#documents.log.bounds(PARTITION)).last
   }
 
   /**
-   * The events of the tenant, in the order of the log, also those of other hosts. A reader takes them at its own pace;
-   * of the log the last 10,000 are kept at least. Ends with the signal, or when the host stops.
+   * Events of the tenant in log order, including those of other hosts. A reader may be slow; the log keeps at least the
+   * last 10,000. Ends with the signal, or when the host stops.
    */
   async *events({ after, signal }: EventsOptions): AsyncGenerator<PlacedEvent> {
     const { log } = this.#documents
     const last = await this.position()
-    // a position of the future is one of another life
+    // a position from the future belongs to an earlier life of the log
     let seen = Math.min(after ?? last, last)
     while (!signal.aborted) {
       const woken = this.#wake(signal)
@@ -182,13 +178,13 @@ export class JobQueue {
       for (const { position, body } of entries) {
         if (signal.aborted) return
         seen = position
-        // what `JobDocuments` wrote
+        // written by `JobDocuments`
         yield { position, ...(body as unknown as JobEvent) }
       }
     }
   }
 
-  /** Lets go of trees that have been over for long enough. */
+  /** Removes expired trees. */
   async removeOld(): Promise<void> {
     const { jobs, store } = this.#documents
     const where = [{ field: 'removeTime', op: 'lte', value: this.#dependencies.now() }] as const
@@ -201,7 +197,7 @@ export class JobQueue {
     }
   }
 
-  /** Something happened, or the host stops: whoever waits looks again. */
+  /** Wakes all waiters after a change, or when the host stops. */
   wake(): void {
     for (const wake of this.#woken) wake()
   }

@@ -1,4 +1,4 @@
-/** Jobs as they are stored: documents of their own, their items in batches, and a log of what happened to them. */
+/** Storage of jobs: documents, batches of their items, and a log of events. */
 import type { Json } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import { isOver, isReady } from './job-change.ts'
@@ -16,11 +16,11 @@ export const JOBS: CollectionSpec<Job> = {
     queueTime: { type: 'number', of: ({ queueTime }) => queueTime },
     priority: { type: 'number', of: ({ priority }) => priority },
     order: { type: 'number', of: ({ order }) => order },
-    /** the type of one that is not over */
+    /** type of an unfinished job */
     open: { type: 'text', of: (job) => (isOver(job.state) ? undefined : job.type) },
-    /** the type of one that may be taken */
+    /** type of a ready job */
     ready: { type: 'text', of: (job) => (isReady(job.state) ? job.type : undefined) },
-    /** when somebody has to look at it: it is due, or its lease has run out; by the clock of the store */
+    /** when it is due or its lease expires, by the clock of the store */
     lookTime: { type: 'number', of: ({ dueTime, lease }) => dueTime ?? lease?.until },
     removeTime: { type: 'number', of: ({ removeTime }) => removeTime },
   },
@@ -30,24 +30,23 @@ export const JOBS: CollectionSpec<Job> = {
   ],
 }
 
-/** Some of the items of a job. Its id is the job's and its number. */
+/** Batch of a job's items. Its id is the job's and its number. */
 export interface JobBatch {
-  /** once they are done: their keys */
+  /** their keys, once done */
   readonly items: readonly Json[]
-  /** what became of them, in the order of `items`, once they are done */
+  /** in the order of `items`, once done */
   readonly outcomes?: readonly ItemOutcome[]
 }
 
 export const JOB_BATCHES: CollectionSpec<JobBatch> = { name: 'job_batches', version: 1, fields: {} }
 
-/** Which job of a serial type was taken last. Its id is the type. */
+/** Last started job of a serial type. Its id is the type. */
 export interface JobTurn {
   readonly job: string
 }
 
 export const JOB_TURNS: CollectionSpec<JobTurn> = { name: 'job_turns', version: 1, fields: {} }
 
-/** The log of events of jobs has one partition. */
 export const JOB_LOG = 'jobs'
 export const PARTITION = 0
 

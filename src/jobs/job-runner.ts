@@ -1,33 +1,32 @@
-/**
- * The jobs of all tenants of a store, carried out by this process, as far as it has handlers for them. Other processes may
- * do the same over the same store.
- */
+/** Executes the jobs of one tenant that have a handler here. Other processes may share the store. */
 import { type Logger, messageOf } from '#kernel'
-import type { Storage } from '#storage'
+import type { Store } from '#storage'
 import type { Job, JobHandler, JobTimers } from './contract.ts'
 import { isClosed, LEASE_MS } from './held-job.ts'
 import { isReady } from './job-change.ts'
 import { JobQueue } from './job-queue.ts'
-import { Places, TypeRunner } from './type-runner.ts'
+import { JobPlaces, TypeRunner } from './type-runner.ts'
 
 export interface JobRunnerOptions {
-  readonly storage: Pick<Storage, 'tenant' | 'tenants'>
-  /** one for each type; the jobs of one tree have theirs in one runner */
+  readonly tenant: string
+  readonly store: Store
+  /** one per type; jobs of one tree need one runner */
   readonly handlers: readonly JobHandler[]
-  /** epoch ms, for times that are shown */
+  /** epoch ms, for displayed times */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
   readonly timers: JobTimers
+  readonly places?: JobPlaces | undefined
   readonly logger?: Logger | undefined
 }
 
 export class JobRunner {
+  /** Added jobs run even before `start`. */
+  readonly queue: JobQueue
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
-  readonly #places: ReadonlyMap<string, Places>
-  readonly #queues = new Map<string, JobQueue>()
-  /** by tenant and type */
+  readonly #places: JobPlaces
+  /** by type */
   readonly #runners = new Map<string, TypeRunner>()
   #lastOrder = 0
   #isStopped = false
@@ -35,96 +34,88 @@ export class JobRunner {
   #cancelScan: () => void = () => undefined
 
   constructor(options: JobRunnerOptions) {
+    const { store, newId, now, timers } = options
     this.#options = options
     this.#handlers = new Map(options.handlers.map((handler) => [handler.type, handler]))
-    this.#places = new Map(options.handlers.map((handler) => [handler.type, new Places(handler)]))
+    this.#places = options.places ?? new JobPlaces()
+    this.queue = new JobQueue(store, {
+      handlers: this.#handlers,
+      newId,
+      now,
+      nextOrder: () => (this.#lastOrder = Math.max(this.#lastOrder + 1, now() * 1_000)),
+      timers,
+      committed: (jobs) => this.#committed(jobs),
+      isStopped: () => this.#isStopped,
+    })
   }
 
-  /** jobs that are not over, as far as this process knows */
+  /** Open jobs that this process knows. */
   get open(): number {
     let count = 0
     for (const runner of this.#runners.values()) count += runner.open
     return count
   }
 
-  /** The jobs of a tenant. What is added is carried out, also before `start`. */
-  queue(tenant: string): JobQueue {
-    const known = this.#queues.get(tenant)
-    if (known !== undefined) return known
-    const { storage, newId, now, timers } = this.#options
-    const queue: JobQueue = new JobQueue(storage.tenant(tenant), {
-      handlers: this.#handlers,
-      newId,
-      now,
-      nextOrder: () => (this.#lastOrder = Math.max(this.#lastOrder + 1, now() * 1_000)),
-      timers,
-      committed: (jobs) => this.#committed(tenant, queue, jobs),
-      isStopped: () => this.#isStopped,
-    })
-    this.#queues.set(tenant, queue)
-    return queue
-  }
-
-  /** Goes on with what the last process left, and with what others leave. */
+  /** Continues jobs of earlier processes and of other hosts. */
   async start(): Promise<void> {
     await this.#scan()
   }
 
-  /** Jobs under way come to an end or are given back; the others are left for the next start, or for other hosts. */
+  /** Finishes or returns running jobs; the others wait for the next start or another host. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#cancelScan()
-    for (const queue of this.#queues.values()) queue.wake()
+    this.queue.wake()
     await Promise.all([...this.#runners.values()].map((runner) => runner.stop()))
     await this.#scanning
   }
 
-  /** Resolves when nothing is under way and nothing can be taken: what is delayed, or another host's, is not waited for. */
+  /** Resolves when nothing runs or can be taken, regardless of delayed jobs and those of other hosts. */
   async idle(): Promise<void> {
     await Promise.all([...this.#runners.values()].map((runner) => runner.idle()))
   }
 
-  /** Looks for open jobs of all tenants; where hosts share the store, again and again. */
+  /** Looks for open jobs; periodically where hosts share the store. */
   async #scan(): Promise<void> {
-    const { storage } = this.#options
-    let isShared = true
-    for (const tenant of await storage.tenants()) {
-      if (this.#isStopped) return
-      const queue = this.queue(tenant)
-      const { session } = await queue.documents.store.now()
-      isShared = session === undefined
-      for (const type of (await queue.documents.open()).keys()) this.#runner(tenant, queue, type)?.wake()
-    }
-    if (isShared && !this.#isStopped) this.#cancelScan = this.#options.timers.later(LEASE_MS, () => this.#scanAgain())
+    const { documents } = this.queue
+    const { session } = await documents.store.now()
+    for (const type of (await documents.open()).keys()) this.#runner(type)?.wake()
+    if (session === undefined && !this.#isStopped)
+      this.#cancelScan = this.#options.timers.later(LEASE_MS, () => this.#scanAgain())
   }
 
   #scanAgain(): void {
     this.#scanning = this.#scan().catch((error: unknown) => {
       if (this.#isStopped || isClosed(error)) return
-      this.#options.logger?.error(`jobs of other hosts could not be looked for: ${messageOf(error)}; they are later`)
+      this.#options.logger?.error(`the search for jobs of other hosts failed: ${messageOf(error)}; it is retried`)
       this.#cancelScan = this.#options.timers.later(LEASE_MS, () => this.#scanAgain())
     })
   }
 
-  #committed(tenant: string, queue: JobQueue, jobs: readonly Job[]): void {
+  #committed(jobs: readonly Job[]): void {
     for (const { id, type, state, isCancelled } of jobs) {
-      const runner = this.#runner(tenant, queue, type)
+      const runner = this.#runner(type)
       if (isReady(state) || state === 'delayed') runner?.wake()
       if (isCancelled === true) runner?.cancelled(id)
     }
   }
 
-  /** Undefined for a type that others carry out. */
-  #runner(tenant: string, queue: JobQueue, type: string): TypeRunner | undefined {
-    const key = `${tenant}\n${type}`
-    const known = this.#runners.get(key)
+  /** Undefined for a type without a handler here. */
+  #runner(type: string): TypeRunner | undefined {
+    const known = this.#runners.get(type)
     if (known !== undefined) return known
     const handler = this.#handlers.get(type)
-    const places = this.#places.get(type)
-    if (handler === undefined || places === undefined) return undefined
-    const { timers, logger } = this.#options
-    const runner = new TypeRunner({ tenant, handler, queue, places, timers, logger })
-    this.#runners.set(key, runner)
+    if (handler === undefined) return undefined
+    const { tenant, timers, logger } = this.#options
+    const runner = new TypeRunner({
+      tenant,
+      handler,
+      queue: this.queue,
+      places: this.#places.of(handler),
+      timers,
+      logger,
+    })
+    this.#runners.set(type, runner)
     return runner
   }
 }

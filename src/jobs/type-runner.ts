@@ -1,6 +1,6 @@
 /**
- * Has the jobs of one type of one tenant carried out: takes those that are ready as long as there are places, and looks
- * after those that are due or whose holder is gone.
+ * Executes the jobs of one type of one tenant: takes ready jobs while slots are free, and handles due ones and expired
+ * leases.
  */
 import { messageOf } from '#kernel'
 import type { Stored, StoreTime } from '#storage'
@@ -13,10 +13,9 @@ export interface TypeRunnerDependencies extends Omit<ExecutionDependencies, 'isS
 }
 
 const CONCURRENCY = 100
-/** Jobs that are read at once. */
 const PAGE = 100
 
-/** How many jobs of a type this host carries out at once, over all tenants. */
+/** Concurrency limit of a type on this host, over all tenants. */
 export class Places {
   #free: number
   readonly #waiting = new Set<() => void>()
@@ -25,7 +24,7 @@ export class Places {
     this.#free = concurrency
   }
 
-  /** False when there is none; then `wake` is called when there is one again. */
+  /** Returns false when full, and calls `wake` when a slot is free. */
   take(wake: () => void): boolean {
     if (this.#free === 0) {
       this.#waiting.add(wake)
@@ -35,12 +34,30 @@ export class Places {
     return true
   }
 
+  /** Cancels a wait. */
+  forget(wake: () => void): void {
+    this.#waiting.delete(wake)
+  }
+
   give(): void {
     this.#free++
     const [first] = this.#waiting
     if (first === undefined) return
     this.#waiting.delete(first)
     first()
+  }
+}
+
+/** Slots of all job types of a host. */
+export class JobPlaces {
+  readonly #places = new Map<string, Places>()
+
+  of(handler: JobHandler): Places {
+    const known = this.#places.get(handler.type)
+    if (known !== undefined) return known
+    const made = new Places(handler)
+    this.#places.set(handler.type, made)
+    return made
   }
 }
 
@@ -58,32 +75,31 @@ export class TypeRunner {
     this.#dependencies = dependencies
   }
 
-  /** jobs that were not over at the last look */
+  /** unfinished jobs at the last look */
   get open(): number {
     return this.#open
   }
 
-  /** There may be something to do. Never waits. */
   wake(): void {
     if (this.#isStopped) return
     this.#isAsked = true
     this.#looking ??= this.#lookOn()
   }
 
-  /** A job was cancelled. */
   cancelled(id: string): void {
     this.#running.get(id)?.held.lose()
   }
 
-  /** What is under way comes to an end or is given back. */
+  /** Finishes or returns running jobs. */
   async stop(): Promise<void> {
     this.#isStopped = true
+    this.#dependencies.places.forget(this.#wake)
     this.#cancelTimer()
     for (const { held } of this.#running.values()) held.stop()
     await this.idle()
   }
 
-  /** Resolves when nothing is under way and nothing can be taken. */
+  /** Resolves when nothing runs or can be taken. */
   async idle(): Promise<void> {
     for (let busy: readonly Promise<void>[]; (busy = this.#busy()).length > 0;) await Promise.all(busy)
   }
@@ -94,7 +110,7 @@ export class TypeRunner {
   }
 
   async #lookOn(): Promise<void> {
-    // the answer to the request comes first
+    // lets the response to the request go first
     await this.#dependencies.timers.breathe()
     try {
       while (this.#isAsked && !this.#isStopped) {
@@ -104,10 +120,12 @@ export class TypeRunner {
     } catch (error) {
       if (isClosed(error)) return
       const { tenant, handler, logger } = this.#dependencies
-      logger?.error(`jobs of type ${handler.type} of tenant ${tenant} wait: ${messageOf(error)}; they go on later`)
+      logger?.error(
+        `jobs of type ${handler.type} of tenant ${tenant} are stalled: ${messageOf(error)}; they are retried`,
+      )
       this.#wakeIn(AGAIN_MS)
     } finally {
-      // nothing is waited for since it was asked last: no call comes in between
+      // synchronous with the last check of the loop, so that no wake is lost
       this.#looking = undefined
     }
   }
@@ -132,11 +150,11 @@ export class TypeRunner {
     const { type, isSerial = false } = handler
     while (!this.#isStopped) {
       const found = await documents.ready(type, isSerial ? 1 : PAGE)
-      // whose lease was lost may still be with its handler here
+      // a job with a lost lease may still be with its handler here
       const ready = found.filter(({ id }) => !this.#running.has(id))
       if (ready.length === 0) return
       const placed = this.#placed(ready)
-      // side by side: the store makes one commit of those that come together
+      // concurrently: the store batches their commits
       const taking = placed.map((one) => documents.take(one, leaseFrom(ms, session), isSerial))
       const taken = await Promise.allSettled(taking)
       for (const one of taken) {
@@ -151,7 +169,7 @@ export class TypeRunner {
     }
   }
 
-  /** Those that there is a place for, the first ones; it is theirs. */
+  /** Reserves slots for the first ready jobs and returns these. */
   #placed(ready: readonly Stored<Job>[]): readonly Stored<Job>[] {
     const { places } = this.#dependencies
     const placed: Stored<Job>[] = []
@@ -162,7 +180,7 @@ export class TypeRunner {
     return placed
   }
 
-  /** `next`: when to look again, by the clock of the store. */
+  /** `next`: time of the next look, by the clock of the store. */
   async #lookAtTimed(time: StoreTime): Promise<{ readonly isChanged: boolean; readonly next: number | undefined }> {
     const { handler, queue } = this.#dependencies
     const { documents } = queue
@@ -184,15 +202,15 @@ export class TypeRunner {
         state === 'delayed'
           ? ({ kind: 'promote' } as const)
           : ({ kind: 'stall', ...documents.ending(one.value) } as const)
-      // whoever came first did the same
+      // on a conflict another host made the same change
       if (await documents.changeUnlessChanged(one, change)) isChanged = true
     }
     return { isChanged, next }
   }
 
   /**
-   * Neither a lease nor the pause before another attempt is that long: the clock of the store was set back. Twice as long,
-   * since it may have been renewed after the time was asked for.
+   * True after the clock of the store was set back: the remaining lease or retry delay exceeds its maximum. Twice as
+   * long, since a renewal may be newer than the time read.
    */
   #waitsTooLong({ state, attemptsStarted, dueTime = 0, lease }: Job, { ms }: StoreTime): boolean {
     if (lease !== undefined) return lease.until - ms > 2 * LEASE_MS

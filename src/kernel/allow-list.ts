@@ -1,37 +1,38 @@
-/** What a host allows callURL besides the public internet, and what nobody may allow it: the metadata of clouds. */
+/** Private hosts and networks that callURL may reach. Cloud metadata addresses are always blocked. */
 import { AppError } from './errors.ts'
 import { inNetwork, isMetadataAddress, isPublicAddress, readNetwork, type Network } from './ip-address.ts'
 
-/** One thing that may be called although it is private. */
 interface Allowed {
-  /** a host name in lower case; absent: a network */
+  /** host name in lower case; absent: a network */
   readonly name?: string
   readonly network?: Network
-  /** absent: any */
   readonly port?: number
 }
 
 const FORM =
-  'write a name, an address or a network, and a port when only that one is meant, such as intranet.local:8080, 10.0.0.0/8 or [fd12::/16]:443'
+  'use a host name, an address or a network with an optional port, such as intranet.local:8080, 10.0.0.0/8 or [fd12::/16]:443'
 
-/** Names under which clouds tell machines their credentials, whatever they resolve to. */
+/** Names that serve cloud credentials, whatever address they resolve to. */
 const METADATA_NAMES = new Set(['metadata.google.internal', 'metadata.goog', 'instance-data.ec2.internal'])
 
 export class AllowList {
   readonly #allowed: readonly Allowed[]
 
-  /** Each as `intranet.local`, `10.1.2.3:8080`, `10.0.0.0/8`, `[fd12::1]:443` or `http://intranet.local`. Throws `USAGE`. */
+  /**
+   * Entries such as `intranet.local`, `10.1.2.3:8080`, `10.0.0.0/8`, `[fd12::1]:443` or `http://intranet.local`. Throws
+   * `USAGE`.
+   */
   constructor(texts: readonly string[]) {
     const problems = problemsOfAllowed(texts)
     if (problems.length > 0) throw new AppError('USAGE', problems.join('\n'))
     this.#allowed = texts.flatMap((text) => readAllowed(text) ?? [])
   }
 
-  /** Why this address may not be connected to for the URL; undefined: it may. */
+  /** Reason why a connection to this address is blocked; undefined: allowed. */
   refusal(url: URL, address: string): string | undefined {
     const name = url.hostname.replace(/\.$/, '')
     if (isMetadataAddress(address) || METADATA_NAMES.has(name))
-      return `${name} leads to the metadata of a cloud, which is never called`
+      return `${name} is a cloud metadata address, which callURL never reaches`
     if (isPublicAddress(address)) return undefined
     const port = url.port === '' ? (url.protocol === 'https:' ? 443 : 80) : Number(url.port)
     const fits = (one: Allowed): boolean =>
@@ -39,22 +40,21 @@ export class AllowList {
       (one.network === undefined ? one.name === name : inNetwork(address, one.network))
     return this.#allowed.some(fits)
       ? undefined
-      : `${name} is not on the public internet; its host must allow it by name, address or network`
+      : `${name} is not on the public internet; allow it by name, address or network in the options of the host`
   }
 }
 
-/** What is wrong with texts for an AllowList, one line each. */
 export function problemsOfAllowed(texts: readonly string[]): readonly string[] {
   return texts.flatMap((text) => problemOf(text, readAllowed(text)) ?? [])
 }
 
 function problemOf(text: string, allowed: Allowed | undefined): string | undefined {
-  const refused = `${JSON.stringify(text)} cannot be allowed`
+  const refused = `${JSON.stringify(text)} is not a valid allow-list entry`
   if (allowed === undefined) return `${refused}; ${FORM}`
   const { network, name = '' } = allowed
   const isWhole = network !== undefined && network.bits === network.address.length * 8
   const isMetadata = METADATA_NAMES.has(name) || (isWhole && isMetadataAddress(network.text))
-  return isMetadata ? `${refused}; it leads to the metadata of a cloud` : undefined
+  return isMetadata ? `${refused}; cloud metadata addresses are always blocked` : undefined
 }
 
 function readAllowed(text: string): Allowed | undefined {

@@ -1,6 +1,5 @@
-/** What each tenant has of its own, made when it is first asked for. */
+/** One value per tenant, created on first use. */
 
-/** Made once for each tenant: who asks again gets the same. */
 export function perTenant<T>(make: (tenant: string) => T): (tenant: string) => T {
   const made = new Map<string, T>()
   return (tenant) => {
@@ -22,7 +21,6 @@ export class ByTenant<T> {
     this.#store = store
   }
 
-  /** names of all that the store has */
   tenants(): Promise<readonly string[]> {
     return this.#store.tenants()
   }

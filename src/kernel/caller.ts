@@ -1,14 +1,12 @@
-/** How a request came about when rules led to it, as by a webscript that one of them called. */
-export interface Led {
-  /** rules in a row */
+/** Causation of a request that rules caused, such as one from a webscript that a rule called. */
+export interface Causation {
   readonly hops: number
-  /** what everything that came of one arrival is known by */
+  /** id of the message or event that began the chain */
   readonly root?: string
 }
 
-/** Who asks a service. */
 export interface Caller {
   readonly tenant: string
-  /** the API key, or the subject of a token; `system/engine` for what rules do, `system/broker` for discovery */
+  /** API key, or subject of a token; `system/engine` for rules, `system/broker` for discovery */
   readonly user: string
 }

@@ -1,4 +1,4 @@
-/** Tells that nobody wants an answer any more: an AbortSignal, or what costs less where there is one for each request. */
+/** Cancels a request: an AbortSignal, or a cheaper equivalent where each request has one. */
 export interface CancelSignal {
   readonly aborted: boolean
   addEventListener(type: 'abort', listener: () => void, options?: { readonly once?: boolean }): void

@@ -1,15 +1,15 @@
-/** How much CPU time somebody may take: so much comes back in a second, and so much can be saved up. */
+/** Token bucket for CPU time: refills at a constant rate up to a maximum. */
 
 export interface CpuRate {
-  /** seconds of CPU time in a second */
+  /** seconds of CPU time refilled per second */
   readonly perSecond: number
-  /** seconds of it that are saved up at most, and at the begin */
+  /** seconds of CPU time in a full bucket; the bucket starts full */
   readonly most: number
 }
 
 export class CpuAllowance {
   readonly #rate: CpuRate
-  /** ms; below 0 when more was taken than there was */
+  /** ms; below 0 after more use than the bucket held */
   #left: number
   #taken: number | undefined
   #at = 0
@@ -20,8 +20,8 @@ export class CpuAllowance {
   }
 
   /**
-   * Seconds until more may be taken; 0: now. `taken`: ms of CPU time so far, of which what was taken before the first look
-   * is nobody's; less than before means that some of it was forgotten. `at`: ms of a clock that never goes back.
+   * Returns the seconds until more CPU time is available; 0: now. `taken`: total ms of CPU time used; use before the
+   * first call is free, and a total below the last one counts as no use. `at`: ms of a monotonic clock.
    */
   waitAfter(taken: number, at: number): number {
     const { perSecond, most } = this.#rate

@@ -1,4 +1,4 @@
-/** A part of an address, percent-decoded; what cannot be decoded is as it is. */
+/** Percent-decodes a part of a URL; returns malformed input unchanged. */
 export function decodedText(text: string): string {
   try {
     return decodeURIComponent(text)

@@ -1,10 +1,9 @@
-/** Finds long runs of digits by looks far apart: an expression that matches them looks at every character. */
+/** Finds long runs of digits by sampling; a regular expression would visit every character. */
 
 const [ZERO, NINE] = [48, 57] as const
 
-/** Whether so many digits stand one behind the other. */
 export function hasDigits(text: string, count: number): boolean {
-  // each run of that length has one of these places in it
+  // every run of that length covers one of these indexes
   for (let at = count - 1; at < text.length; at += count) {
     if (!isDigit(text, at)) continue
     let start = at

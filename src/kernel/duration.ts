@@ -1,4 +1,4 @@
-/** Durations as rules and options write them. */
+/** Durations in rules and options. */
 import { AppError } from './errors.ts'
 
 const ISO =
@@ -6,19 +6,26 @@ const ISO =
 const SHORT = /^(\d+(?:\.\d+)?)\s*(ms|s|m|h|d|w)$/i
 const UNIT: Record<string, number> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 }
 
+const DIGITS = String.raw`\d+(?:[.,]\d+)?`
+/** JSON Schema pattern of the non-negative durations that `durationMs` accepts. Texts above 100 characters may still be invalid. */
+export const DURATION_PATTERN =
+  String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:[Mm][Ss]|[SsMmHhDdWw])|\+?[Pp](?=.)` +
+  `(?:${DIGITS}[Ww])?(?:${DIGITS}[Dd])?` +
+  String.raw`(?:[Tt](?=\d)(?:${DIGITS}[Hh])?(?:${DIGITS}[Mm])?(?:${DIGITS}[Ss])?)?)\s*$`
+
 /**
- * Milliseconds of an ISO 8601 duration (`PT50S`, `P1DT2H`) or of a short form (`5m`, `90 s`, `250ms`).
- * Years and months are refused: their length depends on the date. Throws `VALIDATION`.
+ * Parses an ISO 8601 duration (`PT50S`, `P1DT2H`) or a short form (`5m`, `90 s`, `250ms`) to milliseconds.
+ * Rejects years and months, whose length depends on the date. Throws `VALIDATION`.
  */
 export function durationMs(text: string): number {
   const ms = readDuration(text.trim())
   if (!Number.isFinite(ms)) {
-    throw new AppError('VALIDATION', `"${text}" is not a duration; write PT50S, P1DT2H, or a short form such as 5m`)
+    throw new AppError('VALIDATION', `"${text}" is not a valid duration; use a form such as PT50S, P1DT2H or 5m`)
   }
   return ms
 }
 
-/** NaN for anything but a duration; infinite when its digits are beyond numbers. */
+/** NaN when malformed; infinite when out of range. */
 function readDuration(text: string): number {
   const short = SHORT.exec(text)
   if (short) return Number(short[1]) * (UNIT[(short[2] ?? '').toLowerCase()] ?? Number.NaN)
@@ -34,7 +41,7 @@ function readDuration(text: string): number {
   return sign === '-' ? -ms : ms
 }
 
-/** ISO 8601 has a comma or a full stop before the fraction. */
+/** ISO 8601 allows a comma as the decimal separator. */
 function decimal(text = '0'): number {
   return Number(text.replace(',', '.'))
 }

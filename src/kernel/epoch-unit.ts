@@ -1,13 +1,12 @@
-/** In which unit epoch numbers count, and which one those of a file fit. */
+/** Units of epoch timestamps, and detection of a wrong unit. */
 
 export const EPOCH_UNITS = ['s', 'ms', 'us'] as const
 export type EpochUnit = (typeof EPOCH_UNITS)[number]
 
 const NAMES: Readonly<Record<EpochUnit, string>> = { s: 'seconds', ms: 'milliseconds', us: 'microseconds' }
-/** What devices record lies between: 2000 and 2100. */
+/** Plausible range of device timestamps: 2000 to 2100. */
 const [FIRST, LAST] = [946_684_800_000, 4_102_444_800_000]
 
-/** Epoch ms, whole. */
 export function msOf(value: number, unit: EpochUnit): number {
   return Math.round(unit === 's' ? value * 1_000 : unit === 'us' ? value / 1_000 : value)
 }
@@ -17,8 +16,8 @@ export function unitName(unit: EpochUnit): string {
 }
 
 /**
- * Seconds or microseconds, when numbers from `least` to `most` are times from 2000 to 2100 in that unit. As milliseconds
- * these would be weeks after 1970, or tens of thousands of years away.
+ * Seconds or microseconds, when `least` to `most` lie between 2000 and 2100 in that unit. As milliseconds these would
+ * be weeks after 1970, or tens of thousands of years away.
  */
 export function otherUnitOf(least: number, most = least): EpochUnit | undefined {
   return EPOCH_UNITS.find((unit) => unit !== 'ms' && msOf(least, unit) >= FIRST && msOf(most, unit) < LAST)

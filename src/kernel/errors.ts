@@ -1,6 +1,6 @@
 /**
- * The one table of coded errors, and the shape in which several problems are reported at once.
- * `status` is the HTTP status a host answers with. docs/reference/errors.md shows the table.
+ * Table of error codes, and the form in which several problems are reported at once.
+ * `status` is the HTTP status. docs/reference/errors.md shows the table.
  */
 export const ERRORS = {
   VALIDATION: {
@@ -9,102 +9,103 @@ export const ERRORS = {
   },
   NOT_JSON: { status: 400, meaning: 'a file or body that should be JSON cannot be parsed' },
   BAD_RECORDING: { status: 400, meaning: 'a recording has a torn line, a bad time, or lines out of order' },
-  NOT_FOUND: { status: 404, meaning: 'no task, node or file of that name' },
-  WRONG_STATUS: { status: 400, meaning: 'the task is not in a status that allows the action' },
+  NOT_FOUND: { status: 404, meaning: 'the task, node, file or other thing of that name does not exist' },
+  WRONG_STATUS: { status: 400, meaning: 'the status of the task does not allow the action' },
   INVALID_STATE: { status: 400, meaning: 'a pushed state is not one of the states that the sensor declares' },
-  PLUG: { status: 400, meaning: 'a plug definition cannot be used: bad name, version, states or fields' },
-  PLUG_FAILED: { status: 400, meaning: 'a plug threw, answered wrongly, or took longer than its time limit' },
+  PLUG: { status: 400, meaning: 'a plug definition is not valid: name, version, states or fields' },
+  PLUG_FAILED: { status: 400, meaning: 'a plug threw, returned an invalid result, or exceeded its time limit' },
   BINDING: { status: 400, meaning: 'a placeholder in a property could not be resolved' },
-  RESOLUTION: { status: 400, meaning: 'a resource placeholder or variable had nothing to resolve to at task start' },
-  SCHEDULE: { status: 400, meaning: 'a cron, rrule, frequency or time zone cannot be used' },
+  RESOLUTION: { status: 400, meaning: 'a resource placeholder or variable could not be resolved at task start' },
+  SCHEDULE: { status: 400, meaning: 'a cron, rrule, frequency or time zone is not valid' },
   SAVED_STATE: { status: 400, meaning: 'a saved task does not fit the rule it is restored into' },
-  TOO_LARGE: { status: 400, meaning: 'an input or question is above a declared bound' },
-  CONFLICT: { status: 409, meaning: 'something else was written meanwhile: read again, then write again' },
+  TOO_LARGE: { status: 400, meaning: 'an input or query exceeds a declared limit' },
+  CONFLICT: { status: 409, meaning: 'the data changed in the meantime: read it again, then repeat the write' },
   SUPERSEDED: {
     status: 409,
-    meaning: 'a call of a rule came too late: a later one of its task was made on the same thing before',
+    meaning: 'a call of a rule came too late: a later call of its task already changed the same thing',
   },
   PRECONDITION: {
     status: 412,
-    meaning: 'the version that the request wants to change is not the one that is there: read again',
+    meaning: 'the stored version differs from the one that the request expects: read it again',
   },
-  FINAL: { status: 412, meaning: 'the alarm is cleared, and a cleared alarm never changes again' },
+  FINAL: { status: 412, meaning: 'the alarm is cleared, and cleared alarms cannot change' },
   FENCED: {
     status: 503,
     meaning:
-      'another host has what the request is about, or is about to have it; the header `Retry-After` says in how many seconds to ask again',
+      'another host owns the tenant or partition, or is taking it over; retry after the seconds in the header `Retry-After`',
   },
   ELSEWHERE: {
     status: 421,
     meaning:
-      'another host of the cluster has the tenant, and must be asked itself; the header `Reflexarc-Owner` names it',
+      'another host of the cluster owns the tenant; send the request to the host in the header `Reflexarc-Owner`',
   },
-  CLOSED: { status: 503, meaning: 'the store or host is shut down or shutting down' },
+  CLOSED: { status: 503, meaning: 'the store or host is closed or closing' },
   STORE: {
     status: 500,
-    meaning: 'the data folder or database cannot be used: rights, space, or a newer version wrote it',
+    meaning:
+      'the data folder or database is not usable: check rights and disk space, and whether a newer version wrote it',
   },
   DAMAGED: {
     status: 500,
-    meaning: 'what is stored is not as it was written; `reflexarc doctor` lists the damage of a data folder',
+    meaning: 'stored data is corrupt; `reflexarc doctor` lists the damage of a data folder',
   },
   UNAVAILABLE: {
     status: 503,
-    meaning:
-      'the database cannot be reached at the moment, or has no room; the header `Retry-After` says in how many seconds to try again',
+    meaning: 'the database is unreachable or out of space; retry after the seconds in the header `Retry-After`',
   },
-  UNAUTHORIZED: { status: 401, meaning: 'the request has no credentials, or they are wrong or expired' },
-  FORBIDDEN: { status: 403, meaning: 'the credentials are good, but not for this tenant or this action' },
-  METHOD: { status: 405, meaning: 'the path exists, but not with this method; the header `Allow` lists those it has' },
-  BODY_LATE: { status: 408, meaning: 'the body of a request did not arrive whole in the time that the host allows' },
-  BODY_TOO_LARGE: { status: 413, meaning: 'the body of a request is above the limit in bytes' },
-  MEDIA_TYPE: { status: 415, meaning: 'the body has a content type that the route does not read' },
+  UNAUTHORIZED: { status: 401, meaning: 'the credentials are missing, wrong or expired' },
+  FORBIDDEN: { status: 403, meaning: 'the credentials are valid, but not for this tenant or action' },
+  METHOD: {
+    status: 405,
+    meaning: 'the path does not allow this method; the header `Allow` lists the methods it allows',
+  },
+  BODY_LATE: { status: 408, meaning: 'the body of a request did not arrive within the time limit of the host' },
+  BODY_TOO_LARGE: { status: 413, meaning: 'the body of a request exceeds the limit in bytes' },
+  MEDIA_TYPE: { status: 415, meaning: 'the route does not accept the content type of the body' },
   RATE_LIMITED: {
     status: 429,
-    meaning: 'too many requests; the header `Retry-After` says in how many seconds to go on',
+    meaning: 'too many requests; retry after the seconds in the header `Retry-After`',
   },
-  DATA: { status: 502, meaning: 'the series that a query is about cannot be read at the moment' },
-  TIMED_OUT: { status: 503, meaning: 'a request took longer than the host allows' },
-  LISTEN: { status: 500, meaning: 'the host cannot listen on its address: the port is in use, or not for this user' },
-  INTERNAL: { status: 500, meaning: 'an internal error; the answer has an id that the log has too' },
+  DATA: { status: 502, meaning: 'the series of a query are temporarily unavailable' },
+  TIMED_OUT: { status: 503, meaning: 'a request exceeded the time limit of the host' },
+  LISTEN: { status: 500, meaning: 'the host cannot listen on its address: the port is in use or needs other rights' },
+  INTERNAL: { status: 500, meaning: 'an internal error; the response has an id that also appears in the log' },
   TEMPLATE: {
     status: 400,
-    meaning: 'a Velocity template cannot be read; the issue has line, column and the lines around',
+    meaning: 'a Velocity template has a syntax error; the issue shows line, column and the lines around',
   },
   CONVERSION: {
     status: 422,
-    meaning: 'a converter cannot make messages of the payload: the template fails, or gives no JSON with `metrics`',
+    meaning: 'a converter cannot convert the payload: its template fails, or its output is not JSON with `metrics`',
   },
   FORWARDING: {
     status: 502,
-    meaning:
-      'what was handed on, such as messages of a converter or a file, was not taken; nothing is known to be stored',
+    meaning: 'forwarded messages, such as those of a converter or a file, were rejected; some may have been stored',
   },
-  NOT_READY: { status: 409, meaning: 'a hosted model is still being loaded; ask again in some seconds' },
+  NOT_READY: { status: 409, meaning: 'a hosted model is still loading; retry in some seconds' },
   MODEL_FAILED: {
     status: 500,
-    meaning: 'a hosted model failed at what it was asked, or cannot be run; the text is that of the model',
+    meaning: 'a hosted model failed or cannot run; the message is that of the model',
   },
   UNSUPPORTED: {
     status: 501,
-    meaning:
-      'nothing here does that: no driver runs models of that framework, or it is not for a tenant of several partitions',
+    meaning: 'not supported: the framework has no driver, or tenants with several partitions cannot use the feature',
   },
   REMOTE_FAILED: {
     status: 502,
-    meaning: 'the server that has a model cannot be reached, does not have it, or answers what nobody can read',
+    meaning: 'the server of a remote model is unreachable, lacks the model, or returned an unreadable response',
   },
-  REMOTE_LATE: { status: 504, meaning: 'the server that has a model did not answer in time' },
+  REMOTE_LATE: { status: 504, meaning: 'the server of a remote model did not respond in time' },
   PROPERTY: {
     status: 400,
-    meaning: 'a rule does not keep a property that it was checked for; the message has the smallest case',
+    meaning: 'a rule violates a checked property; the message shows the smallest counterexample',
   },
-  USAGE: { status: 400, meaning: 'the command line was given wrong options' },
+  USAGE: { status: 400, meaning: 'the options of the command line are not valid' },
 } as const
 
 export type ErrorCode = keyof typeof ERRORS
 
-/** An operation of JSON Patch (RFC 6902). Its pointers lead into the checked document. */
+/** JSON Patch operation (RFC 6902). Pointers refer to the checked document. */
 export type PatchOperation =
   | { readonly op: 'move'; readonly from: string; readonly path: string }
   | { readonly op: 'remove'; readonly path: string }
@@ -113,20 +114,18 @@ export type PatchOperation =
 /** One problem in a document. `path` is a JSON pointer such as `/sensors/0/properties/value`. */
 export interface Issue {
   path: string
-  /** what is wrong, naming the offending text */
   message: string
-  /** what would be right */
   suggestion?: string
-  /** the same for editors, where the document allows a single correction */
+  /** machine-readable correction, where only one is possible */
   fix?: readonly PatchOperation[]
-  /** `INFO` works as it is, and refuses nothing even where warnings do */
+  /** `INFO` never rejects, even where warnings do */
   severity: 'ERROR' | 'WARNING' | 'INFO'
-  /** a stable kind for programs: `PLUG`, `BINDING`, `VARIABLE`, `STATE`, `LABEL`, `CYCLE`, `TYPE` ... */
+  /** stable kind for programs: `PLUG`, `BINDING`, `VARIABLE`, `STATE`, `LABEL`, `CYCLE`, `TYPE` ... */
   type: string
   details?: Record<string, unknown>
 }
 
-/** The only thing thrown across a module border. */
+/** Error with a code; the only kind thrown across module borders. */
 export class AppError extends Error {
   readonly code: ErrorCode
   readonly issues: readonly Issue[]
@@ -143,7 +142,7 @@ export class AppError extends Error {
   }
 }
 
-/** `VALIDATION` error over the ERRORs among `issues`; its message is the whole list, one a line. */
+/** Builds a `VALIDATION` error from the ERRORs among `issues`, one per line of the message. */
 export function validationError(subject: string, issues: readonly Issue[]): AppError {
   const errors = issues.filter((issue) => issue.severity === 'ERROR')
   const count = errors.length === 1 ? '1 problem' : `${errors.length} problems`
@@ -153,13 +152,13 @@ export function validationError(subject: string, issues: readonly Issue[]): AppE
   })
 }
 
-/** One line for people: `/path: what is wrong; what would be right`. */
+/** Formats one issue as `/path: what is wrong; what would be right`. */
 export function describeIssue(issue: Issue): string {
   const hint = issue.suggestion === undefined ? '' : `; ${issue.suggestion}`
   return `${issue.path || '/'}: ${issue.message}${hint}`
 }
 
-/** The text of anything that was thrown. Never throws itself. */
+/** Message of any thrown value. Never throws. */
 export function messageOf(thrown: unknown): string {
   try {
     return thrown instanceof Error ? thrown.message || thrown.name : String(thrown)
@@ -168,13 +167,13 @@ export function messageOf(thrown: unknown): string {
   }
 }
 
-/** Seconds after which a `RATE_LIMITED` may be another answer: its `cause`, when that is a number. */
+/** Retry delay of a `RATE_LIMITED` error in seconds: its `cause` when that is a number, otherwise 1. */
 export function secondsToWait(error: unknown): number {
   const cause = error instanceof AppError ? error.cause : undefined
   return typeof cause === 'number' ? cause : 1
 }
 
-/** The store could not be asked, or has no room: the same may be done when it is back. */
+/** True when the store is unreachable or full, so that a retry can succeed later. */
 export function isAway(error: unknown): boolean {
   return error instanceof AppError && error.code === 'UNAVAILABLE'
 }

@@ -1,8 +1,7 @@
-/** An error as plain data, for another thread: classes do not cross. */
+/** Errors as plain data for transfer between threads, which cannot transfer classes. */
 import { AppError, messageOf, type ErrorCode, type Issue } from './errors.ts'
 
 export interface Failure {
-  /** absent when it was not an AppError */
   readonly code?: ErrorCode
   readonly message: string
   readonly issues: readonly Issue[]

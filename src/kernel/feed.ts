@@ -1,71 +1,70 @@
 /**
- * One writer, many readers: what is published goes to every reader that is there, by topic or to all. Publishing never
- * waits: a reader that cannot keep up loses what its policy says, and is told how much.
+ * Publish/subscribe feed with one writer and many readers, by topic or for all topics. Publishing never waits: a reader
+ * that falls behind loses values by its overflow policy, and the loss is counted.
  *
  * FEED-1 a reader gets what was published after it joined, in order, without repetition; holes are counted, never
  *   silent
- * FEED-2 publishing costs what its readers cost: topics that nobody reads cost look-ups alone
- * FEED-3 the last `kept` values of a topic can be read again by number, for readers that come back; where values are kept
- *   once somebody reads a topic, whoever has read it before can
+ * FEED-2 publishing costs what its readers cost: a topic without readers costs look-ups alone
+ * FEED-3 a returning reader can read the last `kept` values of a topic again by number; with `keptOnceRead` this holds
+ *   for topics that have had a reader
  */
 import { LruCache } from './lru-cache.ts'
 
 export interface FeedOptions {
-  /** values of one topic that are kept for readers that come back; default 0 */
+  /** values per topic kept for returning readers; default 0 */
   readonly kept?: number
-  /** topics for which values are kept; the one that was quiet for longest is forgotten first; default 10,000 */
+  /** topics with kept values; beyond it the topic that was quiet for longest is evicted; default 10,000 */
   readonly keptTopics?: number
-  /** values of a topic are kept from its first reader on; default: of every topic */
+  /** keep values of a topic from its first reader on; default: of every topic */
   readonly keptOnceRead?: boolean
-  /** numbers begin behind this one: up to it they are of an earlier feed, of which nothing is kept; default 0 */
+  /** number of the last value of an earlier feed, whose values are lost; default 0 */
   readonly behind?: number
 }
 
-/** Where a log has a value: in an entry, or one of those that were appended with it. Count 0: right before the entry. */
+/** Position of a value in a log: in an entry, or in one appended with it. Count 0: right before the entry. */
 export interface LogPlace {
   readonly position: number
-  /** values from the beginning of the entry to this one, with it */
+  /** values of the entry up to and including this one */
   readonly count: number
-  /** of several partitions of the log; absent: the first */
+  /** partition of the log; absent: the first */
   readonly partition?: number | undefined
-  /** where the other partitions are, in a feed of several */
+  /** positions in the other partitions, in a feed over several */
   readonly others?: readonly LogPlace[] | undefined
 }
 
-/** A value with its number. Numbers rise by one over all topics, from 1 if no other feed was before. */
+/** Value with its number. Numbers rise by one over all topics, from 1 in a first feed. */
 export interface Published<T> {
   readonly number: number
   readonly topic: string
   readonly value: T
-  /** undefined: no log has it */
+  /** undefined: not in a log */
   readonly place?: LogPlace | undefined
 }
 
 export interface ReaderOptions {
-  /** only this topic; all of them when absent */
+  /** absent: all topics */
   readonly topic?: string
-  /** values that may wait for this reader; default 1,000 */
+  /** queue limit of this reader; default 1,000 */
   readonly most?: number
   /**
-   * What happens when more would wait. `dropOldest` (default): the oldest is lost and counted. `end`: the reader ends,
-   * so that it comes back and reads on from its last number.
+   * At the queue limit, `dropOldest` (default) drops and counts the oldest value; `end` ends the reader, which can come
+   * back with its last number.
    */
   readonly overflow?: 'dropOldest' | 'end'
-  /** the number that the reader saw last: what was kept since then comes first */
+  /** last number that the reader saw; kept values since then come first */
   readonly after?: number
-  /** the reader ends */
   readonly signal?: AbortSignal
 }
 
-/** Iterate it once; `return()` or the signal let it go. */
+/** Iterable once; `return()` or the signal releases it. */
 export interface FeedReader<T> extends AsyncIterableIterator<Published<T>> {
-  /** values that were lost to this reader since it was asked last; resets the count */
+  /** number of values lost since the last call; resets the count */
   takeDropped(): number
-  /** whether values after `after` were kept no more when it joined */
+  /** whether values after `after` were already evicted when it joined */
   readonly missed: boolean
-  /** `missed` is known when it resolves; absent: at once */
+  /** resolves when `missed` is known; absent: known at once */
   readonly ready?: Promise<void>
-  /** up to where the reader was told all that was for it; undefined: not known, or something waits for it */
+  /** position up to which the reader has received everything; undefined: unknown, or values are queued */
   readonly passed?: Passed | undefined
 }
 
@@ -76,7 +75,7 @@ export interface Passed {
 
 interface Kept<T> {
   readonly values: Published<T>[]
-  /** number of the newest value that is kept no more */
+  /** number of the newest evicted value */
   lost: number
 }
 
@@ -100,7 +99,6 @@ export class Feed<T> {
     this.#kept = new LruCache(keptTopics)
   }
 
-  /** number of what was published last */
   get last(): number {
     return this.#number
   }
@@ -111,22 +109,20 @@ export class Feed<T> {
     return count
   }
 
-  /** values that were lost to slow readers since the start */
   get dropped(): number {
     return this.#dropped
   }
 
-  /** Whether anybody reads the topic now. */
   hasReaders(topic: string): boolean {
     return this.#toAll.size > 0 || this.#byTopic.has(topic)
   }
 
-  /** Whether somebody reads the topic, or may come back for what is published on it. */
+  /** True when the topic has a reader, or keeps values for a returning one. */
   isWanted(topic: string): boolean {
     return this.hasReaders(topic) || (this.#mostKept > 0 && this.#keeps(topic))
   }
 
-  /** A value that nobody wants: it has its number, and is not needed. */
+  /** Consumes a number for a value without readers. */
   pass(): void {
     this.#number++
   }
@@ -138,12 +134,15 @@ export class Feed<T> {
     for (const reader of this.#toAll) this.#dropped += reader.take(published)
   }
 
-  /** Whatever a log has up to there was published, as far as it is for readers of this feed. */
+  /** Marks the log as fully published up to this position. */
   passed(place: LogPlace): void {
     this.#place = place
   }
 
-  /** Without a topic, `after` brings back nothing, since values are kept by topic; `missed` tells whether there were any. */
+  /**
+   * Without a topic, `after` replays nothing, since values are kept by topic; `missed` reports whether any were
+   * published.
+   */
   read(options: ReaderOptions = {}): FeedReader<T> {
     const { topic, after } = options
     const { values, lost } = this.#since(topic, after)
@@ -168,7 +167,7 @@ export class Feed<T> {
     return reader
   }
 
-  /** All readers end after what waits for them; later ones at once. */
+  /** Ends all readers after their queued values; later readers end at once. */
   end(): void {
     this.#ended = true
     for (const readers of [this.#toAll, ...this.#byTopic.values()]) for (const reader of readers) reader.end()
@@ -178,7 +177,7 @@ export class Feed<T> {
     if (after === undefined) return { values: [], lost: false }
     if (topic === undefined) return { values: [], lost: after !== this.#number }
     const kept = this.#kept.peek(topic)
-    // a number of the future is one of another life
+    // a number from the future belongs to an earlier life of the feed
     const lost = after > this.#number || after < (kept?.lost ?? (this.#keptOnceRead ? this.#number : this.#forgotten))
     return { values: kept?.values.filter(({ number }) => number > after || after > this.#number) ?? [], lost }
   }
@@ -211,7 +210,6 @@ export class Feed<T> {
 
 const DONE = { done: true, value: undefined } as const
 
-/** How a reader finds its feed. */
 interface Joined<T> {
   readonly waiting: Published<T>[]
   readonly missed: boolean
@@ -225,7 +223,6 @@ class Reader<T> implements FeedReader<T> {
   readonly #options: ReaderOptions
   readonly #leave: () => void
   #waiting: Published<T>[]
-  /** place of the first value that waits; those before it are taken */
   #first = 0
   #dropped = 0
   #ended = false
@@ -249,7 +246,7 @@ class Reader<T> implements FeedReader<T> {
     return this.#ended || this.#waiting.length > this.#first ? undefined : this.#passed()
   }
 
-  /** Gives how many values were lost. */
+  /** Returns the number of lost values. */
   take(published: Published<T>): number {
     if (this.#ended) return 0
     const asked = this.#asked.shift()

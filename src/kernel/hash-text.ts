@@ -1,8 +1,8 @@
-/** A number for a text, the same on every machine and for ever: what is spread by it stays where it is. */
+/** Stable hash of a text, the same on every machine and in every version, since placement depends on it. */
 
 const UTF8 = new TextEncoder()
 
-/** 32 bits: FNV-1a over the bytes, and the last step of MurmurHash3, so that short texts differ in all bits. */
+/** 32-bit FNV-1a over the bytes, with the finalizer of MurmurHash3, so that short texts differ in all bits. */
 export function hashText(text: string): number {
   let hash = 0x811c9dc5
   for (const byte of UTF8.encode(text)) hash = Math.imul(hash ^ byte, 0x01000193)

@@ -1,4 +1,4 @@
-/** A binary heap: smallest first by `before`. Push and pop cost log n; ties are the comparator's to break. */
+/** Binary heap: smallest first by `before`. Push and pop take O(log n); the comparator breaks ties. */
 export class Heap<T> {
   readonly #items: T[] = []
   readonly #before: (a: T, b: T) => boolean

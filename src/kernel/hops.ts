@@ -1,4 +1,3 @@
-/** Where a chain of rules ends, each of which sets the next one off. */
+/** Limit of chains of rules that trigger each other. */
 
-/** rules in a row that may lead to a change, whatever is changed */
 export const MAX_HOPS = 16

@@ -1,13 +1,16 @@
-/** Leaves that every room may use: coded errors, issues, plain JSON, durations, instants, queues. No clock, no disk, no network. */
+/**
+ * Pure building blocks for every room: coded errors, issues, plain JSON, durations, instants, queues. No clock, disk or
+ * network.
+ */
 export { AllowList, problemsOfAllowed } from './allow-list.ts'
 export { ByTenant, perTenant } from './by-tenant.ts'
-export type { Caller, Led } from './caller.ts'
+export type { Caller, Causation } from './caller.ts'
 export type { CancelSignal } from './cancel-signal.ts'
 export { CpuAllowance, type CpuRate } from './cpu-allowance.ts'
 export { csvText, withoutFormula } from './csv-text.ts'
 export { decodedText } from './decoded-text.ts'
 export { hasDigits } from './digit-runs.ts'
-export { durationMs } from './duration.ts'
+export { DURATION_PATTERN, durationMs } from './duration.ts'
 export { EPOCH_UNITS, type EpochUnit, msOf, otherUnitOf, unitName } from './epoch-unit.ts'
 export {
   AppError,
@@ -27,13 +30,14 @@ export { Feed, type FeedReader, type LogPlace, type Passed, type Published, type
 export { hashText } from './hash-text.ts'
 export { Heap } from './heap.ts'
 export { MAX_HOPS } from './hops.ts'
-export { isTooLongForId, MAX_ID_BYTES } from './ids.ts'
+export { isTooLongForId, MAX_ID_BYTES, UNSTORABLE } from './ids.ts'
 export { isInstant, isoInstant, notAnInstant } from './instant.ts'
 export { isAddress } from './ip-address.ts'
 export {
   type Fix,
   Issues,
   issuesText,
+  kindOf,
   makeIssue,
   movedTo,
   refuse,
@@ -61,17 +65,18 @@ export { Semaphore } from './semaphore.ts'
 export type { Logger } from './logger.ts'
 export { isLongInteger, type LongInteger, longIntegersOf, shownDigits } from './long-integers.ts'
 export { LruCache } from './lru-cache.ts'
+export { jsonProblem, parsePlainJson } from './plain-json.ts'
 export { JsonPacker, type PackedJson, unpack } from './packed-json.ts'
 export { nearest } from './nearest.ts'
 export type { Page } from './page.ts'
 export { at, stepsOf } from './pointer.ts'
 export { nextSeed, randomOf, seedOf } from './random.ts'
 export { redactedDeep, redacting } from './redact.ts'
-export { RenewableTimer } from './renewable-timer.ts'
+export { Deadline } from './deadline.ts'
 export { type Ended, ReorderBuffer } from './reorder-buffer.ts'
 export { RepeatableWork } from './repeatable-work.ts'
 export { countKeys, repeatedKeysOf } from './repeated-keys.ts'
-export { SparingLog } from './sparing-log.ts'
+export { RateLimitedLogger } from './rate-limited-logger.ts'
 export type { StartTimer } from './start-timer.ts'
 export { TransientMap } from './transient-map.ts'
 export { isStoreConflict, retryOnConflict, writtenMeanwhile } from './retry-on-conflict.ts'

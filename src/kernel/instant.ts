@@ -1,34 +1,33 @@
-/** Instants as ISO 8601 writes them. */
+/** Instants in ISO 8601 form. */
 
 const ISO = /^((\d{4})-(\d{2})-(\d{2}))(?:[T ](\d{2}:\d{2}(?::\d{2}(?:[.,]\d{1,9})?)?)\s*(Z|[+-]\d{2}:?\d{2})?)?$/i
-/** ms before and after 1970 that a date of the language can have */
+/** largest distance from 1970 that Date supports, in ms */
 const FARTHEST = 8_640_000_000_000_000
-/** Days that every month has. */
 const DAYS_IN_ALL = 28
 
-/** Epoch ms of an ISO 8601 text, UTC without an offset; NaN for anything else, a day that no calendar has among it. */
+/** Parses ISO 8601 to epoch ms, as UTC without an offset; NaN when malformed or when the day does not exist. */
 export function isoInstant(text: string): number {
   const parts = ISO.exec(text.trim())
   if (!parts) return Number.NaN
   const [, date, year, month, day, time = '00:00', zone = 'Z'] = parts
-  // the runtime takes 30 February for 2 March
+  // Date.parse reads 30 February as 2 March
   if (Number(day) > DAYS_IN_ALL && Number(day) > daysIn(Number(year), Number(month))) return Number.NaN
   return Date.parse(`${date}T${time.replace(',', '.')}${zone.toUpperCase()}`)
 }
 
-/** Whether a number is epoch ms that a calendar can show. */
+/** True for epoch ms within the range of Date. */
 export function isInstant(ms: number): boolean {
   return Math.abs(ms) <= FARTHEST
 }
 
-/** What is wrong with a value that is no instant: it `is no time`, or also which day it names that there is not. */
+/** Explains why a value is not an instant, as a predicate: `is not a valid time`, with the day that does not exist. */
 export function notAnInstant(value: unknown): string {
   const [, date, year, month, day] = typeof value === 'string' ? (ISO.exec(value.trim()) ?? []) : []
   const days = daysIn(Number(year), Number(month))
   // a month that does not exist has NaN days or those of another year
   const isMonth = Number(month) >= 1 && Number(month) <= 12
-  if (date === undefined || !isMonth || (Number(day) >= 1 && Number(day) <= days)) return 'is no time'
-  return `is no time: there is no day ${date}, that month has ${days}`
+  if (date === undefined || !isMonth || (Number(day) >= 1 && Number(day) <= days)) return 'is not a valid time'
+  return `is not a valid time: day ${date} does not exist, that month has ${days}`
 }
 
 function daysIn(year: number, month: number): number {

@@ -1,6 +1,6 @@
-/** What IP addresses are: public, private, in a network, or where clouds tell machines their credentials. */
+/** Classification of IP addresses: public, private, in a network, or cloud metadata. */
 
-/** Address blocks that are not the public internet (IANA special-purpose registries), as [prefix, bits]. */
+/** Blocks outside the public internet (IANA special-purpose registries), as [prefix, bits]. */
 const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
@@ -18,7 +18,7 @@ const PRIVATE_V4: readonly (readonly [string, number])[] = [
   ['224.0.0.0', 3],
 ]
 
-/** True for an IP address that belongs to the public internet; false for private ones and for what is no address. */
+/** True for addresses of the public internet; false for private ones and malformed text. */
 export function isPublicAddress(address: string): boolean {
   const v4 = readV4(address)
   if (v4 !== undefined) return isPublicV4(v4)
@@ -26,17 +26,15 @@ export function isPublicAddress(address: string): boolean {
   return groups !== undefined && isPublicV6(groups)
 }
 
-/** An address, or a range of them. */
 export interface Network {
   /** 4 or 16 bytes */
   readonly address: readonly number[]
-  /** how many of its first bits count */
+  /** prefix length */
   readonly bits: number
-  /** the address as it was written, without brackets */
   readonly text: string
 }
 
-/** The network that a text such as `10.0.0.0/8` or `fd12::1` means; undefined when it means none. */
+/** Parses a network such as `10.0.0.0/8` or `fd12::1`; undefined when malformed. */
 export function readNetwork(text: string): Network | undefined {
   const [, written = '', digits] = /^([^/]+)(?:\/(\d{1,3}))?$/.exec(text) ?? []
   const groups = readV6(written)
@@ -48,7 +46,6 @@ export function readNetwork(text: string): Network | undefined {
   return bits >= 0 && bits <= address.length * 8 ? { address, bits, text: written } : undefined
 }
 
-/** Whether an IP address lies in a network; false for what is no address. */
 export function inNetwork(address: string, network: Network): boolean {
   const bytes = bytesOf(address)
   if (bytes === undefined || bytes.length !== network.address.length) return false
@@ -58,7 +55,7 @@ export function inNetwork(address: string, network: Network): boolean {
   })
 }
 
-/** Where clouds answer machines with their credentials: all link-local addresses, and those that single clouds chose. */
+/** Metadata addresses of clouds: all link-local addresses, and those of single clouds. */
 const METADATA = [
   '169.254.0.0/16',
   '100.100.100.200',
@@ -70,14 +67,14 @@ const METADATA = [
   'fd00:42::42',
 ].flatMap((text) => readNetwork(text) ?? [])
 
-/** True for an address of cloud metadata, in any of the forms that lead there. */
+/** True for an address of cloud metadata, also through translation or a tunnel. */
 export function isMetadataAddress(address: string): boolean {
   const groups = readV6(address)
   const carried = groups === undefined ? undefined : carriedV4(groups)
   return METADATA.some((network) => inNetwork(address, network) || (carried && inNetwork(carried, network)))
 }
 
-/** The IPv4 address that an address of a translation or a tunnel stands for. */
+/** IPv4 address inside a translated or tunnelled one. */
 function carriedV4(groups: readonly number[]): string | undefined {
   const [first, second = 0, third = 0] = groups
   const [high = 0, low = 0] = first === 0x2002 ? [second, third] : groups.slice(6)
@@ -86,7 +83,7 @@ function carriedV4(groups: readonly number[]): string | undefined {
   return isCarried ? [high >> 8, high & 255, low >> 8, low & 255].join('.') : undefined
 }
 
-/** 4 or 16 bytes; an IPv4 address in the long form (`::ffff:10.0.0.1`) is the short one. */
+/** 4 or 16 bytes; maps `::ffff:10.0.0.1` to 4. */
 function bytesOf(text: string): readonly number[] | undefined {
   const v4 = readV4(text)
   if (v4 !== undefined) return [v4 >>> 24, (v4 >>> 16) & 255, (v4 >>> 8) & 255, v4 & 255]
@@ -97,7 +94,7 @@ function bytesOf(text: string): readonly number[] | undefined {
   return isMapped ? bytes.slice(12) : bytes
 }
 
-/** True for text that is an IP address, with or without the brackets of URLs. */
+/** True for an IP address, with or without the brackets of URLs. */
 export function isAddress(text: string): boolean {
   return readV4(text) !== undefined || readV6(text) !== undefined
 }
@@ -108,7 +105,7 @@ function isPublicV4(value: number): boolean {
 
 function isPublicV6(groups: readonly number[]): boolean {
   const [first = 0, second = 0] = groups
-  // only 2000::/3 is given out; in it some blocks carry IPv4 addresses, or are for documents and tests
+  // only 2000::/3 is assigned; some of its blocks carry IPv4 addresses or are reserved for documentation
   if (first >> 13 !== 1) return false
   const isTunnel = first === 0x2002 || (first === 0x2001 && second < 0x200)
   return !isTunnel && !(first === 0x2001 && second === 0xdb8) && first >> 4 !== 0x3ff

@@ -1,12 +1,13 @@
-/** Problems of what was sent: how they are gathered, and the error that tells all of them at once. */
+/** Collects the problems of a request, and reports all of them in one error. */
 import { AppError, type Issue, type PatchOperation } from './errors.ts'
+import { isPlainObject } from './json.ts'
 import { at, stepsOf } from './pointer.ts'
 
 const MAX_TOLD = 20
 
 const MAX_SHOWN = 80
 
-/** A problem that refuses. `path` is a JSON pointer such as `/resources/0`. */
+/** Builds an issue that rejects. `path` is a JSON pointer such as `/resources/0`. */
 export function makeIssue(type: string, path: string, message: string, suggestion?: string, fix?: Fix): Issue {
   return {
     type,
@@ -18,7 +19,7 @@ export function makeIssue(type: string, path: string, message: string, suggestio
   }
 }
 
-/** Corrects what is at the place of a problem. */
+/** Builds the correction for the path of an issue. */
 export type Fix = (path: string) => PatchOperation
 
 export const removing: Fix = (path) => ({ op: 'remove', path })
@@ -27,12 +28,11 @@ export function replacing(value: string | number): Fix {
   return (path) => ({ op: 'replace', path, value })
 }
 
-/** Of a field in its object. */
 export function renaming(name: string): Fix {
   return (from) => ({ op: 'move', from, path: at(from.slice(0, from.lastIndexOf('/')), name) })
 }
 
-/** The issue for a document in which its place has another path. */
+/** Moves an issue to another path, together with its correction. */
 export function movedTo({ fix, ...issue }: Issue, path: string): Issue {
   const moved = fix?.map((operation): PatchOperation => {
     if (operation.op !== 'move') return { ...operation, path }
@@ -41,20 +41,18 @@ export function movedTo({ fix, ...issue }: Issue, path: string): Issue {
   return { ...issue, path, ...(moved && { fix: moved }) }
 }
 
-/** The problems of one body or query, in the order in which they were found. */
 export class Issues {
   readonly #type: string
   readonly #most: number
   readonly #list: Issue[] = []
   #count = 0
 
-  /** `type` of those that have no other; above `most` they are counted and not kept */
+  /** `type`: the default for issues; above `most` they are counted but not kept */
   constructor(type: string, most = Number.POSITIVE_INFINITY) {
     this.#type = type
     this.#most = most
   }
 
-  /** also of those that are not kept */
   get count(): number {
     return this.#count
   }
@@ -63,7 +61,7 @@ export class Issues {
     return this.#list
   }
 
-  /** Gives undefined, so that a reader can end with it. */
+  /** Returns undefined, so that a parser can return it. */
   wrong(path: string, message: string, suggestion?: string, type = this.#type): undefined {
     this.#count += 1
     if (this.#list.length < this.#most) this.#list.push(makeIssue(type, path, message, suggestion))
@@ -75,18 +73,17 @@ export class Issues {
     this.#list.length = 0
   }
 
-  /** Throws `VALIDATION` with all of them, when there are any. `subject`: what was sent, at the beginning of a sentence. */
+  /** Throws `VALIDATION` with all issues, if any. `subject`: the beginning of the message. */
   throwIfAny(subject: string): void {
     if (this.#count > 0) throw refuse(subject, this.#list)
   }
 }
 
-/** Several problems of one body or query at once. */
 export function refuse(subject: string, issues: readonly Issue[]): AppError {
   return new AppError('VALIDATION', `${subject}: ${issuesText(issues)}`, { issues })
 }
 
-/** `/path <- what is wrong; what would be right`, at most 20 of them. */
+/** Formats up to 20 issues as `/path <- what is wrong; what would be right`. */
 export function issuesText(issues: readonly Issue[]): string {
   const errors = issues.filter(({ severity }) => severity === 'ERROR')
   const told = errors.length === 0 ? issues : errors
@@ -98,7 +95,7 @@ export function issuesText(issues: readonly Issue[]): string {
   return lines.join('; ') + (more > 0 ? `; and ${more} more` : '')
 }
 
-/** What `read` refuses, as issues; empty when it refuses nothing. Anything but an AppError is thrown on. */
+/** Returns the issues that `read` throws; empty when it succeeds. Rethrows all but AppError. */
 export function refusedBy(read: () => unknown): readonly Issue[] {
   try {
     read()
@@ -110,10 +107,38 @@ export function refusedBy(read: () => unknown): readonly Issue[] {
   }
 }
 
-/** A value from outside as a problem shows it: in JSON, not too long. */
+/** Formats a value for a message: JSON, truncated. */
 export function shown(value: unknown): string {
-  // payloads keep long whole numbers, which JSON.stringify does not take
-  const text =
-    JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)) ?? 'nothing'
+  const text = shownWhole(value)
   return text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text
+}
+
+function shownWhole(value: unknown): string {
+  if (typeof value === 'function') return 'a function'
+  if (typeof value === 'bigint' || typeof value === 'symbol' || typeof value === 'number') return String(value)
+  try {
+    // JSON.stringify rejects the bigints of payloads
+    return JSON.stringify(value, (_key, part: unknown) => (typeof part === 'bigint' ? String(part) : part)) ?? 'nothing'
+  } catch {
+    return 'an object that is not JSON'
+  }
+}
+
+/** What a value is, in words: `an array`, `null`, `the text "a"`, `the number 5`. */
+export function kindOf(value: unknown): string {
+  if (value === null) return 'null'
+  if (value === undefined) return 'nothing'
+  if (Array.isArray(value)) return 'an array'
+  switch (typeof value) {
+    case 'string':
+      return `the text ${shown(value)}`
+    case 'number':
+      return `the number ${value}`
+    case 'boolean':
+      return `the value ${value}`
+    case 'object':
+      return isPlainObject(value) ? 'an object' : 'an instance of a class'
+    default:
+      return `a ${typeof value}`
+  }
 }

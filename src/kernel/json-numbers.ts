@@ -1,20 +1,19 @@
 /**
- * JSON has no NaN and no infinities, but sensors do. They travel as `{"$number":"NaN"}`; an object that looks like that
- * by itself travels as `{"$number":{...}}`, so that what comes out is always what went in.
+ * JSON encoding of NaN and infinities, which sensors may send: `{"$number":"NaN"}`. An object of that form is itself
+ * encoded as `{"$number":{...}}`, so that decoding always restores the input.
  */
 import { isPlainObject } from './json.ts'
 
 const KEY = '$number'
 const DEFINED = { enumerable: true, configurable: true, writable: true }
 
-/** A deep copy in which every number is one that JSON knows. Absent and `undefined` are the same. */
+/** Deep copy in which every number is valid JSON. Drops undefined fields. */
 export function encodeNumbers(value: unknown): unknown {
   if (typeof value === 'number' && !Number.isFinite(value)) return { [KEY]: String(value) }
   const copy = copyOf(value, encodeNumbers)
   return isMarked(copy) ? { [KEY]: copy } : copy
 }
 
-/** The inverse of encodeNumbers. */
 export function decodeNumbers(value: unknown): unknown {
   if (!isMarked(value)) return copyOf(value, decodeNumbers)
   const marked = value[KEY]

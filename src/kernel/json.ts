@@ -1,31 +1,31 @@
-/** Plain JSON values, as they are stored and sent. */
+/** Plain JSON values, as stored and sent. */
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Keys that reach a prototype; refused wherever text from outside becomes a key. */
+/** Keys that reach a prototype; rejected wherever text from outside becomes a key. */
 export const FORBIDDEN_KEYS: ReadonlySet<string> = new Set(['__proto__', 'constructor', 'prototype'])
 
-/** True for objects that came out of a literal or JSON.parse; false for arrays, null, dates and class instances. */
+/** True for objects from a literal or JSON.parse; false for arrays, null, dates and class instances. */
 export function isPlainObject(value: unknown): value is Record<string, unknown> {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return prototype === null || prototype === Object.prototype || Object.getPrototypeOf(prototype) === null
 }
 
-/** The same object without its undefined fields, which JSON does not have. */
+/** Copy without undefined fields, which JSON lacks. */
 export function present<T extends object>(fields: T): { [K in keyof T]: Exclude<T[K], undefined> } {
   return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined)) as {
     [K in keyof T]: Exclude<T[K], undefined>
   }
 }
 
-/** The value at own key `key`, never one from a prototype. */
+/** Value at an own key, never from a prototype. */
 export function ownValue(container: unknown, key: string): unknown {
   if (typeof container !== 'object' || container === null) return undefined
   return Object.hasOwn(container, key) ? (container as Record<string, unknown>)[key] : undefined
 }
 
-/** Equal as JSON, whatever the order of keys. */
+/** Equality as JSON, regardless of key order. */
 export function sameJson(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null) return false
@@ -36,7 +36,7 @@ export function sameJson(a: unknown, b: unknown): boolean {
   return keys.every((key) => Object.hasOwn(right, key) && sameJson(left[key], right[key]))
 }
 
-/** Equal as JSON text: in the order of keys too. `b` is what JSON.parse gives; `a` may be anything. */
+/** Equality as JSON text, including key order. `b` comes from JSON.parse; `a` may be anything. */
 export function haveSameText(a: unknown, b: unknown): boolean {
   if (a === b) return true
   if (typeof b !== 'object' || b === null || typeof a !== 'object' || a === null) return false
@@ -54,7 +54,6 @@ function areSameTexts(a: readonly unknown[], b: readonly unknown[]): boolean {
   return true
 }
 
-/** Whether they have the same keys in one order. */
 export function hasKeysOf(a: object, b: object): boolean {
   const keys = Object.keys(a)
   let i = 0
@@ -62,7 +61,7 @@ export function hasKeysOf(a: object, b: object): boolean {
   return i === keys.length
 }
 
-/** JSON that is text already, made of what was checked to be plain JSON: nobody walks it again. */
+/** Serialized JSON of a checked value, never parsed or checked again. */
 export class JsonText {
   readonly text: string
 

@@ -1,4 +1,4 @@
-/** One piece of work at a time per key, in the order asked; different keys side by side. */
+/** Mutex per key: one task at a time in call order; different keys run concurrently. */
 export class KeyedMutex {
   readonly #tails = new Map<string, Promise<unknown>>()
 
@@ -13,7 +13,7 @@ export class KeyedMutex {
     return result
   }
 
-  /** Resolves when everything that was asked so far is done. */
+  /** Resolves when all tasks so far are done. */
   async idle(): Promise<void> {
     await Promise.allSettled(this.#tails.values())
   }

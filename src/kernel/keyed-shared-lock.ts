@@ -1,13 +1,11 @@
 /**
- * Locks by key that many share, or one has for itself: it waits for those that have it, and those that ask meanwhile wait
- * for it.
+ * Shared/exclusive locks by key. An exclusive request waits for current holders, and later requests wait for it.
  *
- * Whoever has a lock must not ask for it again. One that wants it for itself waits for who did before.
+ * Not reentrant: a holder must not request its key again.
  */
 export class KeyedSharedLock {
   readonly #locks = new Map<string, Lock>()
 
-  /** Side by side with others that share it. */
   async shared<T>(key: string, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(key)
     lock.wanted++
@@ -25,7 +23,6 @@ export class KeyedSharedLock {
     }
   }
 
-  /** With nobody beside it. */
   async exclusive<T>(key: string, work: () => Promise<T>): Promise<T> {
     const lock = this.#lock(key)
     lock.wanted++
@@ -58,10 +55,9 @@ export class KeyedSharedLock {
 }
 
 interface Lock {
-  /** those that have it, or wait for it */
+  /** holders and waiters */
   wanted: number
   inside: number
-  /** resolves when nobody has it for itself any more */
   closed: Promise<void> | undefined
   emptied: (() => void) | undefined
 }

@@ -1,4 +1,4 @@
-/** Where is told what no request and no task is to blame for. Never throws. */
+/** Log for events outside requests and tasks. Never throws. */
 export interface Logger {
   warn(message: string, details?: Readonly<Record<string, unknown>>): void
   error(message: string, details?: Readonly<Record<string, unknown>>): void

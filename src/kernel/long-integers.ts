@@ -1,10 +1,7 @@
-/**
- * Whole numbers of a JSON text that have more digits than a number keeps (beyond 2^53): read as numbers they would be
- * others.
- */
+/** Finds integers in a JSON text beyond 2^53, which would lose digits as numbers. */
 import { hasDigits } from './digit-runs.ts'
 
-/** 2^53 has 16 digits: texts without so many in a row, which are no fraction, have nothing to look for. */
+/** 2^53 has 16 digits: texts without a run of 16 digits outside a fraction are skipped. */
 const FEWEST_DIGITS = 16
 const MANY_DIGITS = /(?<![.\d])\d{16,}(?![.\deE])/
 const NUMBER = /-?\d+(?:\.\d+)?(?:[eE][+-]?\d+)?/y
@@ -12,18 +9,16 @@ const WHOLE = /^-?\d+$/
 const MAX_SHOWN = 60
 
 export interface LongInteger {
-  /** keys and places that lead to it */
+  /** keys and indexes that lead to it */
   readonly steps: readonly (string | number)[]
-  /** as it is written */
   readonly digits: string
 }
 
-/** Where the walk is: the last key of an object, or the place in a list. */
+/** Level of the walk: the last key of an object, or the index in a list. */
 interface Level {
   step: string | number
 }
 
-/** All of them, in their order. `text` is JSON. */
 export function longIntegersOf(text: string): readonly LongInteger[] {
   if (!hasDigits(text, FEWEST_DIGITS) || !MANY_DIGITS.test(text)) return NONE
   const found: LongInteger[] = []
@@ -33,7 +28,7 @@ export function longIntegersOf(text: string): readonly LongInteger[] {
     const level = levels.at(-1)
     if (char === '"') {
       const end = endOfString(text, i)
-      // a value is taken for a key as well: the next key comes before anything is found
+      // a value is taken for a key as well: the next key replaces it before anything is found
       if (level !== undefined && typeof level.step === 'string') level.step = text.slice(i, end)
       i = end
       continue
@@ -53,13 +48,12 @@ export function longIntegersOf(text: string): readonly LongInteger[] {
   return found
 }
 
-/** Whether a text is a whole number of which a number does not keep all digits. */
+/** True for an integer that a number cannot represent exactly. */
 export function isLongInteger(text: string): boolean {
   if (text.length < FEWEST_DIGITS || !WHOLE.test(text)) return false
   return String(Number(text)) !== String(BigInt(text)) && Number.isFinite(Number(text))
 }
 
-/** Of many digits the first ones. */
 export function shownDigits(digits: string): string {
   return digits.length > MAX_SHOWN ? `${digits.slice(0, MAX_SHOWN)}...` : digits
 }
@@ -70,7 +64,6 @@ function read(step: string | number): string | number {
   return typeof step === 'string' ? (JSON.parse(step) as string) : step
 }
 
-/** Behind the closing quote. */
 function endOfString(text: string, start: number): number {
   let i = start + 1
   while (i < text.length && text[i] !== '"') i += text[i] === '\\' ? 2 : 1

@@ -1,9 +1,9 @@
-/** A map of limited size: an entry that finds no room pushes out the one that was used longest ago. */
+/** Map of limited size that evicts the least recently used entry. */
 export class LruCache<Key, Value extends object | string | number> {
   readonly #most: number
-  /** in the order of their last use */
+  /** least recently used first */
   readonly #entries = new Map<Key, Value>()
-  /** used last: using it again changes nothing */
+  /** most recently used: another use needs no reordering */
   #newest: Key | undefined
 
   constructor(most: number) {
@@ -14,24 +14,22 @@ export class LruCache<Key, Value extends object | string | number> {
     return this.#entries.size
   }
 
-  /** The value; asking for it is a use. */
   get(key: Key): Value | undefined {
     const value = this.#entries.get(key)
     if (value !== undefined && key !== this.#newest) this.#use(key, value)
     return value
   }
 
-  /** The value, without a use. */
+  /** Returns the value without counting as a use. */
   peek(key: Key): Value | undefined {
     return this.#entries.get(key)
   }
 
-  /** The values, that which was used longest ago first. */
   values(): IterableIterator<Value> {
     return this.#entries.values()
   }
 
-  /** Returns the value that was pushed out for want of room. */
+  /** Returns the evicted value. */
   set(key: Key, value: Value): Value | undefined {
     this.#use(key, value)
     if (this.#entries.size <= this.#most) return undefined

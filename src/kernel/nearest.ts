@@ -1,13 +1,12 @@
-/** The name that a typo most likely meant. */
+/** Suggests the name that a typo most likely meant; undefined when none is similar. */
 
 const MAX_LENGTH = 64
 const MAX_CANDIDATES = 200
 
-/** The candidate that a typo most likely meant, or undefined when none is close. */
 export function nearest(text: string, candidates: readonly string[]): string | undefined {
   if (text.length > MAX_LENGTH) return undefined
   let best: string | undefined
-  // two swapped letters count as two changes, and short names may not differ by that much
+  // two swapped letters count as two changes, too many for a short name
   let bestDistance = Math.max(text.length > 3 ? 2 : 1, Math.floor(text.length / 3)) + 1
   for (const candidate of candidates.slice(0, MAX_CANDIDATES)) {
     if (candidate.length > MAX_LENGTH || candidate === text) continue

@@ -1,22 +1,21 @@
 /**
- * JSON values that are much alike, kept small: what they have in common is kept once, and of each its numbers and the
- * texts that are its own.
+ * Compact storage of similar JSON values: the common form is shared, and each value keeps only its numbers and its own
+ * texts.
  *
- * PACKED-1 what is unpacked is what was packed: the same values under the same keys in the same order.
+ * PACKED-1 unpacking restores what was packed: the same values under the same keys in the same order.
  */
 import { isPlainObject } from './json.ts'
 import { LruCache } from './lru-cache.ts'
 
-/** Where a number, or one of the names by its place, stands in a form: texts of JSON have no such characters. */
+/** Marks for a number, and for a name by its index; valid JSON text has neither character. */
 const NUMBER = '\u0000'
 const NAME = '\u0001'
 const PLACES = /\u0000|\u0001\d+\u0001/g
-/** forms that are shared, and texts whose JSON is known */
 const MAX_FORMS = 4_096
 const MAX_QUOTED = 4_096
 
 export interface PackedJson {
-  /** the JSON text with marks in place of numbers and names; one string for all that have the same */
+  /** JSON text with marks for numbers and names, shared by all values of the form */
   readonly form: string
   readonly numbers: readonly number[]
   readonly names: readonly string[]
@@ -32,14 +31,14 @@ export class JsonPacker {
     this.#fixed = new Set(fixed)
   }
 
-  /** `names`: texts that this value has and others do not, as keys or as values. Undefined: it is not plain JSON. */
+  /** `names`: texts specific to this value, as keys or values. Returns undefined when it is not plain JSON. */
   pack(value: unknown, names: readonly string[]): PackedJson | undefined {
     const numbers: number[] = []
     const written = this.#form(value, false, names, numbers)
     if (written === undefined) return undefined
     const known = this.#forms.get(written)
     if (known === undefined) this.#forms.set(written, written)
-    // a copy has no room to spare
+    // the copy has no spare capacity
     return { form: known ?? written, numbers: numbers.slice(), names }
   }
 
@@ -76,7 +75,6 @@ export class JsonPacker {
     return `${form}]`
   }
 
-  /** Absent and `undefined` are the same. */
   #record(record: Readonly<Record<string, unknown>>, names: readonly string[], numbers: number[]): string | undefined {
     let form = ''
     for (const key of Object.keys(record)) {

@@ -1,10 +1,7 @@
-/** A part of an ordered list, and how long the list is. */
+/** Page of an ordered list, with the length of the list. */
 export interface Page<T> {
   readonly values: readonly T[]
-  /** how many came before the first of `values` */
   readonly skip: number
-  /** how many were asked for at most */
   readonly limit: number
-  /** how many there are in all */
   readonly total: number
 }

@@ -1,6 +1,5 @@
-/** JSON pointers: the places of problems. */
+/** JSON pointers (RFC 6901) for the paths of issues. */
 
-/** A JSON pointer one or more steps further down. */
 export function at(path: string, ...steps: readonly (string | number)[]): string {
   let result = path
   for (const step of steps) {
@@ -9,12 +8,10 @@ export function at(path: string, ...steps: readonly (string | number)[]): string
   return result
 }
 
-/** Nearly every name is as it is. */
 function escaped(step: string): string {
   return step.includes('~') || step.includes('/') ? step.replaceAll('~', '~0').replaceAll('/', '~1') : step
 }
 
-/** The steps of a pointer that `at` made. */
 export function stepsOf(pointer: string): string[] {
   return pointer
     .split('/')

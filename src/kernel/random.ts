@@ -1,12 +1,12 @@
 /**
- * A small seeded generator (mulberry32): one unsigned 32-bit number is its whole state, so a task can save it.
+ * Seeded random generator (mulberry32) whose whole state is an unsigned 32-bit number, so that a task can save it.
  * Not for secrets.
  */
 export function nextSeed(seed: number): number {
   return (seed + 0x6d2b79f5) >>> 0
 }
 
-/** The number in [0, 1) that belongs to a seed. */
+/** Number in [0, 1) for a seed. */
 export function randomOf(seed: number): number {
   let t = seed
   t = Math.imul(t ^ (t >>> 15), t | 1)
@@ -14,7 +14,7 @@ export function randomOf(seed: number): number {
   return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296
 }
 
-/** A 32-bit seed from text (FNV-1a). */
+/** 32-bit seed from text (FNV-1a). */
 export function seedOf(text: string): number {
   let hash = 0x811c9dc5
   for (let i = 0; i < text.length; i++) hash = Math.imul(hash ^ text.charCodeAt(i), 0x01000193)

@@ -1,21 +1,21 @@
-/** Texts without the secrets that stand in them: values that a program or plug was given, as it got them or as it writes them in JSON or an address. */
+/** Masks secrets in texts: plain, escaped for JSON, or percent-encoded. */
 import { isPlainObject } from './json.ts'
 
-/** Shorter values stand in texts by chance. */
+/** Shorter values appear in texts by chance. */
 const LEAST = 4
-/** of a value with several lines, which a log shows one by one */
+/** minimal length of one line of a multi-line secret, since logs split lines */
 const LEAST_LINE = 8
 const IN_PLACE = '***'
 
 export function redacting(secrets: readonly string[]): (text: string) => string {
   const forms = secrets.flatMap((secret) => [secret, ...linesOf(secret)]).flatMap(formsOf)
-  // a value may stand in another one
+  // longest first, since one value may contain another
   const known = [...new Set(forms)].filter((form) => form.length >= LEAST).toSorted((a, b) => b.length - a.length)
   if (known.length === 0) return (text) => text
   return (text) => known.reduce((told, form) => told.replaceAll(form, IN_PLACE), text)
 }
 
-/** The value with `redact` applied to each of its texts, keys included. */
+/** Applies `redact` to every text of a value, keys included. */
 export function redactedDeep(value: unknown, redact: (text: string) => string): unknown {
   if (typeof value === 'string') return redact(value)
   if (Array.isArray(value)) return value.map((one: unknown) => redactedDeep(one, redact))
@@ -33,5 +33,5 @@ function formsOf(text: string): readonly string[] {
   return [text, JSON.stringify(text).slice(1, -1), ...inAddress]
 }
 
-/** what no address can hold */
+/** a lone surrogate, which encodeURIComponent rejects */
 const HALF_CHARACTER = /\p{Surrogate}/u

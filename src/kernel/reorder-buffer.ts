@@ -1,13 +1,11 @@
 /**
- * A reorder buffer: operations that are under way at once end in any order, and what follows from them is done in the
- * order in which they began, a batch at a time.
+ * Reorder buffer: concurrent operations end in any order and are retired in the order in which they began, in batches.
  *
  * REORDER-1 nothing is retired before its operation has ended, nor before everything that began earlier
- * REORDER-2 an operation that fails holds up nothing: it takes its turn, with its error
+ * REORDER-2 a failed operation delays nothing: it is retired in its turn, with its error
  * REORDER-3 one call of `retire` at a time
  */
 
-/** What an operation was for, and how it ended. */
 export interface Ended<Item, Result> {
   readonly item: Item
   readonly outcome: Outcome<Result>
@@ -17,9 +15,8 @@ export type Outcome<Result> = { readonly result: Result } | { readonly error: un
 
 interface Entry<Item, Result> {
   readonly item: Item
-  /** undefined: it is under way */
+  /** undefined: in flight */
   outcome: Outcome<Result> | undefined
-  /** that began after it */
   next: Entry<Item, Result> | undefined
 }
 
@@ -33,14 +30,13 @@ export class ReorderBuffer<Item, Result> {
   #waiting: { readonly upTo: number; readonly go: () => void }[] = []
 
   /**
-   * `retire` gets the oldest entries, as many as have ended without a gap. It drops each of them when it is done with it,
-   * and never rejects.
+   * `retire` gets the longest run of oldest entries that have ended. It must drop each of them when done, and never
+   * rejects.
    */
   constructor(retire: (ended: readonly Ended<Item, Result>[]) => Promise<void>) {
     this.#retire = retire
   }
 
-  /** entries that were not dropped */
   get size(): number {
     return this.#added - this.#dropped
   }
@@ -65,11 +61,10 @@ export class ReorderBuffer<Item, Result> {
     )
   }
 
-  /** Lets go of the oldest entries. */
   drop(count: number): void {
     for (let i = 0; i < count && this.#oldest !== undefined; i++) {
       const { next }: Entry<Item, Result> = this.#oldest
-      // what is dropped must not keep what came later from being collected
+      // unlink, so that a dropped entry does not retain later ones
       this.#oldest.next = undefined
       this.#oldest = next
       this.#dropped++
@@ -81,7 +76,7 @@ export class ReorderBuffer<Item, Result> {
     for (const { go } of ready) go()
   }
 
-  /** Resolves when everything that was added so far is dropped; undefined when that is so already. */
+  /** Resolves when every entry added so far is dropped; undefined when none is left. */
   passed(): Promise<void> | undefined {
     if (this.size === 0) return undefined
     const upTo = this.#added
@@ -96,7 +91,7 @@ export class ReorderBuffer<Item, Result> {
   }
 
   async #retireAll(): Promise<void> {
-    // operations that end together are retired together
+    // batches operations that end together
     await Promise.resolve()
     for (let ended = this.#ended(); ended.length > 0; ended = this.#ended()) await this.#retire(ended)
     this.#isRetiring = false

@@ -1,10 +1,9 @@
-/** Background work: runs again when it is woken meanwhile, and retries after a failure. */
+/** Background work: runs again when woken during a run, and retries after a failure. */
 import type { StartTimer } from './start-timer.ts'
 
 export interface RepeatableWorkOptions {
   readonly work: () => Promise<void>
   readonly later: StartTimer
-  /** ms until a retry */
   readonly retryMs: number
   /** called once for each retry */
   readonly failed: (error: unknown) => void
@@ -25,7 +24,7 @@ export class RepeatableWork {
     return this.#isStopped
   }
 
-  /** Starts a run, or one more after the run that is under way. Returns at once. */
+  /** Starts a run, or another after the current one. Returns at once. */
   wake(): void {
     if (this.#isStopped) return
     this.#isAsked = true
@@ -42,7 +41,7 @@ export class RepeatableWork {
     })
   }
 
-  /** Resolves when no run is under way; does not wait for retries. */
+  /** Resolves when no run is active; does not wait for retries. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
@@ -62,7 +61,7 @@ export class RepeatableWork {
     } catch (error) {
       this.postpone(error)
     } finally {
-      // not later: `wake` from here on begins a new run
+      // cleared before returning, so that a later `wake` begins a new run
       this.#running = undefined
     }
   }

@@ -1,6 +1,6 @@
-/** Keys that stand twice in one object of a JSON text, of which JSON.parse keeps only the last value. */
+/** Finds duplicate keys in objects of a JSON text, of which JSON.parse keeps only the last value. */
 
-/** How many keys the objects of a value have. */
+/** Number of keys in all objects of a value. */
 export function countKeys(value: unknown): number {
   if (typeof value !== 'object' || value === null) return 0
   let count = 0
@@ -15,7 +15,7 @@ export function countKeys(value: unknown): number {
   return count
 }
 
-/** Where the walk is: the last key of an object with those before it, or the place in a list. */
+/** Level of the walk: the last key of an object with the keys so far, or the index in a list. */
 interface Level {
   step: string | number
   readonly keys: Set<string> | undefined
@@ -23,7 +23,7 @@ interface Level {
 
 const STRING_AND_COLON = /"((?:[^"\\]|\\.)*)"\s*(:?)/sy
 
-/** The way to each of them, once for each time that it comes again. `text` is JSON. */
+/** Paths of duplicate keys, one per repetition. `text` is valid JSON. */
 export function repeatedKeysOf(text: string): readonly (readonly (string | number)[])[] {
   const found: (string | number)[][] = []
   const levels: Level[] = []

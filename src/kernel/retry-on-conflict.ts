@@ -1,10 +1,9 @@
 /** Retries work after a version conflict of the store. */
 import { AppError } from './errors.ts'
 
-/** Other hosts and writers in the background may be faster now and then, not always. */
 const MAX_TRIES = 20
 
-/** Retries the work, from its reading on, after a version conflict of the store. `attempt` counts from 1. */
+/** Retries `work`, including its reads, after a version conflict of the store. `attempt` counts from 1. */
 export async function retryOnConflict<T>(
   work: (attempt: number) => Promise<T>,
   tries = MAX_TRIES,
@@ -20,12 +19,12 @@ export async function retryOnConflict<T>(
   }
 }
 
-/** A conflict of the store, which names the writes; those of services are about names and states. */
+/** True for conflicts of the store, which name the writes; conflicts of services concern names and states. */
 export function isStoreConflict(error: unknown): boolean {
   return error instanceof AppError && error.code === 'CONFLICT' && error.issues.length > 0
 }
 
-/** The same for a client, who knows nothing of the store's versions. */
+/** The conflict without the versions of the store, for clients. */
 export function writtenMeanwhile(cause: unknown): AppError {
-  return new AppError('CONFLICT', 'Others wrote the same at the same time, again and again; try again', { cause })
+  return new AppError('CONFLICT', 'Concurrent writes to the same data kept conflicting; retry the request', { cause })
 }

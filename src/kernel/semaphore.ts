@@ -1,17 +1,16 @@
-/** Runs at most `most` pieces of work at a time; the others wait in the order of their calls. */
+/** Limits concurrency to `most`; further calls wait in order. */
 export class Semaphore {
   readonly #most: number
   readonly #waiting: (() => void)[] = []
   readonly #breathe: (() => Promise<void>) | undefined
   #working = 0
 
-  /** `breathe`: what is waited for before the next one in line begins */
+  /** `breathe`: awaited before the next waiter begins */
   constructor(most: number, breathe?: () => Promise<void>) {
     this.#most = most
     this.#breathe = breathe
   }
 
-  /** Whether work that comes now waits. */
   get isFull(): boolean {
     return this.#working >= this.#most
   }
@@ -27,7 +26,7 @@ export class Semaphore {
       return await work()
     } finally {
       if (this.#waiting.length > 0) await this.#breathe?.()
-      // the next one takes over the place, so that none overtakes
+      // hands its permit to the next waiter, so that nothing overtakes
       const next = this.#waiting.shift()
       if (next === undefined) this.#working--
       else next()

@@ -1,4 +1,4 @@
-/** How work that comes later is begun, for those that have no timers of their own. */
+/** Injected `setTimeout`, for pure code. */
 
-/** Does the work after so many ms; gives how to call it off. A host's timers must not keep its process alive. */
+/** Runs `work` after ms; returns a function that cancels it. Timers of a host must not keep its process alive. */
 export type StartTimer = (ms: number, work: () => void) => () => void

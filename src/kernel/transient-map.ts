@@ -1,7 +1,7 @@
 /**
- * A map of what is there for a short while and in great numbers, such as open calls by id. V8 links the tables that a Map
- * outgrew to their followers, with what was in them: once one of them is old, all that passes through the map lives
- * until the next large collection. An object used as a dictionary has no such links.
+ * Map for many short-lived entries, such as open calls by id. V8 links the outgrown tables of a Map to their successors
+ * with their contents: once one of them is old, every entry survives until the next large collection. An object used as
+ * a dictionary has no such links.
  */
 export class TransientMap<Key extends string | number, Value> {
   readonly #values = Object.create(null) as Record<Key, Value | undefined>
@@ -20,14 +20,13 @@ export class TransientMap<Key extends string | number, Value> {
     this.#values[key] = value
   }
 
-  /** Whether it was there. */
   delete(key: Key): boolean {
     if (!(key in this.#values)) return false
     this.#size--
     return Reflect.deleteProperty(this.#values, key)
   }
 
-  /** What is there now, the smallest number first. */
+  /** Current values, smallest number first. */
   values(): readonly Value[] {
     return Object.values(this.#values) as Value[]
   }

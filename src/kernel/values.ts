@@ -1,40 +1,39 @@
 /**
- * What a rule reads in a value: the one place that says what is known, what is a number, and how values compare. Every
- * language, every plug and every entrance asks here.
+ * Values as rules see them: known or unknown, numeric or not, and how they compare. Every language, plug and entry
+ * point uses these functions.
  *
- * KNOWN-1 Unknown is what is absent, null, NaN or infinite; where a number is asked, an empty or blank text too. To
- *   compare, to calculate or to decide with it is an error, never 0 and never false.
+ * KNOWN-1 Unknown is what is absent, null, NaN or infinite; where a number is required, an empty or blank text too.
+ *   Comparing, calculating or deciding with it is an error, never 0 and never false.
  * KNOWN-2 A number of data beyond 2^53 may stand for another one, since JSON readers round it: it is unknown for rules.
- * KNOWN-3 A text is a number only as a plain decimal: a sign, digits without leading zeros, a point and digits, at most 15
- *   significant digits, nothing around it. Two texts are texts. Booleans are numbers only where a plug counts them.
- * KNOWN-4 Values of different kinds are not equal, which is no error; a text and a number are equal when the text is that
- *   number.
+ * KNOWN-3 A text is a number only as a plain decimal: a sign, digits without leading zeros, a point and digits, at most
+ *   15 significant digits, nothing around it. Two texts are texts. Booleans are numbers only where a plug counts them.
+ * KNOWN-4 Values of different kinds are not equal, which is not an error; a text and a number are equal when the text
+ *   is that number.
  * KNOWN-5 A difference or a sum equals a limit when it is off by at most 1e-12 of the largest operand.
  */
 
-/** A plain decimal. */
 export const DECIMAL = /^-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?$/
 export const MAX_DIGITS = 15
-/** Longer texts are no numbers, characters: their first digit would come too far behind the point. */
+/** Limit in characters: the first significant digit of a longer text would lie too far behind the point. */
 export const MAX_DECIMAL = 40
 const TOLERANCE = 1e-12
 
-/** Whether a number of data is the one that was written: finite, and less than 2^53 in magnitude. */
+/** True when a number of data is finite and below 2^53 in magnitude, so that no reader rounded it. */
 export function isExact(value: number): boolean {
   return Math.abs(value) <= Number.MAX_SAFE_INTEGER
 }
 
-/** A value of data as rules have it: undefined for a number that is not exact. Lists and objects as they are. */
+/** Value of data as rules see it: undefined for a number that is not exact; lists and objects unchanged. */
 export function ofData(value: unknown): unknown {
   return typeof value !== 'number' || isExact(value) || !Number.isFinite(value) ? value : undefined
 }
 
-/** Whether a value is there: not absent, null, NaN or infinite. An empty text is known, as long as no number is asked. */
+/** True unless absent, null, NaN or infinite. An empty text is known where a number is not required. */
 export function isKnown(value: unknown): boolean {
   return typeof value === 'number' ? Number.isFinite(value) : value !== undefined && value !== null
 }
 
-/** The number that a plain decimal says, such as 21.5 for "21.50"; undefined for any other text or value. */
+/** Number of a plain decimal, such as 21.5 for "21.50"; undefined for any other text or value. */
 export function numberOfText(text: unknown): number | undefined {
   if (typeof text !== 'string' || text.length > MAX_DECIMAL || !DECIMAL.test(text)) return undefined
   if (text.length <= MAX_DIGITS) return Number(text)
@@ -42,25 +41,28 @@ export function numberOfText(text: unknown): number | undefined {
   return digits.length <= MAX_DIGITS ? Number(text) : undefined
 }
 
-/** The finite number that a value is, or says as a plain decimal; undefined when it is none. */
+/** Finite number, or number of a plain decimal; otherwise undefined. */
 export function numberIn(value: unknown): number | undefined {
   if (typeof value === 'number') return Number.isFinite(value) ? value : undefined
   return numberOfText(value)
 }
 
-/** The same where true and false count as 1 and 0. */
+/** The same with booleans as 1 and 0. */
 export function countIn(value: unknown): number | undefined {
   return typeof value === 'boolean' ? Number(value) : numberIn(value)
 }
 
-/** Equality of two known values: of one kind, or of a number and a text that is that number. */
+/** Equality of two known values: of one kind, or of a number and its text. */
 export function isEqual(a: unknown, b: unknown): boolean {
   if (typeof a === 'number' && typeof b === 'string') return numberOfText(b) === a
   if (typeof a === 'string' && typeof b === 'number') return numberOfText(a) === b
   return a === b
 }
 
-/** How two values are ordered: as numbers, as texts, not without number() around both, or not at all: by which side. */
+/**
+ * Comparison of two values: as numbers, as texts, ambiguous between both (two plain decimals), or impossible because of
+ * one side.
+ */
 export type Ordered =
   | { readonly by: 'number'; readonly a: number; readonly b: number }
   | { readonly by: 'text'; readonly a: string; readonly b: string }
@@ -71,7 +73,6 @@ const LEFT: Ordered = { by: 'nothing', side: 'left' }
 const RIGHT: Ordered = { by: 'nothing', side: 'right' }
 const DECIMALS: Ordered = { by: 'decimals' }
 
-/** How `a` and `b` compare by size. */
 export function ordered(a: unknown, b: unknown): Ordered {
   if (typeof a === 'string' && typeof b === 'string') {
     return numberOfText(a) !== undefined && numberOfText(b) !== undefined ? DECIMALS : { by: 'text', a, b }
@@ -83,10 +84,10 @@ export function ordered(a: unknown, b: unknown): Ordered {
   return second === undefined ? RIGHT : { by: 'number', a: first, b: second }
 }
 
-/** Why a value is of no use where a number is asked: goes on after its name. */
+/** Explains why a value is not usable as a number, as a predicate. */
 export function whyNoNumber(value: unknown): string {
   if (typeof value === 'string') {
-    if (value.trim() === '') return 'is an empty text, so nothing can be said'
+    if (value.trim() === '') return 'is an empty text, so the result is unknown'
     return `is the text ${JSON.stringify(value.slice(0, 40))}, which is not a plain decimal such as 21.5`
   }
   if (typeof value === 'boolean') return `is ${value}, which is not a number`
@@ -94,14 +95,14 @@ export function whyNoNumber(value: unknown): string {
   return whyUnknown(value)
 }
 
-/** Why a value that is unknown decides nothing: goes on after its name. */
+/** Explains why a value is unknown, as a predicate. */
 export function whyUnknown(value: unknown): string {
-  if (value === undefined) return 'has no value, so nothing can be said'
+  if (value === undefined) return 'has no value, so the result is unknown'
   const shown = value === null || typeof value === 'number' ? String(value) : JSON.stringify(value)
-  return `is ${shown}, so nothing can be said`
+  return `is ${shown}, so the result is unknown`
 }
 
-/** By how much a sum or a difference of numbers up to `largest` in magnitude may be off. */
+/** Tolerance for a sum or difference of numbers up to `largest` in magnitude. */
 export function slackOf(largest: number): number {
   return TOLERANCE * Math.abs(largest)
 }

@@ -1,6 +1,6 @@
 /** The size of a value, counted up to a bound. */
 
-/** Whether plain data has more characters of text, keys, values and bytes together than `most`. Looks at no more of it. */
+/** True when plain data has more characters, keys, values and bytes together than `most`. Stops at the bound. */
 export function weighsMore(value: unknown, most: number): boolean {
   let left = most
   const open: unknown[] = [value]
@@ -9,7 +9,7 @@ export function weighsMore(value: unknown, most: number): boolean {
     left -= typeof next === 'string' || next instanceof Uint8Array ? next.length : 1
     if (left < 0) return true
     if (typeof next !== 'object' || next === null || next instanceof Uint8Array) continue
-    // a list of many is known without a look at each
+    // skips long lists without visiting their items
     if (Array.isArray(next) && next.length > left) return true
     for (const [key, part] of Object.entries(next)) {
       left -= Array.isArray(next) ? 0 : key.length

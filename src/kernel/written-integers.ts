@@ -1,6 +1,6 @@
 /**
- * Whole numbers that no number keeps, as they were written: they stay in a message as they came, and are read by nobody.
- * JSON.stringify writes them as they are. A platform without JSON.rawJSON (Node before 22) cannot keep them.
+ * Integers beyond 2^53 kept as written: JSON.stringify writes their digits unchanged, and rules do not read them. Needs
+ * JSON.rawJSON (Node 22).
  */
 import { isPlainObject, type Json } from './json.ts'
 import { longIntegersOf, type LongInteger } from './long-integers.ts'
@@ -10,7 +10,7 @@ interface WrittenJson {
   readonly isRawJSON?: (value: unknown) => boolean
 }
 
-// the library of types knows neither
+// missing in the types of the library
 const { rawJSON, isRawJSON } = JSON as WrittenJson & typeof JSON
 
 export const KEEPS_WRITTEN_INTEGERS = rawJSON !== undefined
@@ -19,13 +19,13 @@ export function isWrittenInteger(value: unknown): boolean {
   return isRawJSON !== undefined && typeof value === 'object' && value !== null && isRawJSON(value)
 }
 
-/** As JSON.parse, but that such numbers are kept. */
+/** JSON.parse that keeps such integers. */
 export function parseWritten(text: string): unknown {
   const value: unknown = JSON.parse(text)
   return withWritten(value, longIntegersOf(text))
 }
 
-/** Puts them into the value that JSON.parse gives of their text. */
+/** Puts long integers into the value that JSON.parse returned for their text. */
 export function withWritten(value: unknown, found: readonly LongInteger[]): unknown {
   if (rawJSON === undefined) return value
   let root = value
@@ -34,14 +34,14 @@ export function withWritten(value: unknown, found: readonly LongInteger[]): unkn
     if (last === undefined) root = rawJSON(digits)
     else {
       const parent = steps.slice(0, -1).reduce(partOf, root)
-      // of a key that stands there twice the last one counts
+      // of duplicate keys the last one counts
       if (partOf(parent, last) === Number(digits)) (parent as Record<string | number, unknown>)[last] = rawJSON(digits)
     }
   }
   return root
 }
 
-/** A deep copy of JSON with null in their place. */
+/** Deep copy of JSON with null in their place. */
 export function withoutWritten<Value extends Json>(value: Value): Value
 export function withoutWritten(value: unknown): unknown {
   if (typeof value !== 'object' || value === null) return value

@@ -1,56 +1,51 @@
-/** Long work in pieces, between which the event loop serves others. */
+/** Splits long work into slices, between which the event loop serves others. */
 
-/** The machine's, or time and turns by hand. */
 export interface LoopTimers {
-  /** ms since some moment; never goes back */
+  /** ms of a monotonic clock */
   readonly elapsed: () => number
-  /** Does the work in a later turn of the loop. */
+  /** Runs `work` in a later turn of the loop. */
   readonly soon: (work: () => void) => void
 }
 
-/** ms of one turn */
+/** ms of one slice */
 const TURN_MS = 4
-/** short works between two looks at the clock */
+/** items between two reads of the clock */
 const STRIDE = 32
 
-/** All who share one have the time of its turns together. */
+/** Work that shares a Yielder shares the time of its slices. */
 export class Yielder {
   readonly #turns: LoopTimers
   readonly #ms: number
-  /** each returns whether another one may follow in the same turn */
+  /** each returns whether another may follow in the same turn */
   #waiting: (() => boolean)[] = []
   #isScheduled = false
-  /** when the work of this turn began */
   #since: number
 
-  /** `ms`: of one turn */
   constructor(turns: LoopTimers, ms = TURN_MS) {
     this.#turns = turns
     this.#ms = ms
     this.#since = turns.elapsed()
   }
 
-  /** ms of this turn until now */
   get spent(): number {
     return this.#turns.elapsed() - this.#since
   }
 
-  /** Whether the time of this turn is over. */
   get isOver(): boolean {
     return this.spent >= this.#ms
   }
 
-  /** The time of this turn begins now: what passed was not work. */
+  /** Begins the slice now: the time so far was not work. */
   restart(): void {
     this.#since = this.#turns.elapsed()
   }
 
-  /** Undefined while the time of this turn is not over, even if others wait. */
+  /** Waits for the next turn if the slice is over, otherwise returns undefined even if others wait. */
   due(): Promise<void> | undefined {
     return this.isOver ? this.next() : undefined
   }
 
-  /** Resolves in a later turn. Those who wait go on in their order, one a turn. */
+  /** Resolves in a later turn. Waiters continue in order, one a turn. */
   next(): Promise<void> {
     return new Promise((resolve) => {
       this.#add(() => {
@@ -60,7 +55,7 @@ export class Yielder {
     })
   }
 
-  /** Does short work in a later turn, in the order of the calls, as much in one as its time allows. */
+  /** Runs short work in a later turn in call order, as much per turn as its time allows. */
   soon(work: () => void): void {
     this.#add(() => {
       work()
@@ -68,7 +63,7 @@ export class Yielder {
     })
   }
 
-  /** Maps long lists with turns of the loop in between. */
+  /** Maps a long list, yielding in between. */
   async map<Item, Result>(items: ArrayLike<Item>, of: (item: Item, place: number) => Result): Promise<Result[]> {
     const results: Result[] = []
     for (let place = 0; place < items.length; place += 1) {

@@ -1,4 +1,4 @@
-/** The machine's time, chance and seals. */
+/** System time, randomness and sealing. */
 export { Seal, SEALED } from './seal.ts'
 export { workInBackground } from './thread-priority.ts'
 export { machineTimers } from './timers.ts'

@@ -1,4 +1,4 @@
-/** Secrets that are stored sealed, by AES-256-GCM under a key of the host, and opened when they are used. */
+/** Seals stored secrets by AES-256-GCM under a key of the host. */
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto'
 import { AppError } from '#kernel'
 
@@ -15,7 +15,7 @@ export class Seal {
     this.#key = key
   }
 
-  /** `place`: what it belongs to; it opens nowhere else. */
+  /** `place`: owner of the secret, required to open it. */
   close(secret: string, place: string): string {
     const nonce = randomBytes(NONCE_BYTES)
     const cipher = createCipheriv(ALGORITHM, this.#key, nonce, { authTagLength: TAG_BYTES }).setAAD(Buffer.from(place))
@@ -23,7 +23,7 @@ export class Seal {
     return SEALED + Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
   }
 
-  /** `STORE` for what this key did not seal for this place. */
+  /** Throws `STORE` for a text that this key did not seal for this place. */
   open(text: string, place: string): string {
     try {
       const bytes = Buffer.from(text.slice(SEALED.length), 'base64')
@@ -36,7 +36,7 @@ export class Seal {
     } catch (error) {
       throw new AppError(
         'STORE',
-        'the secret cannot be opened: the key of the data folder is another one; give the secret again',
+        'the secret cannot be opened: the key of the data folder has changed; set the secret again',
         { cause: error },
       )
     }

@@ -1,35 +1,35 @@
 /**
- * The machine's time, turns, chance and ids: services, jobs, adapters and the host ask for them here, or are given them by
- * whoever makes them, and nowhere else (`test/boundaries.test.ts`).
+ * System time, event loop turns, randomness and ids. Services, jobs, adapters and the host use only these, directly or
+ * injected (`test/boundaries.test.ts`).
  */
 import { randomUUID } from 'node:crypto'
 import { setImmediate } from 'node:timers'
 
-/** Does the work after so many ms; gives how to call it off. It keeps no process alive. */
+/** Runs `work` after ms; returns a function that cancels it. Does not keep the process alive. */
 function later(ms: number, work: () => void): () => void {
   const timer = setTimeout(work, ms)
   timer.unref()
   return () => clearTimeout(timer)
 }
 
-/** Does the work every so many ms until it is called off. It keeps no process alive. */
+/** Runs `work` every ms until cancelled. Does not keep the process alive. */
 function every(ms: number, work: () => void): () => void {
   const timer = setInterval(work, ms)
   timer.unref()
   return () => clearInterval(timer)
 }
 
-/** Does the work when all that came in meanwhile had its turn. */
+/** Runs `work` after pending I/O events. */
 function soon(work: () => void): void {
   setImmediate(work)
 }
 
-/** Resolves when all that came in meanwhile had its turn. */
+/** Resolves after pending I/O events. */
 function breathe(): Promise<void> {
   return new Promise((resolve) => soon(resolve))
 }
 
-/** ms since some moment; never goes back */
+/** ms of a monotonic clock */
 function elapsed(): number {
   return performance.now()
 }

@@ -1,7 +1,7 @@
 /** Paths, contents and questions of objects, checked before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
-import { AppError, FORBIDDEN_KEYS, isPlainObject } from '#kernel'
+import { AppError, FORBIDDEN_KEYS, isPlainObject, kindOf } from '#kernel'
 import type { Blobs, Digest } from './blobs.ts'
-import { checkText, checkWhole, kindOf } from './check-text.ts'
+import { checkText, checkWhole } from './check-text.ts'
 import { MAX_BLOB_LIST, MAX_CONTENT_TYPE, MAX_METADATA_BYTES, MAX_PATH_BYTES } from './limits.ts'
 import { Problems } from './problems.ts'
 

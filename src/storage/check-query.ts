@@ -1,5 +1,6 @@
 /** Questions to a collection, checked before a medium sees them. */
-import { checkText, checkWhole, isStorable, kindOf } from './check-text.ts'
+import { kindOf } from '#kernel'
+import { checkText, checkWhole, isStorable } from './check-text.ts'
 import type { Condition, Query } from './contract.ts'
 import {
   DEFAULT_LIMIT,

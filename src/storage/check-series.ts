@@ -1,6 +1,6 @@
 /** Batches and questions of series, checked and copied before a medium sees them. All throw `VALIDATION` or `TOO_LARGE`. */
-import { isPlainObject } from '#kernel'
-import { checkName, checkText, checkWhole, isStorable, kindOf } from './check-text.ts'
+import { isPlainObject, kindOf } from '#kernel'
+import { checkName, checkText, checkWhole, isStorable } from './check-text.ts'
 import { jsonText } from './json-text.ts'
 import {
   DEFAULT_MESSAGES,

@@ -1,7 +1,7 @@
 /** Text that every medium can keep and compare: no NUL (PostgreSQL), no half of a surrogate pair (UTF-8), bounded. */
+import { kindOf, UNSTORABLE } from '#kernel'
 import type { Problems } from './problems.ts'
 
-const UNSTORABLE = /[\0\p{Surrogate}]/u
 const NAME = /^[a-z0-9_]{1,40}$/
 
 export interface TextBounds {
@@ -65,29 +65,6 @@ export function checkWhole(
   const shown = typeof value === 'number' ? String(value) : kindOf(value)
   problems.wrong(path, `${shown} is not possible here`, `give a whole number from ${bounds.min} to ${bounds.max}`)
   return false
-}
-
-/** What something is, for a sentence about what it should have been. */
-export function kindOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (value === undefined) return 'nothing'
-  if (Array.isArray(value)) return 'a list'
-  switch (typeof value) {
-    case 'string':
-      return 'a text'
-    case 'number':
-      return Number.isFinite(value) ? 'a number' : String(value)
-    case 'boolean':
-      return 'a truth value'
-    case 'bigint':
-      return 'a big integer'
-    case 'function':
-      return 'a function'
-    case 'symbol':
-      return 'a symbol'
-    default:
-      return 'an object'
-  }
 }
 
 function isLongerThan(text: string, bytes: number): boolean {

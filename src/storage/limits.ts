@@ -2,8 +2,6 @@
 
 /** bytes of a document, a log entry or a message, as JSON in UTF-8 */
 export const MAX_JSON_BYTES = 1_048_576
-/** lists and objects inside one another */
-export const MAX_JSON_DEPTH = 100
 /** bytes of an id of a document, and of the name of a resource, metric or stream */
 export const MAX_NAME_BYTES = 512
 /** bytes of a text that is searched by: field values and what they are compared with. With tenant and id it fits a key of PostgreSQL's B-tree */

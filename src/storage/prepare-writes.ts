@@ -1,6 +1,6 @@
 /** A unit of work on its way into a medium: every write checked and copied at the call, all problems at once. */
-import { isPlainObject } from '#kernel'
-import { checkName, checkText, checkWhole, kindOf } from './check-text.ts'
+import { isPlainObject, kindOf } from '#kernel'
+import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { Expectation, Write } from './contract.ts'
 import { jsonText } from './json-text.ts'
 import { MAX_BODIES, MAX_NAME_BYTES, MAX_PARTITION, MAX_WRITES } from './limits.ts'

@@ -1,6 +1,6 @@
 /** Specifications of collections, checked once and known by name for as long as a medium is open. */
-import { AppError, FORBIDDEN_KEYS, messageOf } from '#kernel'
-import { checkName, checkText, checkWhole, kindOf } from './check-text.ts'
+import { AppError, FORBIDDEN_KEYS, kindOf, messageOf } from '#kernel'
+import { checkName, checkText, checkWhole } from './check-text.ts'
 import type { CollectionSpec, Document } from './contract.ts'
 import { MAX_FIELD_BYTES, MAX_FIELDS, MAX_TEXTS, MAX_TOGETHER, MAX_TOGETHER_FIELDS } from './limits.ts'
 import { Problems } from './problems.ts'

@@ -1,6 +1,5 @@
 /** Names of tenants, and what a medium answers when it is closed or too old. */
-import { AppError } from '#kernel'
-import { kindOf } from './check-text.ts'
+import { AppError, kindOf } from '#kernel'
 
 const TENANT = /^[a-zA-Z0-9._-]{1,64}$/
 

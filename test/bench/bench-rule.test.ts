@@ -54,7 +54,7 @@ describe('benchRule', () => {
     const result = await benchRule(ticking, { ...quick, listen: ['none'] })
     expect(result.lines.map(({ name }) => name)).toEqual(['none'])
     expect(benchReport(result, 'text')).toContain(
-      'No limit can be made of this rule: a task of type periodic has a clock of its own',
+      'The rule does not have a limit: a task of type periodic has its own clock',
     )
   })
 
@@ -138,12 +138,12 @@ describe('benchRule', () => {
   })
 
   it.each<[string, Parameters<typeof benchRule>[1], string]>([
-    ['no messages', { ...quick, messages: [] }, 'there is no message to measure with'],
-    ['a message without a time', { ...quick, messages: [{ resource: 'r' }] }, 'message 1 has no timestamp'],
-    ['messages about something else', { ...quick, resource: 'other' }, 'they are about r; name one of them'],
-    ['a share in percent', { ...quick, failOver: 5 }, 'failOver is 5; give a share from 0 to 1'],
-    ['copies of nothing', { messages, copies: 2 }, 'copies need a resource'],
-    ['half a copy', { ...quick, copies: 0.5 }, 'copies is 0.5; give a whole number'],
+    ['no messages', { ...quick, messages: [] }, 'the messages are empty; use at least one'],
+    ['a message without a time', { ...quick, messages: [{ resource: 'r' }] }, 'message 1 lacks a timestamp'],
+    ['messages about something else', { ...quick, resource: 'other' }, 'they are about r; use one of them'],
+    ['a share in percent', { ...quick, failOver: 5 }, 'failOver: 5 is out of range; use a share from 0 to 1'],
+    ['copies of nothing', { messages, copies: 2 }, 'copies: the task lacks a resource'],
+    ['half a copy', { ...quick, copies: 0.5 }, 'copies: 0.5 is out of range; use a whole number'],
     ['a plug that is not there', { ...quick, plugs: ['/nowhere.mjs'] }, 'there is no such file'],
   ])('refuses %s', async (_, options, message) => {
     await expect(benchRule(rule, options)).rejects.toThrow(message)

@@ -11,6 +11,7 @@ import type { Rule } from '../../src/core/rule/rule.ts'
 import { VirtualClock } from '../../src/core/simulate/virtual-clock.ts'
 import type { Message } from '../../src/core/task/origin.ts'
 import { generatorHere } from '../../src/platform/generate.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
 const generate = generatorHere() ?? (() => () => undefined)
 const registry = createRegistry(builtins)
@@ -158,18 +159,8 @@ describe('the limit of a rule', () => {
   it('goes through many rules of one resource one by one, or sorted and left early', async () => {
     const above = (temperature: number, humidity: number): Rule => ({
       sensors: [
-        {
-          label: 'warm',
-          name: 'streamingDataSensor',
-          resource: '$',
-          properties: { parameter: 'a', threshold: temperature },
-        },
-        {
-          label: 'damp',
-          name: 'streamingDataSensor',
-          resource: '$',
-          properties: { parameter: 'b', threshold: humidity },
-        },
+        sensor('warm', 'streamingDataSensor', { parameter: 'a', threshold: temperature }),
+        sensor('damp', 'streamingDataSensor', { parameter: 'b', threshold: humidity }),
       ],
       relations: [{ label: 'both', type: 'AND', parentLabels: ['warm', 'damp'], combinations: [['Above', 'Above']] }],
       actuators: [{ label: 'act', name: 'log', properties: { message: 'x' } }],
@@ -196,9 +187,7 @@ describe('what the loop looks like', () => {
   const rule = (...more: readonly Partial<Rule>[]): Rule =>
     Object.assign(
       {
-        sensors: [
-          { label: 'hot', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
-        ],
+        sensors: [sensor('hot', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
         actuators: [{ label: 'act', name: 'log', properties: { message: 'x' } }],
         triggers: [{ sourceLabel: 'hot', destinationLabel: 'act', statesTrigger: ['Above'] }],
       },
@@ -239,9 +228,7 @@ describe('what the loop looks like', () => {
   it('writes names of fields as texts', () => {
     const name = '"] || process.exit() || message["'
     const strange = rule({
-      sensors: [
-        { label: 'hot', name: 'streamingDataSensor', resource: '$', properties: { parameter: name, threshold: 1 } },
-      ],
+      sensors: [sensor('hot', 'streamingDataSensor', { parameter: name, threshold: 1 })],
     })
     expect(sourceOf(strange, [{ resource: 'r', [name]: 2 }])).toContain(JSON.stringify(name))
   })

@@ -85,7 +85,7 @@ describe('check', () => {
     expect(await space.cli(['check', 'rule.json'])).toEqual({
       code: 1,
       stdout: [
-        'ERROR   rule.json:2:16: there is a comma before the closing }; take the trailing comma away',
+        'ERROR   rule.json:2:16: unexpected comma before the closing }; remove the trailing comma',
         '    "sensors": [],',
         '                 ^',
         'rule.json: 1 error',

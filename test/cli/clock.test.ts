@@ -1,17 +1,16 @@
 /** `reflexarc clock`: the order lies in the data folder until the host that has it has done it. */
-import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
 import { compose } from '../../src/host/compose.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { SERVICES } from '../../src/host/wiring/service-table.ts'
 import { followOnOrder } from '../../src/host/clock-order.ts'
-import { runClock } from '../../src/cli/run-clock.ts'
+import { runClock } from '../../src/cli/clock.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 function folder(): string {
-  const made = mkdtempSync(join(tmpdir(), 'clock-'))
-  onTestFinished(() => rmSync(made, { recursive: true, force: true }))
+  const made = testFolder(onTestFinished)
   return made
 }
 

@@ -74,18 +74,18 @@ reflexarc functions deploy too-cold
     expect((await functions('list', 'nothing')).stderr).toBe('error: the host has no function nothing\n')
   })
 
-  it.each<[readonly string[], string]>([
-    [['init', '.'], '. has files already'],
-    [['init', 'x', '--runtime', 'plug-cobol'], '--runtime plug-cobol: there are plug-node24, plug-python3'],
-    [['init', '1-2'], 'plug.json'],
-    [['deploy', 'nowhere'], 'nowhere: cannot be read'],
-    [['deploy', 'nowhere', '--url', 'boiler'], '"boiler" is no URL of a host'],
-    [['deploy', 'too-cold', '--url', 'http://127.0.0.1:1'], '--url: no host answers at http://127.0.0.1:1'],
-    [['list', '--secret', 'wrong'], 'The API key or its secret is wrong'],
-    [['test', 'too-cold', '--properties', '[1]'], '--properties: [1] is no JSON object'],
-    [['test', 'too-cold', '--functions', 'open'], '--functions: "open" cannot be used'],
-  ])('%j is refused with what would be right', async (args, message) => {
-    const { code, stdout, stderr } = await functions(...args)
+  it.each([
+    ['init .', '. has files already'],
+    ['init x --runtime plug-cobol', '--runtime plug-cobol: there are plug-node24, plug-python3'],
+    ['init 1-2', 'plug.json'],
+    ['deploy nowhere', 'nowhere: cannot be read'],
+    ['deploy nowhere --url boiler', '"boiler" is no URL of a host'],
+    ['deploy too-cold --url http://127.0.0.1:1', '--url: no host answers at http://127.0.0.1:1'],
+    ['list --secret wrong', 'The API key or its secret is wrong'],
+    ['test too-cold --properties [1]', '--properties: [1] is no JSON object'],
+    ['test too-cold --functions open', '--functions: "open" cannot be used'],
+  ])('%s is refused with what would be right', async (args, message) => {
+    const { code, stdout, stderr } = await functions(...args.split(' '))
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr).toContain(message)
   })

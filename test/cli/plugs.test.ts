@@ -32,16 +32,6 @@ describe('plugs', () => {
     expect(stdout.match(/^# debugDialog$/gm)).toHaveLength(2)
   })
 
-  it.each([
-    ['conditon', 'did you mean condition?'],
-    ['holdsfor', 'did you mean holdsFor?'],
-    ['qqqqqqqqqqqq', '"reflexarc plugs" lists all'],
-  ])('has nothing about %s, and says what there is', async (name, text) => {
-    const { code, stderr } = await cli(['plugs', name])
-    expect(code).toBe(1)
-    expect(stderr).toContain(text)
-  })
-
   it('shows a node that fits into a rule, for every plug', () => {
     const plugs = createRegistry(builtins)
     for (const plug of builtins) {

@@ -67,19 +67,6 @@ describe('reflexarc prove', () => {
     expect(JSON.parse(bad.stdout)).toMatchObject({ holds: false, failing: { messages: [{ resource: 'boiler' }] } })
     expect(bad.code).toBe(2)
   })
-
-  it.each([
-    [['prove', 'rule.json', '--props', 'none.mjs'], 'none.mjs gives no { properties: [...], options: { metrics } }'],
-    [['prove', 'rule.json', '--props', 'gone.mjs'], 'gone.mjs cannot be loaded'],
-    [['prove', 'rule.json', '--props', 'good.mjs', '--time', 'soon'], '--time: "soon" is not a duration'],
-    [['prove', 'rule.json', '--props', 'good.mjs', '--seed', 'x'], '--seed: "x" is no whole number from 0'],
-    [['prove', 'gone.json', '--props', 'good.mjs'], 'gone.json'],
-  ])('refuses %j', async (args, text) => {
-    using files = new Workspace(FILES)
-    const { code, stderr } = await files.cli(args)
-    expect(stderr).toContain(text)
-    expect(code).toBe(1)
-  })
 })
 
 describe('reflexarc mutate', () => {
@@ -95,16 +82,7 @@ describe('reflexarc mutate', () => {
     const weak =
       "export default ({ neverMoreThan, readings }) => ({ properties: [neverMoreThan(1, { within: '10m' })], options: { metrics: { t: readings(60, 120) } } })"
     using others = new Workspace({ ...FILES, 'weak.mjs': weak })
-    const { code, stdout } = await others.cli([
-      'mutate',
-      'rule.json',
-      '--test',
-      'weak.mjs',
-      '--cases',
-      '10',
-      '--least',
-      '90',
-    ])
+    const { code, stdout } = await others.cli('mutate rule.json --test weak.mjs --cases 10 --least 90')
     expect(stdout).toContain('survived: sensors/hot/properties/threshold: 90 -> 91')
     expect(code).toBe(2)
     const json = await files.cli(['mutate', 'rule.json', '--test', 'good.mjs', '--cases', '10', '--json'])

@@ -1,8 +1,10 @@
-/** The command line as a child process, in a folder of its own. */
+/** The command line in a folder of its own: most commands in this process, the others as a child process. */
 import { spawn } from 'node:child_process'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCommandLine } from '../../src/cli/command-line.ts'
+import { plain, type Terminal } from '../../src/cli/terminal.ts'
 import { bareEnvironment } from '../support/bare-environment.ts'
 import { builtCode } from '../support/built-code.ts'
 import { root } from '../support/repository.ts'
@@ -19,8 +21,51 @@ interface Settings {
   env?: Record<string, string>
 }
 
-/** Runs `reflexarc <args>` to its end. */
-export async function cli(args: readonly string[], settings: Settings = {}): Promise<Outcome> {
+/** Words of a command; in a text they have blanks between them. */
+export type Words = string | readonly string[]
+
+/** Commands that run until a signal, or start processes of their own. */
+const LONG = new Set(['serve', 'bench', 'functions'])
+
+/** the process has one folder and one environment: one command after the other */
+let before: Promise<unknown> = Promise.resolve()
+
+/** Runs `reflexarc <args>` to its end: in a process of its own where it reads input, loads modules of users, or runs long. */
+export function cli(command: Words, settings: Settings = {}): Promise<Outcome> {
+  const args = typeof command === 'string' ? command.split(' ') : command
+  const isOwn = settings.input !== undefined || args.includes('--plugs') || LONG.has(args[0] ?? '')
+  if (isOwn) return inProcessOfItsOwn(args, settings)
+  const outcome = before.then(() => inThisProcess(args, settings))
+  before = outcome.catch(() => {})
+  return outcome
+}
+
+async function inThisProcess(args: readonly string[], { cwd = root, env = {} }: Settings): Promise<Outcome> {
+  const outcome = { stdout: '', stderr: '' }
+  const terminal: Terminal = {
+    out: (text) => void (outcome.stdout += text),
+    err: (text) => void (outcome.stderr += text),
+    paint: plain,
+    outIsTerminal: false,
+    errIsTerminal: false,
+    closed: false,
+    full: false,
+    drained: () => Promise.resolve(),
+  }
+  const { env: ours } = process
+  const place = process.cwd()
+  process.chdir(cwd)
+  process.env = { ...bareEnvironment, ...env }
+  try {
+    return { code: await runCommandLine(args, terminal), ...outcome }
+  } finally {
+    process.env = ours
+    process.chdir(place)
+  }
+}
+
+/** The built code, as users start it. */
+async function inProcessOfItsOwn(args: readonly string[], settings: Settings = {}): Promise<Outcome> {
   const { cwd = root, input = '', env = {} } = settings
   const child = spawn(process.execPath, [builtCode('cli.js'), ...args], {
     cwd,
@@ -49,7 +94,7 @@ export class Workspace implements Disposable {
     }
   }
 
-  cli(args: readonly string[], settings: Omit<Settings, 'cwd'> = {}): Promise<Outcome> {
+  cli(args: Words, settings: Omit<Settings, 'cwd'> = {}): Promise<Outcome> {
     return cli(args, { ...settings, cwd: this.path })
   }
 

@@ -117,7 +117,7 @@ describe('reflexarc serve --plugs', () => {
     const twice = await place.cli(['serve', ...SERVE], { env: { REFLEXARC_PLUGS: 'log.mjs' } })
     expect([twice.code, twice.stderr]).toEqual([
       1,
-      'error: the actuator log 1.0.0 is given twice; keep one or raise its version\n',
+      'error: the actuator log 1.0.0 is registered twice; keep one or raise its version\n',
     ])
   })
 })

@@ -128,32 +128,3 @@ describe('reflexarc serve', () => {
     expect(await host.end('SIGTERM')).toBe(0)
   })
 })
-
-describe('reflexarc serve that cannot start', () => {
-  const serve = (place: Workspace, args: readonly string[]) => place.cli(['serve', ...args])
-
-  it('because of its options says all that is wrong with them', async () => {
-    using place = new Workspace({})
-    const { code, stderr } = await serve(place, ['--port', 'x', '--log-level', 'loud', '--store', 'tape:'])
-    expect(code).toBe(1)
-    expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^error: --port: "x" /),
-      expect.stringMatching(/^error: --store: /),
-      expect.stringMatching(/^error: --log-level: "loud" /),
-    ])
-  })
-})
-
-describe('reflexarc token', () => {
-  it('says all that is wrong at once', async () => {
-    using place = new Workspace({})
-    const { code, stderr } = await place.cli(['token', '--tenant', '_host', '--expires', 'soon', '--subject', ''])
-    expect(code).toBe(1)
-    expect(stderr.trimEnd().split('\n')).toEqual([
-      expect.stringMatching(/^error: --data: missing folder \S+; name the data folder of a host$/),
-      expect.stringMatching(/^error: --tenant: "_host" is not a valid tenant name/),
-      expect.stringMatching(/^error: --subject: write a name/),
-      expect.stringMatching(/^error: --expires: "soon" is not a duration/),
-    ])
-  })
-})

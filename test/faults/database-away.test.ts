@@ -1,7 +1,4 @@
 /** PostgreSQL is away for a while: what falls due meanwhile waits for it, and clients are told to come again. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
@@ -9,9 +6,10 @@ import { openPostgres } from '../../src/storage/postgres/open.ts'
 import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { cuttableWay, describeWithPostgres, type CuttableWay, type PostgresServer } from '../support/postgres-server.ts'
 import { until } from '../support/until.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 describeWithPostgres('a database that is away', (startServer) => {
-  const folder = mkdtempSync(join(tmpdir(), 'reflexarc-away-'))
+  const folder = testFolder()
   let server: PostgresServer
   let way: CuttableWay
   let host: RunningHost
@@ -36,7 +34,6 @@ describeWithPostgres('a database that is away', (startServer) => {
     await host.stop()
     await way.close()
     await server.stop()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   it('loses no effect of a timer that falls due meanwhile, and answers 503 with Retry-After', async () => {

@@ -1,10 +1,9 @@
 /** A disk that changes bytes: nothing is served but what was written, the host says so, and `doctor` names all of it. */
 import { copyFileSync, cpSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runDoctor, type DoctorFlags } from '../../src/cli/run-doctor.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runDoctor, type DoctorFlags } from '../../src/cli/doctor.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { openMedium } from '../../src/host/open-medium.ts'
 import { startHost } from '../../src/host/running-host.ts'
@@ -13,9 +12,9 @@ import { nextSeed, randomOf } from '../../src/kernel/random.ts'
 import type { CollectionSpec, Sample, Storage } from '../../src/storage/contract.ts'
 import { ANY_TIME } from '../support/any-time.ts'
 import { until } from '../support/until.ts'
+import { testFolder } from '../support/test-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'reflexarc-damage-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder()
 
 const NOTES: CollectionSpec<{ readonly text: string }> = { name: 'notes', version: 1, fields: {} }
 const SERIES = 20

@@ -1,15 +1,14 @@
 /** Files of different age side by side, as after a backup of one of them: what is posted is stored, and the log says so. */
-import { copyFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { copyFileSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../src/host/running-host.ts'
 import { until } from '../support/until.ts'
 import { ANY_TIME } from '../support/any-time.ts'
+import { testFolder } from '../support/test-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'reflexarc-older-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder()
 const file = (name: string) => join(folder, name)
 
 const log: string[] = []

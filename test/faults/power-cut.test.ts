@@ -2,11 +2,10 @@
  * A host whose machine loses power: what it did to its disk is recorded, and disks are made of it as a power cut at some
  * moment would leave them. On each of them a host starts and has everything that was acknowledged before.
  */
-import { mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, readFileSync, realpathSync, rmSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { runDoctor } from '../../src/cli/run-doctor.ts'
+import { beforeAll, describe, expect, it } from 'vitest'
+import { runDoctor } from '../../src/cli/doctor.ts'
 import { readConfig } from '../../src/host/config.ts'
 import { startHost } from '../../src/host/running-host.ts'
 import { nextSeed, randomOf } from '../../src/kernel/random.ts'
@@ -14,6 +13,7 @@ import { Served } from '../cli/served.ts'
 import { ANY_TIME } from '../support/any-time.ts'
 import { Disk, type Leaving } from './power-cut/disk.ts'
 import { compiledRecorder, readRecording } from './power-cut/recording.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 const times = Number(process.env['FC_TIMES'] ?? 1)
 const RESOURCES = ['boiler', 'pump', 'valve']
@@ -24,8 +24,7 @@ const OBJECTS = 24
 const CUTS = 6 * times
 const SERVICES = ['broker', 'objects', 'vault'] as const
 
-const folder = realpathSync(mkdtempSync(join(tmpdir(), 'reflexarc-power-cut-')))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = realpathSync(testFolder())
 const data = join(folder, 'data')
 const recording = join(folder, 'recording')
 const headers = { authorization: `Basic ${btoa('k:s')}` }

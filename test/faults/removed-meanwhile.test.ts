@@ -1,7 +1,5 @@
 /** What is removed while something is at work for it stays away: nothing that ends later stores more of it. */
 import { readdirSync, readFileSync } from 'node:fs'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Job, JobContext, JobOutcome } from '../../src/jobs/contract.ts'
@@ -10,7 +8,9 @@ import type { FunctionRecord, FunctionUpdate } from '../../src/services/function
 import { JOB_TYPES } from '../../src/services/functions/function-schema.ts'
 import { FunctionStore } from '../../src/services/functions/function-store.ts'
 import { lifecycleHandlers, type LifecycleDependencies } from '../../src/services/functions/jobs/lifecycle-jobs.ts'
+import { FunctionPrograms } from '../../src/services/functions/function-programs.ts'
 import { createFunctionsService } from '../../src/services/functions/service.ts'
+import { LoadedModels } from '../../src/services/models/loaded-models.ts'
 import { createModelsService } from '../../src/services/models/service.ts'
 import type { Storage, Store } from '../../src/storage/contract.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
@@ -20,6 +20,7 @@ import { TEST_SEAL, TestDriver } from '../services/models/test-driver.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { deferred } from '../support/deferred.ts'
 import { until } from '../support/until.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 /** Types of jobs, and which test or rule of theirs says that what was removed stays away. */
 const JOBS: Readonly<Record<string, string>> = {
@@ -60,9 +61,17 @@ let ids = 0
 const newId = (): string => `id${ids++}`
 
 function serviceOf(storage: Storage, registry: () => InternalFunctions | undefined = () => undefined) {
-  const drivers = [new TestDriver()]
-  const service = createModelsService({ storage, drivers, now: () => 1_000, newId, seal: TEST_SEAL, registry })
-  return { service, api: service.as(CALLER) }
+  const loaded = new LoadedModels([new TestDriver()])
+  const service = createModelsService({
+    tenant: 'acme',
+    store: storage.tenant('acme'),
+    loaded,
+    now: () => 1_000,
+    newId,
+    seal: TEST_SEAL,
+    registry,
+  })
+  return { service, loaded, api: service.as(CALLER) }
 }
 
 /** Models and their registry over one store, in which files of models are stored when the test lets them. */
@@ -73,17 +82,19 @@ async function models() {
     reached.resolve()
     return held.promise
   })
-  const folder = await mkdtemp(join(tmpdir(), 'removed-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
-  const { service: models, api } = serviceOf(storage, () => functions)
+  const folder = testFolder(onTestFinished)
+  const { service: models, loaded, api } = serviceOf(storage, () => functions)
   const functions = createFunctionsService({
     storage,
-    folder,
-    environment: {},
+    tenant: 'acme',
+    programs: new FunctionPrograms({
+      folder,
+      environment: {},
+      openPool: () => Promise.reject(new Error('models want no pool')),
+    }),
     now: () => 1_000,
     newId,
     newSecret: () => '',
-    openPool: () => Promise.reject(new Error('models want no pool')),
     isTaken: () => false,
     usesOf: () => Promise.resolve(0),
     models: () => models,
@@ -95,7 +106,7 @@ async function models() {
   })
   const registry = functions.as(CALLER, 'models')
   const idle = () => until(() => functions.gauges().openJobs === 0)
-  return { api, service: models, registry, held, reached, idle }
+  return { api, loaded, registry, held, reached, idle }
 }
 
 /** Waits for `mayGoOn` after the zip of a model was stored, before its record is. */
@@ -127,7 +138,7 @@ function bound<T extends object>(target: T, member: keyof T, replaced: unknown):
 // Holds MODEL-8
 describe('a model', () => {
   it('that the registry removes while a job gives it its place stays away', async () => {
-    const { api, service, registry, held, reached, idle } = await models()
+    const { api, loaded, registry, held, reached, idle } = await models()
     await registry.create(ASSETS)
     await reached.promise
     await registry.remove('m', undefined, { force: true })
@@ -136,7 +147,7 @@ describe('a model', () => {
     held.resolve()
     await idle()
     await expect(api.get('m')).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    expect(service.gauges().loaded).toBe(0)
+    expect(loaded.size).toBe(0)
   })
 
   it('that is removed while it is uploaded stays away, and its upload says so', async () => {
@@ -160,7 +171,7 @@ describe('a model', () => {
     const storage = openMemory()
     // Another host: on this one the removal waits for the upload.
     const elsewhere = serviceOf(storage)
-    const { api, service } = serviceOf(
+    const { api, loaded } = serviceOf(
       withStore(storage, (store) => {
         const commit: typeof store.commit = async (writes) => {
           const committed = await store.commit(writes)
@@ -176,7 +187,7 @@ describe('a model', () => {
     expect(await elsewhere.api.remove('m')).toMatchObject({ name: 'm' })
     answered.resolve()
     await uploading
-    await until(() => service.gauges().loaded === 0)
+    await until(() => loaded.size === 0)
   })
 })
 

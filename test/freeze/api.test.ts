@@ -23,9 +23,9 @@ import {
 } from '../host/api-story.ts'
 import { printedRoutes } from '../host/printed-routes.ts'
 import { basic } from '../host/sample-host.ts'
-import { badParameters, badValues } from './bad-values.ts'
+import { badParameters, badValues, parameterValue } from './bad-values.ts'
 import { digestOf, schemaLines, type JsonSchema } from './json-schema.ts'
-import { differs, refusalOf } from './refusal.ts'
+import { differs, refusalOf, type Verdict } from './refusal.ts'
 
 interface Parameter {
   readonly name: string
@@ -146,10 +146,11 @@ describe('every route', () => {
 describe('what is refused', () => {
   /** Answers by what was sent, for each operation. */
   const lines = new Map<Operation, string[]>()
-  const line = (operation: Operation, label: string, answer: Answer, isValid?: boolean) => {
-    const verdict = isValid === undefined ? [] : [isValid ? 'valid' : 'invalid']
-    const drift = isValid !== undefined && differs(isValid, label, answer) ? ['DRIFT'] : []
-    const text = [`  ${label}:`, ...verdict, refusalOf(answer), ...drift].join(' ')
+  const line = (operation: Operation, label: string, answer: Answer, verdict?: Verdict) => {
+    const { isValid } = verdict ?? {}
+    const says = isValid === undefined ? [] : [isValid ? 'valid' : 'invalid']
+    const drift = verdict !== undefined && differs(verdict, answer) ? ['DRIFT'] : []
+    const text = [`  ${label}:`, ...says, refusalOf(answer), ...drift].join(' ')
     lines.set(operation, [...(lines.get(operation) ?? []), text])
   }
   const send = (operation: Operation, payload: string | Buffer | undefined, url = story.urlOf(operation)) =>
@@ -175,7 +176,7 @@ describe('what is refused', () => {
       const isValid = takes(schema, value)
       if (isValid && HEAVY.test(operationId)) continue
       const answer = await sendJson(operation, value)
-      line(operation, label, answer, isValid)
+      line(operation, label, answer, { isValid, place: /^\/\S*/.exec(label)?.[0] ?? '', schema })
       if (answer.statusCode < 300 && method === 'patch') await sendJson(operation, right)
     }
     if (method === 'put') await sendJson(operation, right)
@@ -201,8 +202,10 @@ describe('what is refused', () => {
         }
       } else if (place === 'query')
         for (const value of new Set(badParameters(schema))) {
-          const label = `?${name}=${value.length > 20 ? 'too long' : value}`
-          line(operation, label, await send(operation, payload, withQuery(`${name}=${value}`)))
+          const label = `?${name}=${value.length > 20 ? `${value.length} characters` : value}`
+          const isValid = takes(schema, parameterValue(schema, value))
+          const verdict = { isValid, place: `/${name}`, schema: { properties: { [name]: schema } } }
+          line(operation, label, await send(operation, payload, withQuery(`${name}=${value}`)), verdict)
         }
     }
   }

@@ -141,15 +141,24 @@ function otherCase(text: string): string {
   return text === text.toLowerCase() ? text.toUpperCase() : text.toLowerCase()
 }
 
-/** Values of a parameter that its schema rejects. */
+/** Texts of a parameter: of other types, and at and beyond its limits. */
 export function* badParameters(schema: JsonSchema): Generator<string> {
   const forms = schema.anyOf ?? [schema.items ?? schema]
   if (forms.some(({ type, maxLength, enum: values }) => type === 'string' && !values && maxLength === undefined)) return
   yield 'zz'
-  for (const { type, minimum, maximum, maxLength } of forms) {
+  for (const { type, minimum, exclusiveMinimum, maximum, maxLength } of forms) {
     if (type === 'integer') yield '1.5'
-    if (minimum !== undefined) yield String(minimum - 1)
-    if (maximum !== undefined) yield String(maximum + 1)
-    if (maxLength !== undefined) yield 'x'.repeat(maxLength + 1)
+    if (exclusiveMinimum !== undefined) yield String(exclusiveMinimum)
+    if (minimum !== undefined) yield* [minimum, minimum - 1].map(String)
+    if (maximum !== undefined) yield* [maximum, maximum + 1].map(String)
+    if (maxLength !== undefined) yield* ['x'.repeat(maxLength), 'x'.repeat(maxLength + 1)]
   }
+}
+
+/** What the text of a parameter stands for. */
+export function parameterValue(schema: JsonSchema, text: string): unknown {
+  if (schema.items !== undefined) return [parameterValue(schema.items, text)]
+  const types = new Set((schema.anyOf ?? [schema]).flatMap(({ type = [] }) => type))
+  if ((types.has('integer') || types.has('number')) && /^-?\d+(?:\.\d+)?$/.test(text)) return Number(text)
+  return types.has('boolean') && /^(?:true|false)$/.test(text) ? text === 'true' : text
 }

@@ -21,6 +21,8 @@ export interface JsonSchema {
   readonly minItems?: number
   readonly maxItems?: number
   readonly maxProperties?: number
+  /** the service checks more than the schema can say */
+  readonly 'x-check'?: boolean
 }
 
 /** keywords that have a place of their own in a line, or that are words for people */

@@ -7,8 +7,8 @@ import { fastify } from 'fastify'
 import { packTar } from 'modern-tar'
 import { host, type HostOptions } from '../../src/host/index.ts'
 import { EXAMPLES } from '../../src/host/openapi-examples.ts'
-import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
+import { boosterForm } from './model-form.ts'
 import { basic } from './sample-host.ts'
 
 export interface Media {
@@ -218,15 +218,8 @@ export class ApiStory {
   async #uploadBooster(): Promise<void> {
     const goldens = new URL('../../fixtures/models/boosters/golden-3.2.0.json', import.meta.url)
     const { cases } = JSON.parse(readFileSync(goldens, 'utf8')) as { cases: { json: object }[] }
-    const form = new FormData()
-    const zip = zipOf({ 'model.bst': JSON.stringify(cases[0]?.json) })
-    form.set('name', 'boiler-heat')
-    form.set('framework', 'xgboost')
-    form.set('file', new Blob([new Uint8Array(zip)]), 'model.zip')
-    const sent = new Response(form)
-    const headers = { 'content-type': sent.headers.get('content-type') ?? '' }
-    const payload = Buffer.from(await sent.arrayBuffer())
-    await this.#ask({ method: 'POST', url: '/models', headers, payload })
+    const form = await boosterForm('boiler-heat', JSON.stringify(cases[0]?.json))
+    await this.#ask({ method: 'POST', url: '/models', ...form })
     await until(async () => (json(await this.#ask({ url: '/models/boiler-heat' })) as { ready: boolean }).ready)
   }
 }

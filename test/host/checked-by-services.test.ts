@@ -1,17 +1,8 @@
 /** What a service would refuse at work is refused when the rule is saved, at the property's place. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { definePlug } from '../../src/core/plug/define.ts'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
-import type { ServiceDependencies } from '../../src/host/wiring/service-dependencies.ts'
-import { basic } from './sample-host.ts'
 import { wholeHost } from './whole-host.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 function ruleOf(name: string, properties: object) {
   return {
@@ -29,8 +20,8 @@ const WRONG = [
     '/escalation/severity: Could not parse severity',
   ],
   ['createAlarm', { type: 'x'.repeat(501) }, 'type', 'has 501 characters'],
-  ['storeMessage', { payload: { timestamp: 'soon' } }, 'payload', '/timestamp: "soon" is no time'],
-  ['forwardMessage', { payload: { timestamp: 'soon' } }, 'payload', '/timestamp: "soon" is no time'],
+  ['storeMessage', { payload: { timestamp: 'soon' } }, 'payload', '/timestamp: "soon" is not a valid time'],
+  ['forwardMessage', { payload: { timestamp: 'soon' } }, 'payload', '/timestamp: "soon" is not a valid time'],
   ['executeCommand', { command: '' }, 'command', 'must be the name of a command'],
   ['executeCommand', { command: 'on', properties: { timestamp: 'soon' } }, 'properties', '/timestamp'],
   ['updateMetadata', { metadata: { tags: 7 } }, 'metadata', '/tags'],
@@ -70,7 +61,7 @@ describe('a rule that a service would refuse at work', () => {
 
 describe('a task that was saved', () => {
   it('goes on after a restart when what checks it has become stricter', async () => {
-    const data = mkdtempSync(join(tmpdir(), 'reflexarc-checked-'))
+    const data = testFolder(onTestFinished)
     let isStrict = false
     const siren = definePlug({
       name: 'siren',
@@ -79,27 +70,16 @@ describe('a task that was saved', () => {
       check: () => (isStrict ? [{ property: '', message: 'is too loud' }] : []),
       execute: () => ({ message: 'wailing' }),
     })
-    const started = async (): Promise<FastifyInstance> => {
-      const config = readConfig({ data, only: 'rules', empty: true, key: 'a', secret: 's' }, {}, ['rules'])
-      const services = new Map([['rules', (parts: ServiceDependencies) => makeRulesWith([siren], parts)]])
-      const composed = await compose(config, { services, hashCost: 2 })
-      if (!isStrict) await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-      return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-    }
-    const headers = { authorization: basic('a', 's') }
-    const task = { name: 't', type: 'reactive', resource: 'boiler-1' }
-    const payload = { ...ruleOf('siren', {}), task }
+    const started = () => wholeHost({ data, only: 'rules', empty: true }, { plugs: () => [siren] })
+    const rule = { ...ruleOf('siren', {}), task: { name: 't', type: 'reactive', resource: 'boiler-1' } }
     const before = await started()
-    const made = await before.inject({ method: 'POST', url: '/api/tasks', headers, payload })
-    expect(made.statusCode, made.body).toBe(201)
-    await before.close()
+    const { ID } = await before.done<{ ID: string }>('POST', '/api/tasks', rule)
+    await before.app.close()
     isStrict = true
     const after = await started()
-    const { ID } = made.json<{ ID: string }>()
-    expect((await after.inject({ url: `/api/tasks/${ID}`, headers })).json()).toMatchObject({ status: 'running' })
-    const again = await after.inject({ method: 'POST', url: '/api/tasks', headers, payload })
+    expect(await after.done('GET', `/api/tasks/${ID}`)).toMatchObject({ status: 'running' })
+    const again = await after.send('POST', '/api/tasks', rule)
     expect([again.statusCode, again.body]).toEqual([400, expect.stringContaining('is too loud')])
-    await after.close()
-    rmSync(data, { recursive: true, force: true })
+    await after.app.close()
   })
 })

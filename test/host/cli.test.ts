@@ -17,18 +17,6 @@ describe('reflexarc', () => {
     },
   )
 
-  it.each([
-    [['simulat'], "error: unknown command 'simulat'\n(Did you mean simulate?)"],
-    [['check', '--jsn', 'x'], "error: unknown option '--jsn'\n(Did you mean --json?)"],
-    [['check'], "error: missing required argument 'rule'"],
-    [['simulate', 'a', 'b'], "error: too many arguments for 'simulate'"],
-    [['simulate', 'a', '--from'], "error: option '--from <time>' argument missing"],
-  ])('%j is refused with what would be right', async (args, message) => {
-    const { code, stdout, stderr } = await cli(args)
-    expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
-    expect(stderr).toContain(message)
-  })
-
   it('prints help and ends with 1 when nothing is asked', async () => {
     expect(await cli([])).toMatchObject({
       code: 1,
@@ -40,7 +28,7 @@ describe('reflexarc', () => {
   it('shows a stack only when it is asked to debug', async () => {
     const args = ['simulate', 'rule.json', '--until', 'soon']
     const quiet = await cli(args)
-    expect(quiet.stderr).toMatch(/^error: --until: "soon" is not a time; [^\n]+\n$/)
+    expect(quiet.stderr).toMatch(/^error: --until: "soon" is not a valid time; [^\n]+\n$/)
     for (const loud of [await cli([...args, '--debug']), await cli(args, { env: { REFLEXARC_DEBUG: '1' } })]) {
       expect(loud.code).toBe(1)
       expect(loud.stderr).toContain('\n    at ')

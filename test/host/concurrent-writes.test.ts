@@ -1,17 +1,15 @@
 /** Every route that writes, asked the same by many at once: none of them learns how the store found out. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { packTar } from 'modern-tar'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { JSON_TYPE, type Answer, type Ask, storyHost, type StoryHost } from './api-story.ts'
 import { cases } from '../support/arbitraries/runs.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 const MANY = cases(20)
 /** What the store says to its callers about versions that it did not expect. */
 const INTERNAL = /is (?:not )?there in|was expected|should not be there|read again, then write|at the same time, again/
 
-const data = mkdtempSync(join(tmpdir(), 'reflexarc-concurrent-'))
+const data = testFolder()
 let host: StoryHost
 const ask: Ask = (asked) => host.ask(asked)
 const atOnce = (one: (place: number) => Promise<Answer>): Promise<readonly Answer[]> =>
@@ -23,7 +21,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await host.app.close()
-  rmSync(data, { recursive: true, force: true })
 })
 
 /** Refusals that tell of the inside. */

@@ -139,7 +139,7 @@ describe('the options', () => {
     ],
     [
       { allowUrl: ['10.0.0.0/8', '169.254.169.254'] },
-      '--allow-url: "169.254.169.254" cannot be allowed; it leads to the metadata of a cloud',
+      '--allow-url: "169.254.169.254" is not a valid allow-list entry; cloud metadata addresses are always blocked',
     ],
     [
       { installFrom: ['files.local:8443', 'https://files.local/'] },

@@ -46,8 +46,8 @@ it('a device with JSON of its own raises an alarm', async () => {
     // what cannot be converted is acknowledged, and kept
     await device.publishAsync('gw/boiler-1/up', '{"id":7}', { qos: 1 })
     await device.publishAsync('gw/boiler-1/up', 'hot!', { qos: 2 })
-    const { rejected } = await converter.rejected.list('boilers')
-    expect(rejected.map(({ topic, payload }) => `${topic} ${payload}`).toSorted()).toEqual([
+    const { values } = await converter.rejected.list('boilers')
+    expect(values.map(({ topic, payload }) => `${topic} ${payload}`).toSorted()).toEqual([
       'gw/boiler-1/up hot!',
       'gw/boiler-1/up {"id":7}',
     ])

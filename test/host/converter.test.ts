@@ -44,8 +44,12 @@ describe('the converter service', () => {
     expect((await ask({ url: '/resources/boiler-1/current' })).statusCode).toBe(404)
   })
 
-  it('converts long whole numbers, keys in their order and any key', async () => {
-    const payload = '{"constructor":"a","n":12345678901234567890,"2":"b","1":"a"}'
+  // a long body is read in another thread
+  it.each([
+    ['short', ''],
+    ['long', ' '.repeat(40_000)],
+  ])('converts long whole numbers, keys in their order and any key of a %s body', async (_, space) => {
+    const payload = `${space}{"constructor":"a","n":12345678901234567890,"2":"b","1":"a"}`
     const json = { payload, headers: { 'content-type': 'application/json' } }
     const entry = '{"resource":"$payload.constructor","n":"$payload.n","keys":"$payload.keySet()"}'
     const config = { type: 'velocity', template: `{"metrics":[${entry}]}` }
@@ -55,11 +59,20 @@ describe('the converter service', () => {
       const answer = await ask({ method: 'POST', url: '/converter/any/convert', ...body })
       expect([answer.statusCode, answer.json()]).toEqual([200, { metrics }])
     }
-    const long = { ...json, payload: '{"config":{"type":12345678901234567890,"template":" "},"payload":1}' }
-    const refused = await ask({ method: 'POST', url: '/converter/test', ...long })
+    const test = (body: string) => ask({ method: 'POST', url: '/converter/test', ...json, payload: space + body })
+    const refused = await test('{"config":{"type":12345678901234567890,"template":" "},"payload":1}')
     expect([refused.statusCode, refused.json()]).toMatchObject([400, { code: 'VALIDATION' }])
-    const broken = await ask({ method: 'POST', url: '/converter/any/ingest', ...json, payload: '{' })
-    expect([broken.statusCode, broken.json()]).toEqual([400, expect.objectContaining({ code: 'NOT_JSON' })])
+    const tested = await test(`{"config":${JSON.stringify(config)},"payload":${payload},"topic":"a"}`)
+    expect([tested.statusCode, tested.json()]).toMatchObject([
+      400,
+      { error: expect.stringMatching('the topic "a"') as string },
+    ])
+    const wrong = { statusCode: 400, error: expect.stringMatching('not JSON') as string, code: 'NOT_JSON' }
+    for (const url of ['/converter/any/ingest', '/converter/any/convert', '/converter/test']) {
+      const broken = await ask({ method: 'POST', url, ...json, payload: `${space}{` })
+      expect([url, broken.json()]).toEqual([url, wrong])
+    }
+    expect((await ask({ url: '/converter/any/rejected' })).json()).toMatchObject({ total: 0 })
     await ask({ method: 'DELETE', url: '/converter/any' })
   })
 

@@ -195,7 +195,7 @@ function webhooks(): Work {
   const isBad = (n: number): boolean => n % 3 === 2
   const rejected = async ({ converter }: Client, lane: number): Promise<readonly number[]> => {
     const list = await converter.rejected.list('gw', { limit: 1_000 })
-    const payloads = list.rejected.map(({ payload }) => JSON.parse(payload) as { device: string; bad: number })
+    const payloads = list.values.map(({ payload }) => JSON.parse(payload) as { device: string; bad: number })
     const own = payloads.filter(({ device }) => device === resourceOf(lane))
     return own.map(({ bad }) => bad).toSorted((a, b) => a - b)
   }

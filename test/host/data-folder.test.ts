@@ -1,11 +1,10 @@
-import { chmodSync, existsSync, mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, existsSync, mkdtempSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { ofFullDisk, openDataFolder, spaceTrouble, tokenKey } from '../../src/host/data-folder.ts'
+import { testFolder } from '../support/test-folder.ts'
 
-const root = mkdtempSync(join(tmpdir(), 'reflexarc-folder-'))
-afterAll(() => rmSync(root, { recursive: true, force: true }))
+const root = testFolder()
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8)
 
 describe('a data folder', () => {

@@ -1,6 +1,5 @@
 /** A plug of a tenant over a crash: what it answered is in the log, and playing that again calls no process. */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { functionPlug } from '../../src/host/wiring/function-plugs.ts'
@@ -11,6 +10,7 @@ import { ProcessPool } from '../../src/platform/sandbox/process-pool.ts'
 import type { DeployedPlug } from '../../src/services/functions/contract.ts'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
 import { Ground, ref, runnableOf } from '../services/rules/durable/support/lives.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 const deployed: DeployedPlug = {
   name: 'dice',
@@ -27,7 +27,7 @@ export default definePlug({ name: 'dice', version: '1.0.0', kind: 'sensor', stat
   input: { value: { type: 'double' } },
   execute: async ({ properties }) => ({ state: properties.value > 2 ? 'High' : 'Low', rawData: { thrown: Math.random(), call: ++calls } }) })`
 
-const folder = mkdtempSync(join(tmpdir(), 'function-plugs-'))
+const folder = testFolder()
 const main = join(folder, 'program', 'index.js')
 let pool: ProcessPool
 beforeAll(async () => {
@@ -51,7 +51,6 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await pool.close()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const { module = '', readable = [] } = RUNTIMES.get('plug-node24')?.harness ?? {}

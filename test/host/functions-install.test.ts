@@ -3,10 +3,9 @@
  * which the operator's own settings name.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { packTar } from 'modern-tar'
@@ -14,8 +13,9 @@ import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import type { Client } from '../../src/client.ts'
 import { mustRun } from '../support/run-command.ts'
 import { listeningHost, type ListeningHost } from './listening-host.ts'
+import { testFolder } from '../support/test-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'functions-install-'))
+const folder = testFolder()
 const asked: string[] = []
 let registry: Server
 let host: ListeningHost
@@ -94,7 +94,6 @@ afterAll(async () => {
   await host.stop()
   registry.close()
   vi.unstubAllEnvs()
-  rmSync(folder, { recursive: true, force: true })
 })
 
 const manifestOf = (name: string, runtime: string): object => ({
@@ -186,7 +185,7 @@ def execute(properties):
     expect(version.status).toBe('failed')
     const { port } = new URL(registryUrl)
     expect(JSON.stringify(version.record['failureReason'])).toContain(
-      `it asked for localhost:${port}, which is no registry of this host`,
+      `it asked for localhost:${port}, which is not an allowed registry of this host`,
     )
     expect(asked).not.toContain('/elsewhere/triples-2.0.1-py3-none-any.whl')
   })

@@ -360,30 +360,6 @@ it('checks a dry run as a creation, and keeps nothing of it', async () => {
 })
 
 describe('a model', () => {
-  it('is a function of its own type', async () => {
-    const created = await host.ask('POST', `${REGISTRY}/models?async=false`, await tarOf(MODEL))
-    expect(created.body).toMatchObject({
-      message: "Building and deploying model 'boilers@1.0.0'",
-      entity: {
-        status: 'failed',
-        failureReason: {
-          cause: expect.stringContaining('no driver of this host runs this model of sklearn') as string,
-        },
-        model: { name: 'boilers', metadata: {} },
-      },
-    })
-    const { body } = await host.ask('GET', `${REGISTRY}/jobs?functionType=kfserving`)
-    expect(body['jobs']).toMatchObject([
-      { type: 'build', function: { functionType: 'kfserving', name: 'boilers' } },
-      { type: 'deploy' },
-      { type: 'verify', _links: { model: { href: `${REGISTRY}/models/boilers/versions/1.0.0` } } },
-    ])
-    expect((await host.ask('GET', PLUGS + '/boilers')).status).toBe(404)
-    expect(
-      (await host.ask('POST', PLUGS, await tarOf({ ...MODEL, 'plug.json': MODEL['model.json'] ?? '' }))).status,
-    ).toBe(400)
-  })
-
   it('deprecates those before it by a patch, and goes some time after it was deprecated', async () => {
     const of = (version: string): Promise<Buffer> =>
       tarOf({ ...MODEL, 'model.json': JSON.stringify({ name: 'moves', version, runtime: 'byoml-sklearn' }) })
@@ -478,6 +454,8 @@ describe('a removal', () => {
         ],
       },
     })
+    for (const query of ['force=true&reset=true', 'force=true&undeploy=true', 'reset=true&undeploy=false'])
+      expect((await host.ask('DELETE', `${PLUGS}/audited?${query}`)).status, query).toBe(400)
     const list = await host.ask('GET', `${PLUGS}?name=audited&includeUndeployed=true`)
     expect((list.body['entities'] as Body[])[0]?.['updates']).toBeUndefined()
   })
@@ -534,11 +512,17 @@ describe('a rebuild', () => {
     }
     const verified = await own.ask('POST', `${versionOf('warmth')}/verify?async=false`)
     expect(verified).toMatchObject({ status: 200, body: { result: { healthy: true } } })
+    // its processes end with it, and come again
+    await own.ask('DELETE', `${versionOf('warmth')}?undeploy=true&async=false`)
+    expect((await own.ask('GET', '/api/sensors/warmth')).status).toBe(404)
+    expect((await rebuild('')).body).toMatchObject({ entity: { status: 'running' } })
   })
 
   it('waits a while after a failure, unless it is told not to', async () => {
     await using own = await wholeHost({ functions: 'off' })
-    await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
+    const created = await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
+    const failureReason = { cause: 'functions are off on this host' }
+    expect(created.body).toMatchObject({ entity: { status: 'failed', failureReason } })
     const again = await own.ask('POST', `${versionOf('warmth')}/rebuild`)
     expect(again).toMatchObject({ status: 200, body: { causes: { build: { changed: false, backoff: true } } } })
     const forced = await own.ask('POST', `${versionOf('warmth')}/rebuild?ignoreChecks=true`)

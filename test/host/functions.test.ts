@@ -168,63 +168,6 @@ describe('the registry', () => {
     expect((await host.ask('DELETE', `${version}/content/index.js`)).status).toBe(409)
   })
 
-  it('takes the next version, and deprecates the ones before when it is asked to', async () => {
-    await using host = await wholeHost()
-    const unversioned = { ...nodePlug(), 'plug.json': manifestOf({ version: undefined }) }
-    const versions: unknown[] = []
-    for (const query of ['', '', '&version=^1', '&version=*&deprecatePrevious=minor']) {
-      const { body } = await host.ask('POST', `${PLUGS}?deploy=false${query}`, await tarOf(unversioned))
-      versions.push((body['entity'] as { readonly plug: { readonly version: string } }).plug.version)
-    }
-    expect(versions).toEqual(['1.0.0', '1.0.1', '1.1.0', '2.0.0'])
-    const again = await host.ask('POST', PLUGS, await tarOf(nodePlug('1.1.0')))
-    expect(again).toMatchObject({ status: 409, body: { error: "'warmth@1.1.0' exists already; raise its version" } })
-    const deprecating = await host.ask(
-      'POST',
-      `${PLUGS}?deploy=false&deprecatePrevious=all`,
-      await tarOf(nodePlug('2.1.0')),
-    )
-    expect(deprecating.status).toBe(201)
-    const { body } = await host.ask('GET', `${PLUGS}?deprecated=true&latest=false`)
-    expect(body['count']).toBe(4)
-  })
-
-  it('takes a version away with its processes and its record', async () => {
-    await using host = await wholeHost()
-    await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
-    const undeployed = await host.ask('DELETE', `${PLUGS}/warmth/versions/1.0.0?undeploy=true&async=false`)
-    expect(undeployed).toMatchObject({
-      status: 200,
-      body: { message: "Removing plug version 'warmth@1.0.0'", versions: ['1.0.0'] },
-    })
-    expect((await host.ask('GET', `${PLUGS}/warmth/versions/1.0.0`)).body).toMatchObject({
-      entity: { status: 'undeployed' },
-    })
-    expect((await host.ask('GET', PLUGS)).body).toMatchObject({ count: 0 })
-    expect((await host.ask('GET', '/api/sensors/warmth')).status).toBe(404)
-
-    const rebuilt = await host.ask('POST', `${PLUGS}/warmth/versions/1.0.0/rebuild?async=false`)
-    expect(rebuilt).toMatchObject({ status: 200, body: { entity: { status: 'running' } } })
-    const gone = await host.ask('DELETE', `${PLUGS}/warmth?force=true&async=false`)
-    expect(gone).toMatchObject({ status: 200, body: { versions: ['1.0.0'] } })
-    const missing = await host.ask('GET', `${PLUGS}/warmth`)
-    expect(missing).toMatchObject({
-      status: 404,
-      body: { error: "No plug 'warmth'", code: 'NOT_FOUND', statusCode: 404 },
-    })
-    for (const query of ['force=true&reset=true', 'force=true&undeploy=true', 'reset=true&undeploy=false']) {
-      expect((await host.ask('DELETE', `${PLUGS}/warmth?${query}`)).status, query).toBe(400)
-    }
-  })
-
-  it('runs nothing when functions are off, and says so', async () => {
-    await using host = await wholeHost({ functions: 'off' })
-    const created = await host.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
-    expect(created.body).toMatchObject({
-      entity: { status: 'failed', failureReason: { cause: 'functions are off on this host' } },
-    })
-  })
-
   it('has examples of its runtimes that work as they are', async () => {
     await using host = await wholeHost()
     const { body } = await host.ask('GET', '/registry/v2/runtimes?functionType=plugs&functionType=webscripts')

@@ -149,7 +149,7 @@ describe("the host on somebody else's server", () => {
     expect([ran.statusCode, ran.body]).toEqual([200, expect.stringContaining('wailing at')])
     const log = definePlug({ name: 'log', version: '1.0.0', kind: 'actuator', execute: () => undefined })
     const twice = Promise.resolve(fastify().register(host, { ...given, plugs: [log] }))
-    await expect(twice).rejects.toThrow('the actuator log 1.0.0 is given twice')
+    await expect(twice).rejects.toThrow('the actuator log 1.0.0 is registered twice')
   })
 
   it('lets callURL reach the private places that are allowed, and no others', async () => {

@@ -2,9 +2,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
 import { readZip } from '../../src/services/models/model-files.ts'
-import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
 import { tarOf } from './function-host.ts'
+import { boosterForm } from './model-form.ts'
 import { wholeHost, type Body, type WholeHost } from './whole-host.ts'
 
 const REGISTRY = '/registry/v2/models'
@@ -27,13 +27,8 @@ async function deployed(name: string, version: string, { booster = BOOSTER, quer
   return { status, entity: body['entity'] as Body }
 }
 async function uploaded(method: 'POST' | 'PUT', url: string, name: string, booster = BOOSTER) {
-  const form = new FormData()
-  form.append('name', name)
-  form.append('framework', 'xgboost')
-  form.append('file', new Blob([new Uint8Array(zipOf({ 'model.bst': booster }))]), 'model.zip')
-  const sent = new Response(form)
-  const type = sent.headers.get('content-type') ?? ''
-  return host.ask(method, url, Buffer.from(await sent.arrayBuffer()), 'acme', type)
+  const { payload, headers } = await boosterForm(name, booster)
+  return host.ask(method, url, payload, 'acme', headers['content-type'])
 }
 const doubled = BOOSTER.replace('[0.5,2,-2]', '[1,4,-4]')
 const modelOf = async (name: string) => (await host.ask('GET', `/models/${name}`)).body

@@ -7,6 +7,7 @@ import { host } from '../../src/host/index.ts'
 import { TestServer } from '../services/models/remote/test-server.ts'
 import { zipOf } from '../services/models/zip.ts'
 import { until } from '../support/until.ts'
+import { modelForm } from './model-form.ts'
 import { basic } from './sample-host.ts'
 
 interface Golden {
@@ -39,16 +40,8 @@ const ask = async ({ headers = {}, ...options }: InjectOptions) => {
 const predict = (payload: unknown, name = 'booster') =>
   ask({ method: 'POST', url: `/models/${name}/predict`, payload: payload as object })
 
-async function upload(method: 'POST' | 'PUT', url: string, parts: Readonly<Record<string, string | Uint8Array>>) {
-  const form = new FormData()
-  for (const [name, value] of Object.entries(parts)) {
-    if (typeof value === 'string') form.append(name, value)
-    else form.append(name, new Blob([new Uint8Array(value)], { type: 'application/zip' }), 'model.zip')
-  }
-  const sent = new Response(form)
-  const type = sent.headers.get('content-type') ?? ''
-  return ask({ method, url, payload: Buffer.from(await sent.arrayBuffer()), headers: { 'content-type': type } })
-}
+const upload = async (method: 'POST' | 'PUT', url: string, parts: Parameters<typeof modelForm>[0]) =>
+  ask({ method, url, ...(await modelForm(parts)) })
 
 async function ready(name: string): Promise<void> {
   await until(async () => ((await ask({ url: `/models/${name}` })).body as { readonly ready: boolean }).ready)

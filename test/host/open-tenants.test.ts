@@ -1,10 +1,15 @@
+import { fastify } from 'fastify'
 import { describe, expect, it } from 'vitest'
 import type { Gauges } from '../../src/host/gauges.ts'
 import type { HostedService } from '../../src/host/hosted-service.ts'
-import { OpenTenants } from '../../src/host/open-tenants.ts'
+import { HostTenants } from '../../src/host/open-tenants.ts'
 import { TenantFigures } from '../../src/host/tenant-figures.ts'
 import type { ServiceRegistry } from '../../src/host/wiring/service-registry.ts'
+import { AppError } from '../../src/kernel/errors.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
+import { deferred } from '../support/deferred.ts'
+import { until } from '../support/until.ts'
+import { HandTimers } from './hand-timers.ts'
 
 /** Figures by name, as a scrape reads them. */
 function figuresIn(read: Map<string, () => number>): TenantFigures {
@@ -34,61 +39,156 @@ describe('figures of what tenants have', () => {
   })
 })
 
-describe('tenants of a host that is alone', () => {
-  function openHost() {
-    const opened: string[] = []
-    const read = new Map<string, () => number>()
-    const figures = figuresIn(read)
-    figures.total('queries-executed', ({ queries }) => queries?.gauges().executed)
-    figures.total('brokers', ({ broker }) => broker && 1)
-    const own: HostedService = {
-      name: 'own',
-      description: '',
-      routes: () => undefined,
-      open: ({ tenant, services }) => {
-        opened.push(tenant)
-        return {
-          ...executed(1),
-          vault: { neighbours: () => services() } as unknown as NonNullable<ServiceRegistry['vault']>,
-        }
-      },
-    }
-    const shared: HostedService = {
-      name: 'shared',
-      description: '',
-      routes: () => undefined,
-      openShared: ({ registry }) => {
-        registry.broker = {} as NonNullable<ServiceRegistry['broker']>
-        return {}
-      },
-    }
-    const tenants = new OpenTenants({ storage: openMemory(), figures, data: '' })
-    tenants.open([own, shared])
-    return { tenants, opened, figures: () => [read.get('queries-executed')?.(), read.get('brokers')?.()] }
-  }
+interface Opened {
+  readonly tenant: string
+  readonly closing: AbortSignal
+}
 
-  it('have services of their own once they are asked for, and share the others', () => {
-    const { tenants, opened } = openHost()
+/** What tests do with the service that each tenant has. */
+interface Life {
+  start: (opened: Opened) => Promise<void> | void
+  stop: (tenant: string) => Promise<void> | void
+}
+
+async function openHost(stored: readonly string[] = [], life: Partial<Life> = {}) {
+  const storage = openMemory()
+  const things = { name: 'things', version: 1, fields: {} } as const
+  for (const tenant of [...stored, '_host']) await storage.tenant(tenant).collection(things).put('a', {})
+  const opened: Opened[] = []
+  const closed: string[] = []
+  const warned: string[] = []
+  const service: HostedService = {
+    name: 'brokers',
+    description: '',
+    routes: () => undefined,
+    open: ({ tenant, services }) => ({
+      provides: { broker: { neighbours: () => services } as unknown as NonNullable<ServiceRegistry['broker']> },
+      life: {
+        async start(closing) {
+          await life.start?.({ tenant, closing })
+          opened.push({ tenant, closing })
+        },
+        async stop() {
+          await life.stop?.(tenant)
+          closed.push(tenant)
+        },
+      },
+    }),
+  }
+  const timers = new HandTimers()
+  const logger = { error: () => undefined, warn: (text: string) => void warned.push(text) }
+  const tenants = new HostTenants({ storage, figures: figuresIn(new Map()), timers, logger })
+  const stop = new AbortController()
+  const start = () => tenants.start([service], stop.signal)
+  return { tenants, start, stop, opened, closed, warned, timers, names: () => opened.map(({ tenant }) => tenant) }
+}
+
+describe('tenants of a host that is alone', () => {
+  it('are open from the start when something of them is stored, each with services of its own', async () => {
+    const { tenants, start, names } = await openHost(['acme', 'umbrella'])
+    await start()
+    expect(names().toSorted()).toEqual(['acme', 'umbrella'])
     const acme = tenants.of('acme')
-    expect(tenants.of('acme')).toBe(acme)
-    expect(tenants.of('umbrella').broker).toBe(acme.broker)
-    expect(tenants.of('umbrella').vault).not.toBe(acme.vault)
-    expect(opened).toEqual(['acme', 'umbrella'])
-    expect((acme.vault as unknown as { neighbours: () => unknown }).neighbours()).toBe(acme)
+    expect(tenants.of('umbrella').broker).not.toBe(acme.broker)
+    expect((acme.broker as unknown as { neighbours: () => unknown }).neighbours()).toBe(acme)
+    expect([...tenants.all()]).toHaveLength(2)
   })
 
-  it('are not opened by a name without credentials', () => {
-    const { tenants, opened } = openHost()
-    expect(tenants.find('nobodys')).toHaveProperty('broker')
-    expect(tenants.find('nobodys')).not.toHaveProperty('vault')
+  it('are opened once by their first requests, which wait for that', async () => {
+    const going = deferred()
+    const { tenants, start, names } = await openHost([], { start: () => going.promise })
+    await start()
+    await using app = fastify()
+    app.decorateRequest('tenant', '')
+    app.addHook('onRequest', async (request) => void (request.tenant = String(request.headers['x-tenant'] ?? '')))
+    tenants.addTo(app)
+    app.get('/', ({ tenant }) => (tenant === '' ? 'anybody' : Object.keys(tenants.of(tenant))))
+    const ask = (tenant?: string) => app.inject({ url: '/', headers: { ...(tenant && { 'x-tenant': tenant }) } })
+    const [one, other] = [ask('acme'), ask('acme')]
+    expect((await ask()).body).toBe('anybody')
+    expect(names()).toEqual([])
+    going.resolve()
+    for (const asked of [one, other]) expect((await asked).json()).toEqual(['broker'])
+    expect((await ask('acme')).json()).toEqual(['broker'])
+    expect(names()).toEqual(['acme'])
+  })
+
+  it('are not opened by a name without credentials', async () => {
+    const { tenants, start, opened } = await openHost()
+    await start()
+    expect(tenants.find('nobodys')).toBeUndefined()
+    expect(() => tenants.of('nobodys')).toThrow(expect.objectContaining({ code: 'CLOSED' }))
     expect(opened).toEqual([])
-    expect(tenants.find('acme')).not.toBe(tenants.of('acme'))
+    await tenants.opened('acme')
     expect(tenants.find('acme')).toBe(tenants.of('acme'))
   })
 
-  it('count what is shared once, and what is their own each', () => {
-    const { tenants, figures } = openHost()
-    for (const name of ['acme', 'umbrella', 'acme']) tenants.of(name)
-    expect(figures()).toEqual([2, 1])
+  it('do not hold up each other: one that fails is refused, told by /health and tried again', async () => {
+    let fails = true
+    const { tenants, start, names, warned, timers } = await openHost(['acme', 'umbrella'], {
+      start: ({ tenant }) => {
+        if (tenant === 'acme' && fails) throw new Error('its log is torn')
+      },
+    })
+    await start()
+    expect(names()).toEqual(['umbrella'])
+    expect(tenants.troubles()).toEqual(['tenant acme could not be opened: its log is torn'])
+    expect(warned).toEqual(['tenant acme could not be opened: its log is torn; retrying'])
+    const refusal = { code: 'CLOSED', status: 503, message: expect.not.stringContaining('torn') as string }
+    await expect(tenants.opened('acme')).rejects.toMatchObject(refusal)
+    expect(() => tenants.find('acme')).toThrow(expect.objectContaining({ code: 'CLOSED' }))
+    fails = false
+    timers.advance(10_000)
+    await until(() => names().length === 2)
+    expect(tenants.troubles()).toEqual([])
+    expect(tenants.find('acme')).toBeDefined()
+  })
+
+  it('say what was wrong with the name that was asked for, and what clients wait for anyhow', async () => {
+    for (const code of ['VALIDATION', 'UNAVAILABLE'] as const) {
+      const { tenants, start } = await openHost([], {
+        start: () => {
+          throw new AppError(code, 'said')
+        },
+      })
+      await start()
+      await expect(tenants.opened('acme')).rejects.toMatchObject({ code, message: 'said' })
+    }
+  })
+
+  it('end with the host, also while one is being opened, and none is opened after that', async () => {
+    const going = deferred()
+    const { tenants, start, stop, opened, closed } = await openHost(['acme'], {
+      start: ({ tenant }) => (tenant === 'late' ? going.promise : undefined),
+    })
+    await start()
+    const late = tenants.opened('late')
+    stop.abort()
+    expect(opened[0]?.closing.aborted).toBe(true)
+    const closing = tenants.close()
+    going.resolve()
+    await Promise.all([late, closing])
+    expect(closed.toSorted()).toEqual(['acme', 'late'])
+    expect(opened.map(({ closing: signal }) => signal.aborted)).toEqual([true, true])
+    await expect(tenants.opened('umbrella')).rejects.toMatchObject({ code: 'CLOSED' })
+    expect(opened).toHaveLength(2)
+  })
+
+  it('are all closed when one cannot be, which the stop tells', async () => {
+    const holding = deferred()
+    const { tenants, start, stop, closed } = await openHost(['acme', 'umbrella'], {
+      stop: async (tenant) => {
+        if (tenant === 'umbrella') return holding.promise
+        throw new Error('disk is full')
+      },
+    })
+    await start()
+    stop.abort()
+    const closing = tenants.close()
+    closing.catch(() => undefined)
+    await until(() => tenants.stopping === 'brokers')
+    holding.resolve()
+    await expect(closing).rejects.toThrow('disk is full')
+    expect(closed).toEqual(['umbrella'])
   })
 })

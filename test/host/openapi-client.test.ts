@@ -1,15 +1,14 @@
 /** A client that others generate from the document of the API. It needs a compiler of its own, which is older than ours. */
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fastify } from 'fastify'
-import { afterAll, expect, it } from 'vitest'
+import { expect, it } from 'vitest'
 import { host } from '../../src/host/index.ts'
 import { root } from '../support/repository.ts'
 import { mustRun, run } from '../support/run-command.ts'
+import { testFolder } from '../support/test-folder.ts'
 
-const project = mkdtempSync(join(tmpdir(), 'reflexarc-client-'))
-afterAll(() => rmSync(project, { recursive: true, force: true }))
+const project = testFolder()
 
 /** Wrong in the last line alone. */
 const CLIENT = `import type { components, operations, paths } from './api'

@@ -1,13 +1,22 @@
 // Holds OPENAPI-1, OPENAPI-2, OPENAPI-3
-import { Ajv } from 'ajv'
+import { Ajv, type ValidateFunction } from 'ajv'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { EXAMPLES } from '../../src/host/openapi-examples.ts'
 import { ENDLESS, JSON_TYPE, type Answer, type Media, type Operation, storyHost, type StoryHost } from './api-story.ts'
 
 let host: StoryHost
+const ajv = new Ajv({ strict: false, validateFormats: false })
 beforeAll(async () => {
   host = await storyHost()
+  ajv.addSchema({ components: host.document.components }, 'page')
 })
+
+/** A schema with a name is compiled once. */
+function validatorOf({ schema = {} }: Media): ValidateFunction {
+  const { $ref } = schema
+  const named = $ref === undefined ? undefined : ajv.getSchema(`page${$ref}`)
+  return named ?? ajv.compile({ ...schema, components: host.document.components })
+}
 afterAll(() => host.app.close())
 
 /** Operations that are not as they should be, by id. */
@@ -45,8 +54,7 @@ function misfit({ responses, operationId }: Operation, { statusCode, headers, bo
   const media = response.content?.[type]
   if (media === undefined) return [operationId, statusCode, `${type} is not described`]
   if (type !== JSON_TYPE) return undefined
-  const ajv = new Ajv({ strict: false, validateFormats: false })
-  const validate = ajv.compile({ ...media.schema, components: host.document.components })
+  const validate = validatorOf(media)
   return validate(JSON.parse(body)) ? undefined : [operationId, statusCode, validate.errors, body.slice(0, 500)]
 }
 

@@ -51,7 +51,7 @@ export function sampleService(name = 'sample'): SampleService {
     },
     routes(app) {
       app.addHook('onRoute', (route) => {
-        if (!route.url.endsWith('/unscoped')) route.config = { ...route.config, scope: 'read' }
+        if (!route.url.endsWith('/unscoped')) route.config = { scope: 'read', ...route.config }
       })
       app.get(`/${name}/things`, ({ tenant, user }) => ({ tenant, user }))
       app.post(`/${name}/things`, { schema: { body: THING } }, async (request, reply) =>
@@ -72,7 +72,7 @@ export function sampleService(name = 'sample'): SampleService {
       )
       app.put(`/${name}/small`, { bodyLimit: 10 }, async ({ body }) => ({ body }))
       app.get(`/${name}/of/:tenant`, ({ tenant }) => ({ tenant }))
-      app.get(`/${name}/open`, { config: { access: 'public' } }, ({ user }) => ({ user }))
+      app.get(`/${name}/open`, { config: { scope: 'public' } }, ({ user }) => ({ user }))
       app.get(`/${name}/coded`, () => {
         throw new AppError('WRONG_STATUS', 'the thing does not run')
       })

@@ -1,16 +1,8 @@
 /** Rules over slow plugs in the whole host: every message counts, and effects keep their order. */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import type { FastifyInstance } from 'fastify'
-import { describe, expect, it } from 'vitest'
-import { createApp } from '../../src/host/app.ts'
-import { compose } from '../../src/host/compose.ts'
-import { readConfig } from '../../src/host/config.ts'
-import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
-import { SERVICES } from '../../src/host/wiring/service-table.ts'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import { definePlug, type Rule } from '../../src/index.ts'
-import { basic } from './sample-host.ts'
+import { wholeHost, type WholeHost } from './whole-host.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 /** Answers after so many turns of the loop as its message says. */
 const LOOKUP = definePlug({
@@ -37,27 +29,12 @@ const STUCK = definePlug({
   execute: () => new Promise<undefined>(() => undefined),
 })
 
-const headers = { authorization: basic('a', 's') }
-
 /** In memory, or over a folder that outlives it. */
-async function host(names: readonly string[], folder?: string): Promise<FastifyInstance> {
-  const services = new Map([
-    ...SERVICES,
-    ['rules', (parts) => makeRulesWith([LOOKUP, STUCK], parts)],
-  ] as typeof SERVICES extends ReadonlyMap<infer K, infer V> ? [K, V][] : never)
-  const where = folder === undefined ? { store: 'memory:' } : { data: folder }
-  const config = readConfig({ ...where, only: names.join(','), empty: true, rateLimit: '0' }, {}, [...services.keys()])
-  const composed = await compose(config, { services, hashCost: 2 })
-  if ((await composed.keyPairs.list()).length === 0)
-    await composed.keyPairs.add({ key: 'a', secret: 's', tenant: 'acme' })
-  return createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
-}
-
-async function ask(app: FastifyInstance, method: 'GET' | 'POST', url: string, payload?: object): Promise<unknown> {
-  const answer = await app.inject({ method, url, headers, ...(payload && { payload }) })
-  expect([url, answer.statusCode < 300, answer.body]).toEqual([url, true, answer.body])
-  return answer.json()
-}
+const opened = (data?: string) =>
+  wholeHost(
+    { ...(data !== undefined && { data }), only: 'rules,broker', empty: true, rateLimit: '0' },
+    { plugs: () => [LOOKUP, STUCK] },
+  )
 
 /** The rule keeps what it fired for as messages of `found`. */
 function keeping(sensor: object, state: string, text: string): Rule {
@@ -69,8 +46,8 @@ function keeping(sensor: object, state: string, text: string): Rule {
   }
 }
 
-async function found(app: FastifyInstance): Promise<unknown[]> {
-  const messages = (await ask(app, 'GET', '/resources/found/messages?hits=1000')) as readonly { was: unknown }[]
+async function found(host: WholeHost): Promise<unknown[]> {
+  const messages = await host.done<{ was: unknown }[]>('GET', '/resources/found/messages?hits=1000')
   return messages.map(({ was }) => was).reverse()
 }
 
@@ -88,22 +65,22 @@ describe('of 50 messages, posted one after the other', () => {
     ],
     ['a plug that takes its time', { name: 'lookup' }, 'LOW'],
   ])('%s sees 50', async (_fact, sensor, state) => {
-    await using app = await host(['rules', 'broker'])
-    await ask(app, 'POST', '/api/tasks', keeping(sensor, state, '${streamdata.temperature}'))
-    for (let i = 0; i < 50; i++) await ask(app, 'POST', '/resources/boiler-1/events', { temperature: i })
-    await expect.poll(() => found(app)).toHaveLength(50)
-    expect(await found(app)).toEqual(Array.from({ length: 50 }, (_, i) => i))
+    await using host = await opened()
+    await host.done('POST', '/api/tasks', keeping(sensor, state, '${streamdata.temperature}'))
+    for (let i = 0; i < 50; i++) await host.done('POST', '/resources/boiler-1/events', { temperature: i })
+    await expect.poll(() => found(host)).toHaveLength(50)
+    expect(await found(host)).toEqual(Array.from({ length: 50 }, (_, i) => i))
   })
 })
 
 describe('calls that wait for one that hangs', () => {
   it('are seen after a restart as before it', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'reflexarc-waiting-'))
-    const look = async (app: FastifyInstance, id: string): Promise<unknown> => {
-      const { health } = (await ask(app, 'GET', `/api/tasks/${id}?includeHealth=true`)) as { health: unknown }
-      const deliveries = (await ask(app, 'GET', `/api/tasks/${id}/deliveries`)) as Record<string, unknown>[]
-      const { time: _now, ...why } = (await ask(app, 'GET', `/api/tasks/${id}/explain?node=tell`)) as { time: number }
-      const node = await ask(app, 'GET', `/api/tasks/${id}/nodes/tell`)
+    const folder = testFolder(onTestFinished)
+    const look = async (host: WholeHost, id: string): Promise<unknown> => {
+      const { health } = await host.done<{ health: unknown }>('GET', `/api/tasks/${id}?includeHealth=true`)
+      const deliveries = await host.done<object[]>('GET', `/api/tasks/${id}/deliveries`)
+      const { time: _now, ...why } = await host.done<{ time: number }>('GET', `/api/tasks/${id}/explain?node=tell`)
+      const node = await host.done('GET', `/api/tasks/${id}/nodes/tell`)
       // the call that hung is made again
       return { health, node, why, deliveries: deliveries.map((one) => ({ ...one, lastAttemptTime: undefined })) }
     }
@@ -113,18 +90,14 @@ describe('calls that wait for one that hangs', () => {
       triggers: [{ sourceLabel: 's', destinationLabel: 'tell', statesTrigger: ['True'] }],
       task: { name: 'stuck', type: 'reactive', resource: 'boiler-1', start: true },
     }
-    try {
-      const before = await host(['rules', 'broker'], folder)
-      const { ID: id } = (await ask(before, 'POST', '/api/tasks', rule)) as { ID: string }
-      for (let i = 0; i < 5; i++) await ask(before, 'POST', '/resources/boiler-1/events', { temperature: 90 + i })
-      const seen = await look(before, id)
-      expect(seen).toMatchObject({ health: { waiting: { inputs: 0, effects: 4 } }, deliveries: { length: 5 } })
-      await before.close()
-      const after = await host(['rules', 'broker'], folder)
-      expect(await look(after, id)).toEqual(seen)
-      await after.close()
-    } finally {
-      rmSync(folder, { recursive: true, force: true })
-    }
+    const before = await opened(folder)
+    const { ID: id } = await before.done<{ ID: string }>('POST', '/api/tasks', rule)
+    for (let i = 0; i < 5; i++) await before.done('POST', '/resources/boiler-1/events', { temperature: 90 + i })
+    const seen = await look(before, id)
+    expect(seen).toMatchObject({ health: { waiting: { inputs: 0, effects: 4 } }, deliveries: { length: 5 } })
+    await before.app.close()
+    const after = await opened(folder)
+    expect(await look(after, id)).toEqual(seen)
+    await after.app.close()
   })
 })

@@ -54,8 +54,8 @@ describe('an answer that asks for credentials and stores a cookie', () => {
   it.each(['', '/pieces'])('does neither on the origin of the API, and the log reports it: %j', async (path) => {
     expect(await shownOf(path, onApi)).toEqual([401, undefined, undefined, 'yes'])
     const { body } = await host.ask('GET', '/api/v1/webscripts/logs/cred?level=warn&limit=2', undefined, 'umbrella')
-    const { lines } = body as { readonly lines: readonly Body[] }
-    expect(lines.map(({ message }) => message)).toContainEqual(
+    const { values } = body as { readonly values: readonly Body[] }
+    expect(values.map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^set-cookie and www-authenticate removed from the answer: .*--webscript-url/),
     )
   })

@@ -58,8 +58,8 @@ describe('a webscript', () => {
     expect((await client.resources.resources.get('boiler-1')).value).toMatchObject({ lastGateway: 'gw-7' })
     expect(await client.broker.messages.current('boiler-2')).toMatchObject({ temperature: 93 })
     await expect.poll(() => client.alarms.list({ source: 'boiler-2' })).toMatchObject({ total: 1 })
-    const { lines } = await client.webscripts.log('gatewayHook', { kind: 'console' })
-    expect(lines).toMatchObject([{ level: 'info', message: '2 messages of gw-7' }])
+    const { values } = await client.webscripts.log('gatewayHook', { kind: 'console' })
+    expect(values).toMatchObject([{ level: 'info', message: '2 messages of gw-7' }])
   })
 
   it('is called by a rule, which goes on with its answer, and pushes the state of another node', async () => {

@@ -72,8 +72,8 @@ describe('a webscript that', () => {
     async (_, step, status, told, logged) => {
       const answer = await fetch(`${url}/${step}`)
       expect([answer.status, await answer.text()]).toEqual([status, expect.stringMatching(told)])
-      const { lines } = await client.webscripts.log('wrong', { level: 'error', kind: 'response' })
-      expect(lines.at(-1)?.message).toMatch(logged)
+      const { values } = await client.webscripts.log('wrong', { level: 'error', kind: 'response' })
+      expect(values[0]?.message).toMatch(logged)
       await expect.poll(isFine).toBe(true)
       const { key, secret } = host.credentials
       const authorization = basic(key, secret)
@@ -181,16 +181,16 @@ it('what was done is in the log and in the figures', async () => {
   expect(metrics.p99).toBeGreaterThanOrEqual(metrics.p50)
 
   const page = await client.webscripts.log('wrong', { search: 'GET /FINE', limit: 2 })
-  expect(page.lines.map(({ message, kind }) => [kind, message])).toEqual([
+  expect(page.values.map(({ message, kind }) => [kind, message])).toEqual([
     ['request', 'GET /fine (0 bytes)'],
     ['request', 'GET /fine (0 bytes)'],
   ])
-  const older = await client.webscripts.log('wrong', { search: 'GET /FINE', limit: 2, before: page.before ?? 0 })
-  expect(older.lines.at(-1)?.number).toBeLessThan(page.lines[0]?.number ?? 0)
+  const older = await client.webscripts.log('wrong', { search: 'GET /FINE', limit: 2, after: page.next ?? 0 })
+  expect(older.values[0]?.number).toBeLessThan(page.values[1]?.number ?? 0)
   const over = new AbortController()
   const tail = client.webscripts.tail('wrong', {
     level: 'info',
-    after: page.lines[1]?.number ?? 0,
+    after: page.values[0]?.number ?? 0,
     signal: over.signal,
   })
   const seen: string[] = []

@@ -1,4 +1,4 @@
-/** A host in memory with all services and two tenants, without a socket. */
+/** A host with all services and two tenants, without a socket; in memory unless it is given a folder. */
 import type { InjectOptions } from 'fastify'
 import { createApp } from '../../src/host/app.ts'
 import { compose, type Making } from '../../src/host/compose.ts'
@@ -12,13 +12,16 @@ export type WholeHost = Awaited<ReturnType<typeof wholeHost>>
 /** Keys: acme and umbrella of tenants of these names, and bob of acme; the secret of each is s. */
 export async function wholeHost(given: Given = {}, making: Making = {}) {
   const services = making.services ?? SERVICES
-  const composed = await compose(readConfig({ store: 'memory:', ...given }, {}, [...services.keys()]), {
-    hashCost: 2,
-    ...making,
-  })
-  for (const tenant of ['acme', 'umbrella']) await composed.keyPairs.add({ key: tenant, secret: 's', tenant })
-  await composed.keyPairs.add({ key: 'bob', secret: 's', tenant: 'acme' })
-  const app = await createApp({ ...composed, log: { level: 'silent', stream: { write: () => {} } } })
+  const where = given.data === undefined && { store: 'memory:' }
+  const config = readConfig({ ...where, ...given }, {}, [...services.keys()])
+  const composed = await compose(config, { hashCost: 2, ...making })
+  if ((await composed.keyPairs.list()).length === 0) {
+    for (const tenant of ['acme', 'umbrella']) await composed.keyPairs.add({ key: tenant, secret: 's', tenant })
+    await composed.keyPairs.add({ key: 'bob', secret: 's', tenant: 'acme' })
+  }
+  const log: string[] = []
+  const stream = { write: (line: string) => void log.push(line) }
+  const app = await createApp({ ...composed, log: { level: 'warn', stream } })
   const send = (
     method: InjectOptions['method'],
     url: string,
@@ -40,5 +43,8 @@ export async function wholeHost(given: Given = {}, making: Making = {}) {
     if (statusCode >= 300) throw new Error(`${request[0]} ${request[1]} was answered with ${statusCode}: ${body}`)
     return JSON.parse(body) as T
   }
-  return { app, ask, send, done, [Symbol.asyncDispose]: () => app.close() }
+  /** The lines of `GET /metrics` that are ours. */
+  const figures = async (): Promise<readonly string[]> =>
+    (await app.inject({ url: '/metrics' })).body.split('\n').filter((line) => line.startsWith('reflexarc_'))
+  return { app, log, ask, send, done, figures, [Symbol.asyncDispose]: () => app.close() }
 }

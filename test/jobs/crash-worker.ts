@@ -12,7 +12,8 @@ import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 const [folder = '', file = '', life = '', count = ''] = process.argv.slice(2)
 const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
 const runner = new JobRunner({
-  storage,
+  tenant: 'acme',
+  store: storage.tenant('acme'),
   handlers: [
     itemHandler<string>({
       type: 'work',
@@ -28,7 +29,7 @@ const runner = new JobRunner({
   newId: () => 'job',
   timers: machineTimers,
 })
-const queue = runner.queue('acme')
+const { queue } = runner
 const ending = new AbortController()
 const events = queue.events({ after: 0, signal: ending.signal })
 await runner.start()

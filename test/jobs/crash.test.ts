@@ -62,8 +62,9 @@ it(`a job goes on behind what was committed, whenever its process is killed (see
       if (isKnown) expect([id, again], 'what is done again is a repetition').toEqual([id, 'true'])
     }
     const storage = await openSqlite({ folder: data, blobs: openMemoryBlobs() })
-    const options = { storage, handlers: [], now: Date.now, newId: () => '', timers: machineTimers }
-    const queue = new JobRunner(options).queue('acme')
+    const store = storage.tenant('acme')
+    const options = { tenant: 'acme', store, handlers: [], now: Date.now, newId: () => '', timers: machineTimers }
+    const { queue } = new JobRunner(options)
     const job = await queue.get('job')
     expect(job).toMatchObject({ state: 'completed', progress: { done: ITEMS, total: ITEMS, ended: { '200': ITEMS } } })
     expect(job?.attemptsStarted).toBeLessThanOrEqual(committed.length)

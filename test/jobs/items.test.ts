@@ -205,7 +205,7 @@ describe('a job with items', () => {
     ])
   })
 
-  it('fails when a batch is not stored', async () => {
+  it('fails when a batch of its items is missing', async () => {
     const world = new JobWorld()
     const { queue } = world.host([noting([])])
     const added = await queue.adding({ type: 'work', items: upTo(12) })
@@ -213,7 +213,10 @@ describe('a job with items', () => {
     await queue.documents.batches.delete('j1/1')
     queue.added(added)
     await queue.finished('j1')
-    expect(await queue.get('j1')).toMatchObject({ state: 'failed', failedReason: 'its batch 1 is not stored' })
+    expect(await queue.get('j1')).toMatchObject({
+      state: 'failed',
+      failedReason: 'batch 1 of its items is missing in the store',
+    })
   })
 
   it('of more items than fit one commit is stored in several', async () => {

@@ -77,7 +77,7 @@ describe.each(kinds)('%s', (kind) => {
     if (expected === undefined) {
       const refusal = (): unknown => changed(job, CHANGES[kind])
       expect(refusal).toThrow(AppError)
-      expect(refusal).toThrow(`${kind} of job j: it is ${state}, and would have to be `)
+      expect(refusal).toThrow(`job j is ${state}; ${kind} requires `)
       return
     }
     const after = changed(job, CHANGES[kind])
@@ -119,7 +119,7 @@ describe('a job', () => {
     const once = jobIn('active', { stalls: MAX_STALLS })
     expect(changed(once, CHANGES.stall)).toMatchObject({
       state: 'failed',
-      failedReason: 'its host died 11 times in a row while it was carried out',
+      failedReason: 'its host died 11 times in a row during its execution',
       finishedTime: 50,
     })
     expect(changed(once, CHANGES.progress)).toMatchObject({ state: 'active', stalls: 0 })

@@ -99,7 +99,7 @@ describe('a lease', () => {
     expect(second.ids).toEqual(['j1'])
     const notes = host.queue.documents.store.collection({ name: 'notes', version: 1, fields: {} })
     const late = first.context(0).progress({ done: 1, total: 2 }, [notes.putting('a', {})])
-    await expect(late).rejects.toThrow('job j1 is carried out by another host, or is over')
+    await expect(late).rejects.toThrow('job j1 has ended or runs on another host')
     expect(first.context(0).signal.aborted).toBe(true)
     first.end(0, { kind: 'completed', result: 'mine', writes: [notes.putting('a', {})] })
     await world.settle()
@@ -108,7 +108,7 @@ describe('a lease', () => {
     await world.settle()
     expect(await host.queue.get('j1')).toMatchObject({ state: 'completed', result: 'yours' })
     expect(host.log).toEqual([
-      'work job j1 of tenant acme: it was cancelled, or another host has it: what it did last is not stored',
+      'work job j1 of tenant acme: it was cancelled or taken over by another host; its last changes are not stored',
     ])
   })
 

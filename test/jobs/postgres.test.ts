@@ -23,12 +23,13 @@ describeWithPostgres('jobs of hosts that share a PostgreSQL', (start) => {
   })
 
   /** One runner on each store; their hosts' clocks are an hour apart. */
-  function runners(handlers: (host: number) => readonly JobHandler[]): readonly JobRunner[] {
+  function runners(tenant: string, handlers: (host: number) => readonly JobHandler[]): readonly JobRunner[] {
     let ids = 0
     return stores.map((storage, host) => {
       const now = () => Date.now() + (host - 1) * 3_600_000
       return new JobRunner({
-        storage,
+        tenant,
+        store: storage.tenant(tenant),
         handlers: handlers(host),
         now,
         newId: () => `h${host}-${ids++}`,
@@ -57,26 +58,26 @@ describeWithPostgres('jobs of hosts that share a PostgreSQL', (start) => {
         return { statusCode: 200 }
       },
     })
-    const hosts = runners(() => [{ type: 'many', run }, { type: 'serial', isSerial: true, run }, items])
+    const hosts = runners('acme', () => [{ type: 'many', run }, { type: 'serial', isSerial: true, run }, items])
     await Promise.all(hosts.map((host) => host.start()))
     const added = hosts.flatMap((host, n) => [
-      ...Array.from({ length: 4 }, () => host.queue('acme').add({ type: 'serial' })),
-      host.queue('acme').add({
+      ...Array.from({ length: 4 }, () => host.queue.add({ type: 'serial' })),
+      host.queue.add({
         type: 'many',
         id: `parent ${n}`,
         children: Array.from({ length: 6 }, (_, i) => ({ type: i % 2 === 0 ? 'many' : 'serial' })),
       }),
-      host.queue('acme').add({ type: 'items', items: Array.from({ length: 10 }, (_, i) => `item ${n} ${i}`) }),
+      host.queue.add({ type: 'items', items: Array.from({ length: 10 }, (_, i) => `item ${n} ${i}`) }),
     ])
     const jobs = await Promise.all(added)
     const [first] = hosts
-    for (const { id } of jobs) await first?.queue('acme').finished(id)
-    expect(await first?.queue('acme').counts()).toEqual(new Map([['completed', 3 * (4 + 7 + 1)]]))
+    for (const { id } of jobs) await first?.queue.finished(id)
+    expect(await first?.queue.counts()).toEqual(new Map([['completed', 3 * (4 + 7 + 1)]]))
     expect(new Set(seen).size, 'each once').toBe(seen.length)
     expect(seen).toHaveLength(3 * (4 + 7 + 10))
     expect(most).toBe(1)
     for (const n of [0, 1, 2]) {
-      const children = await first?.queue('acme').documents.children(`parent ${n}`)
+      const children = await first?.queue.documents.children(`parent ${n}`)
       const places = children?.map(({ id }) => seen.indexOf(id)) ?? []
       expect(Math.max(...places)).toBeLessThan(seen.indexOf(`parent ${n}`))
     }
@@ -87,7 +88,7 @@ describeWithPostgres('jobs of hosts that share a PostgreSQL', (start) => {
     let end: () => void = () => undefined
     const ended = new Promise<void>((resolve) => (end = resolve))
     const takers: number[] = []
-    const hosts = runners((host) => [
+    const hosts = runners('clock', (host) => [
       {
         type: 'long',
         run: async () => {
@@ -98,17 +99,17 @@ describeWithPostgres('jobs of hosts that share a PostgreSQL', (start) => {
       },
     ])
     const [early, , late] = hosts
-    const { id } = (await early?.queue('clock').add({ type: 'long' })) ?? { id: '' }
-    const active = async () => (await early?.queue('clock').get(id))?.state === 'active'
+    const { id } = (await early?.queue.add({ type: 'long' })) ?? { id: '' }
+    const active = async () => (await early?.queue.get(id))?.state === 'active'
     await expect.poll(active).toBe(true)
     const { ms } = (await stores[0]?.tenant('clock').now()) ?? { ms: 0 }
-    const lease = (await early?.queue('clock').get(id))?.lease
+    const lease = (await early?.queue.get(id))?.lease
     expect(lease?.until).toBeGreaterThan(ms)
     expect(lease?.until).toBeLessThanOrEqual(ms + 15_000)
     await late?.start()
     await late?.idle()
     end()
-    await early?.queue('clock').finished(id)
+    await early?.queue.finished(id)
     expect(takers).toEqual([0])
     await Promise.all(hosts.map((host) => host.stop()))
   })

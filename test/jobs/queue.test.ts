@@ -23,15 +23,15 @@ describe('a new job', () => {
     expect(refusal).toMatchObject({ code: 'VALIDATION' })
     expect((refusal as { issues: readonly { path: string; message: string; suggestion: string }[] }).issues).toEqual(
       [
-        ['/type', 'there is no handler for "nothing"', 'there are work'],
-        ['/id', '"" is no id', 'write 1 to 200 characters'],
-        ['/labels/1', '"" is no label', 'write 1 to 200 characters'],
-        ['/priority', '-1 is no priority', 'write a whole number from 0 to 2097152'],
-        ['/delay', '0.5 is no delay', 'write ms, at most ten years'],
-        ['/delay', 'a job with children begins after them', 'delay the children'],
-        ['/children/0/priority', '1.5 is no priority', 'write a whole number from 0 to 2097152'],
-        ['/children/0/children/0/type', 'there is no handler for "other"', 'there are work'],
-        ['/children/0/children/0/labels', 'there are 21', 'write at most 20'],
+        ['/type', '"nothing" does not have a handler', 'use one of work'],
+        ['/id', '"" is not a valid id', 'use 1 to 200 characters'],
+        ['/labels/1', '"" is not a valid label', 'use 1 to 200 characters'],
+        ['/priority', '-1 is not a valid priority', 'use a whole number from 0 to 2097152'],
+        ['/delay', '0.5 is not a valid delay', 'use ms, at most ten years'],
+        ['/delay', 'a job with children cannot have a delay', 'delay the children'],
+        ['/children/0/priority', '1.5 is not a valid priority', 'use a whole number from 0 to 2097152'],
+        ['/children/0/children/0/type', '"other" does not have a handler', 'use one of work'],
+        ['/children/0/children/0/labels', '21 labels are too many', 'use at most 20'],
       ].map(([path, message, suggestion]) => ({ type: 'JOB', severity: 'ERROR', path, message, suggestion })),
     )
     expect(await queue.list()).toEqual([])

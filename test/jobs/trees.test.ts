@@ -110,7 +110,7 @@ describe('children that a job adds while it is carried out', () => {
     await world.settle()
     expect(await queue.get(hand.ids[1] ?? '')).toMatchObject({
       state: 'failed',
-      failedReason: 'its tree would have more than 1000 jobs; make several trees',
+      failedReason: 'the tree of the job would have more than 1000 jobs; use several trees',
     })
   })
 })
@@ -142,7 +142,7 @@ describe('cancellation', () => {
     const { hand, queue } = await begun()
     hand.end(0)
     await queue.finished('j1')
-    await expect(queue.cancel('j1')).rejects.toThrow('cancel of job j1: it is completed, and would have to be')
+    await expect(queue.cancel('j1')).rejects.toThrow('job j1 is completed; cancel requires')
     await expect(queue.cancel('x')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })

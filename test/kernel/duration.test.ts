@@ -46,7 +46,7 @@ describe('durationMs', () => {
   })
 
   it('refuses with VALIDATION, the offending text and an example', () => {
-    expect(() => durationMs('soon')).toThrow(/"soon" is not a duration.*PT50S/)
+    expect(() => durationMs('soon')).toThrow(/"soon" is not a valid duration.*PT50S/)
     expect(() => durationMs('soon')).toThrow(expect.objectContaining({ code: 'VALIDATION' }))
   })
 

@@ -22,15 +22,15 @@ describe('an instant of ISO 8601', () => {
     ['2026-01-32', '2026-01-32', 31],
   ])('%s names a day that no calendar has', (text, day, days) => {
     expect(isoInstant(text)).toBeNaN()
-    expect(notAnInstant(text)).toBe(`is no time: there is no day ${day}, that month has ${days}`)
+    expect(notAnInstant(text)).toBe(`is not a valid time: day ${day} does not exist, that month has ${days}`)
   })
 
   it.each(['2026-13-01', '2026-00-10', '2026-01-31T25:00:00Z', 'noon', '', 'P1D'])('%s is none', (text) => {
     expect(isoInstant(text)).toBeNaN()
-    expect(notAnInstant(text)).toBe('is no time')
+    expect(notAnInstant(text)).toBe('is not a valid time')
   })
 
   it('is no number, as far as texts go', () => {
-    expect(notAnInstant(Number.NaN)).toBe('is no time')
+    expect(notAnInstant(Number.NaN)).toBe('is not a valid time')
   })
 })

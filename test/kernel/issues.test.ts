@@ -1,3 +1,4 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { Issues, shown } from '../../src/kernel/issues.ts'
 
@@ -36,5 +37,26 @@ describe('problems of what was sent', () => {
 
   it('show values from outside in JSON, not too long', () => {
     expect([shown({ a: 1 }), shown(undefined), shown('x'.repeat(100)).length]).toEqual(['{"a":1}', 'nothing', 83])
+  })
+})
+
+describe('shown', () => {
+  it.each([
+    ['text', '"text"'],
+    [Number.NaN, 'NaN'],
+    [10n, '10'],
+    [undefined, 'nothing'],
+    [null, 'null'],
+    [() => 1, 'a function'],
+    [{ a: [1] }, '{"a":[1]}'],
+    [{ a: 10n }, '{"a":"10"}'],
+  ])('shows %s as %s', (value, text) => expect(shown(value)).toBe(text))
+
+  it('is short and never throws, for any value', () => {
+    fc.assert(
+      fc.property(fc.anything(), (value) => {
+        expect(shown(value).length).toBeLessThan(90)
+      }),
+    )
   })
 })

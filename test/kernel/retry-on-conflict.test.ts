@@ -17,7 +17,7 @@ describe('work that writes', () => {
     expect(failed).toMatchObject({
       code: 'CONFLICT',
       issues: [],
-      message: expect.stringMatching(/try again$/) as string,
+      message: expect.stringMatching(/retry the request$/) as string,
     })
   })
 

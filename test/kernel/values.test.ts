@@ -116,10 +116,10 @@ describe('comparisons', () => {
 })
 
 it.each([
-  [undefined, 'has no value, so nothing can be said'],
-  [null, 'is null, so nothing can be said'],
-  [Number.NaN, 'is NaN, so nothing can be said'],
-  [' ', 'is an empty text, so nothing can be said'],
+  [undefined, 'has no value, so the result is unknown'],
+  [null, 'is null, so the result is unknown'],
+  [Number.NaN, 'is NaN, so the result is unknown'],
+  [' ', 'is an empty text, so the result is unknown'],
   ['0123', 'is the text "0123", which is not a plain decimal such as 21.5'],
   [true, 'is true, which is not a number'],
   [[], 'is a list'],

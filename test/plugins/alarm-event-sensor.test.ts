@@ -3,6 +3,7 @@ import { alarmEventSensor } from '../../plugins/alarm-event-sensor/plug.ts'
 import { builtins } from '../../plugins/index.ts'
 import { createEngine, simulate, VirtualClock, type Message, type Rule } from '../../src/index.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
 const alarm = { id: 'a', type: 'HEAT', status: 'ACTIVE', severity: 'MAJOR', source: { id: 'boiler-1' } }
 const event = (kind: string, more: object = {}) => ({
@@ -41,7 +42,9 @@ describe('AlarmEventSensor', () => {
   })
 
   it('says what a filter is', () => {
-    expect(checkPlug(alarmEventSensor, { type: 5 })).toEqual(['type: this is a text with commas, or a list of texts'])
+    expect(checkPlug(alarmEventSensor, { type: 5 })).toEqual([
+      'type: the value is not a text or a list of texts; use a text with commas, or a list of texts',
+    ])
   })
 
   it('hears alarms of its resource, whatever its triggers for data and ticks say, and nothing else', async () => {
@@ -66,15 +69,9 @@ describe('AlarmEventSensor', () => {
       sensors: [
         { label: 'ev', name: 'AlarmEventSensor', resource: '$' },
         { label: 'bad', name: 'condition', resource: '$', properties: { condition: 'alarm.severity == "MAJOR"' } },
-        {
-          label: 'words',
-          name: 'template',
-          resource: '$',
-          properties: {
-            template:
-              '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} {{GLOBAL.temperature}} ${?streamdata.humidity}',
-          },
-        },
+        sensor('words', 'template', {
+          template: '${streamdata.alarm.severity} {{GLOBAL.alarm.type}} {{GLOBAL.temperature}} ${?streamdata.humidity}',
+        }),
       ],
       triggers: [
         { sourceLabel: 'ev', destinationLabel: 'bad', statesTrigger: ['Created'] },

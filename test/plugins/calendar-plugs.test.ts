@@ -48,12 +48,12 @@ it.each([
 })
 
 it.each([
-  ...Object.keys(plugs).map((name) => [name, { timeZone: 'Mars' }, '"Mars" is not a time zone'] as const),
+  ...Object.keys(plugs).map((name) => [name, { timeZone: 'Mars' }, '"Mars" is not a valid time zone'] as const),
   ...['2026-02-29', '13-01', '02-30', '25', 'soon'].map(
-    (date) => ['isDate', { date }, `"${date}" is not a date`] as const,
+    (date) => ['isDate', { date }, `"${date}" is not a valid date`] as const,
   ),
-  ...[-1, 24].map((hour) => ['isHour', { hour }, 'is not an hour'] as const),
-  ...[0, 13].map((month) => ['isMonth', { month }, 'is not a month'] as const),
+  ...[-1, 24].map((hour) => ['isHour', { hour }, 'is not a valid hour'] as const),
+  ...[0, 13].map((month) => ['isMonth', { month }, 'is not a valid month'] as const),
 ])('%s refuses %j: %s', (name, properties, text) => {
   expect(checkPlug(plugOf(name), properties).join()).toContain(text)
   if (!('timeZone' in properties)) expect(() => runPlug(plugOf(name), { properties })).toThrow(text)

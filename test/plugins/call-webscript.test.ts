@@ -31,7 +31,7 @@ describe('callWebscript', () => {
     expect(await runPlugLater(plugOf('sensor', answering(status)), { properties })).toMatchObject({ state })
     const acted = runPlugLater(plugOf('actuator', answering(status)), { properties })
     if (state === 'Success') await expect(acted).resolves.toMatchObject({ rawData: { status } })
-    else await expect(acted).rejects.toThrow(`greet answered with status ${status}`)
+    else await expect(acted).rejects.toThrow(`greet responded with status ${status}`)
   })
 
   it('that cannot be called says why', async () => {
@@ -40,6 +40,8 @@ describe('callWebscript', () => {
       state: 'Error',
       rawData: { error: 'there is no webscript x' },
     })
-    await expect(runPlugLater(plugOf('actuator'), { properties: { name: 'x' } })).rejects.toThrow(/has no webscripts/)
+    await expect(runPlugLater(plugOf('actuator'), { properties: { name: 'x' } })).rejects.toThrow(
+      /the service webscripts is missing/,
+    )
   })
 })

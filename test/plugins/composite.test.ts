@@ -50,7 +50,7 @@ describe('composite', () => {
   })
 
   it.each([
-    [{ sensor: 'log' }, 'there is no sensor "log"'],
+    [{ sensor: 'log' }, '"log" is not a sensor'],
     [{ propertyList: [1] }, 'item 0 of propertyList'],
     [{ propertyList: Array.from({ length: 1001 }, () => ({})) }, 'at most 1000'],
   ])('refuses %j', (properties, text) => {

@@ -6,6 +6,7 @@ import { createRegistry } from '../../src/core/plug/registry.ts'
 import { validateRule } from '../../src/core/rule/validate.ts'
 import { simulate } from '../../src/index.ts'
 import { Sandbox } from '../../src/core/language/script/sandbox.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
 const condition = createCondition(new Sandbox())
 
@@ -161,14 +162,7 @@ describe('condition', () => {
   it('runs statements in an engine, live and with what they read of variables and other nodes', async () => {
     const live = await startBuiltins({
       task: { variables: { limit: 5 } },
-      sensors: [
-        {
-          label: 'c',
-          name: 'condition',
-          resource: '$',
-          properties: { condition: 'let m = v; return m > variables.limit' },
-        },
-      ],
+      sensors: [sensor('c', 'condition', { condition: 'let m = v; return m > variables.limit' })],
     })
     live.send({ v: 9 })
     await live.settled()

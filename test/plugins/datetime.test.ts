@@ -37,10 +37,10 @@ describe('datetime', () => {
 
   it('names a zone that there is not', () => {
     expect(checkPlug(datetime, { timeZone: 'Mars/Base' })).toEqual([
-      'timeZone: "Mars/Base" is not a time zone; write one such as Europe/Brussels or UTC',
+      'timeZone: "Mars/Base" is not a valid time zone; use one such as Europe/Brussels or UTC',
     ])
     expect(checkPlug(datetime, { timeZone: 'Europe/Brussels' })).toEqual([])
     expect(checkPlug(datetime, {})).toEqual([])
-    expect(() => runPlug(datetime, { properties: { timeZone: 'Mars/Base' } })).toThrow('is not a time zone')
+    expect(() => runPlug(datetime, { properties: { timeZone: 'Mars/Base' } })).toThrow('is not a valid time zone')
   })
 })

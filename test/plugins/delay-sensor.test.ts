@@ -2,13 +2,9 @@ import { describe, expect, it } from 'vitest'
 import { delaySensor } from '../../plugins/delay-sensor/plug.ts'
 import { startBuiltins } from '../support/builtin-task.ts'
 import { checkPlug, runPlug } from '../support/plug-context.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
-const delayed = (delay: unknown) => ({
-  label: 'd',
-  name: 'delaySensor',
-  resource: '$',
-  properties: { delay },
-})
+const delayed = (delay: unknown) => sensor('d', 'delaySensor', { delay })
 
 describe('delaySensor', () => {
   it.each([

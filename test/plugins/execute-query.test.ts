@@ -83,13 +83,15 @@ describe('executeQuery', () => {
   })
 
   it('fails without queries, for a column that is not there, and when it is refused', async () => {
-    await expect(run(undefined, {})).rejects.toThrow('this engine has no queries')
-    await expect(run(answering([]), { column: 'x' })).rejects.toThrow('has no column "x"; it has r/t/max, r/h/mean')
-    await expect(run(answering([]), { column: '2' })).rejects.toThrow('has no column "2"')
+    await expect(run(undefined, {})).rejects.toThrow('the service queries is missing in this engine')
+    await expect(run(answering([]), { column: 'x' })).rejects.toThrow(
+      '"x" is not a column of the query; use one of r/t/max, r/h/mean',
+    )
+    await expect(run(answering([]), { column: '2' })).rejects.toThrow('"2" is not a column of the query')
     const { queries } = plugServices({ refusing: new Error('no') })
     await expect(run(queries, {})).rejects.toThrow('no')
     const none = runPlugLater(executeQueryPlug(answering([])), { properties: {}, now: NOW })
-    await expect(none).rejects.toThrow('give the name of a stored query, or a query')
+    await expect(none).rejects.toThrow('the query is missing; set name to a stored query, or query')
   })
 
   it('says beforehand what cannot be', () => {

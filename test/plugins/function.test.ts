@@ -130,7 +130,7 @@ describe('Function', () => {
     expect(
       runPlug(functionSensor, { properties, message: { v: 2, timestamp: 4 }, now: 9, internalState }).rawData,
     ).toEqual({ formulaValue: 1, late: 1 })
-    expect(checkPlug(functionSensor, { lateness: 'soon' }).join()).toContain('lateness: "soon" is not a duration')
+    expect(checkPlug(functionSensor, { lateness: 'soon' }).join()).toContain('lateness: "soon" is not a valid duration')
   })
 
   it('measures kilometres between two nodes', () => {
@@ -157,22 +157,22 @@ describe('Function', () => {
     ['<gone.v>', '<gone.v> has no value'],
     ['<n.list>', 'must be a number'],
     ['1 / 0', 'Infinity'],
-    ['${variables.gone}', 'no number'],
-    ['distance(n, gone)', 'no latitude'],
+    ['${variables.gone}', 'is not a number, so the result is unknown'],
+    ['distance(n, gone)', 'lacks latitude'],
   ])('%s fails: %s', (formula, text) => {
     expect(() => value(formula)).toThrow(text)
   })
 
   it.each([
     ['1 +', 'column 4'],
-    ['<n.v', 'never closed'],
+    ['<n.v', 'is not closed'],
     ['<n>', '<node.field>'],
-    ['<n.v[?(@.x ~ 1)]>', 'cannot be read at'],
+    ['<n.v[?(@.x ~ 1)]>', 'is malformed at'],
     ['<avg(5, n.v)>', 'two arguments'],
     ['<avg(5, weeks, n.v)>', 'the unit "weeks"'],
-    ['<avg(0, samples, n.v)>', 'not above 0'],
-    ['<sequence(A, n.v)>', 'no list'],
-    ['<n.v> + nonsense(3)', 'there is no "nonsense"'],
+    ['<avg(0, samples, n.v)>', 'use one above 0'],
+    ['<sequence(A, n.v)>', 'lacks a list'],
+    ['<n.v> + nonsense(3)', '"nonsense" is not a function'],
     ['<n.v> 5', 'not expected'],
     [`<n.v> + ${'('.repeat(200)}1${')'.repeat(200)}`, 'too deep'],
   ])('refuses %s: %s', (formula, text) => {

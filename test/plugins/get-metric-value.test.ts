@@ -50,10 +50,14 @@ describe('getMetricValue', () => {
 
   it('fails without data, without a resource, and when it is refused', async () => {
     const properties = { metric: 't', resource: 'r' }
-    await expect(runPlugLater(getMetricValuePlug(), { properties })).rejects.toThrow('this engine has no data')
+    await expect(runPlugLater(getMetricValuePlug(), { properties })).rejects.toThrow(
+      'the service data is missing in this engine',
+    )
     const { data } = plugServices({ refusing: new Error('no') })
     await expect(runPlugLater(getMetricValuePlug(data), { properties })).rejects.toThrow('no')
-    await expect(runPlugLater(getMetricValuePlug(data), { properties: { metric: 't' } })).rejects.toThrow(/no resource/)
+    await expect(runPlugLater(getMetricValuePlug(data), { properties: { metric: 't' } })).rejects.toThrow(
+      /the resource is missing/,
+    )
   })
 
   it('wants a duration that is one', () => {

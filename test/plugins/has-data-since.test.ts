@@ -43,7 +43,9 @@ describe('hasDataSince', () => {
 
   it('fails without data, and wants a time or an age', async () => {
     const properties = { since: '1h', resource: 'r' }
-    await expect(runPlugLater(hasDataSincePlug(), { properties })).rejects.toThrow('this engine has no data')
+    await expect(runPlugLater(hasDataSincePlug(), { properties })).rejects.toThrow(
+      'the service data is missing in this engine',
+    )
     for (const since of ['yesterday', '9999999999999999']) {
       expect(checkPlug(plug, { since })).toEqual([expect.stringContaining('since: ')])
     }

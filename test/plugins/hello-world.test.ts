@@ -22,7 +22,7 @@ describe('helloWorld', () => {
 
   it('keeps to between 1 and 10 repetitions', () => {
     expect(checkPlug(helloWorld, { repeat: 10 })).toEqual([])
-    expect(checkPlug(helloWorld, { repeat: 11 })).toEqual(['repeat: repeat is 11'])
+    expect(checkPlug(helloWorld, { repeat: 11 })).toEqual(['repeat: repeat 11 is out of range'])
     expect(runPlug(helloWorld, { properties: { who: 'a', repeat: 99 } }).rawData?.['greeting']).toHaveLength(72)
   })
 })

@@ -77,13 +77,13 @@ describe('holdsFor', () => {
   it('takes JSON Logic too, and wants a duration or a count', () => {
     const condition = { '>': [{ var: 'v' }, 5] }
     expect(runPlug(holdsFor, { properties: { condition, count: 1 }, message: { v: 9 } }).state).toBe('Holds')
-    expect(() => runPlug(holdsFor, { properties: { condition } })).toThrow('give a duration')
+    expect(() => runPlug(holdsFor, { properties: { condition } })).toThrow('set a duration')
   })
 
   it.each([
     [{ condition: 'v >' }, 'column 4'],
     [{ duration: '0s' }, 'duration'],
-    [{ count: 0 }, 'count: 0 runs'],
+    [{ count: 0 }, 'count 0 is out of range'],
   ])('refuses %j', (properties, text) => {
     expect(checkPlug(holdsFor, properties).join()).toContain(text)
   })
@@ -95,7 +95,7 @@ describe('holdsFor', () => {
         createRegistry(builtins),
       ).issues.map(describeIssue)
     expect(check({ condition: 'v > 5' })).toEqual([
-      '/sensors/0/properties/duration: sensor "h": there is neither a duration nor a count; give a duration such as 5m, a count such as 3, or both',
+      '/sensors/0/properties/duration: sensor "h": duration and count are both missing; set a duration such as 5m, a count such as 3, or both',
     ])
     expect(check({ condition: 'v > 5', count: 2 })).toEqual([])
     expect(check({ condition: 'v > 5', duration: '${variables.d}' }).join()).not.toContain('neither')

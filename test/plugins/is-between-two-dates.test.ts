@@ -19,7 +19,7 @@ describe('isBetweenTwoDates', () => {
   })
 
   it.each(['soon', '11/20/2026', '2026-13-01', true])('refuses the date %j', (date) => {
-    expect(checkPlug(isBetweenTwoDates, { fromDate: date }).join()).toContain('is not a date')
+    expect(checkPlug(isBetweenTwoDates, { fromDate: date }).join()).toContain('is not a valid date')
   })
 
   it('fails when the dates are the wrong way round', () => {

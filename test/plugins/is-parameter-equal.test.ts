@@ -47,21 +47,21 @@ describe('isParameterEqual', () => {
 
   it('fails when there is nothing to compare: what is unknown is not different', () => {
     const properties = { node: 'n', parameter: 'v', value: 2 }
-    expect(() => runPlug(isParameterEqual, { properties })).toThrow('node "n" has no value of "v"')
+    expect(() => runPlug(isParameterEqual, { properties })).toThrow('node "n" lacks a value of "v"')
     expect(() => runPlug(isParameterEqual, { properties: { parameter: 'v', value: 2 } })).toThrow(
-      'the message has no value of "v"',
+      'the message lacks a value of "v"',
     )
   })
 
   it.each([null, Number.NaN, 2 ** 60])('fails over %s', (v) => {
     expect(() => runPlug(isParameterEqual, { properties: { parameter: 'v', value: 2 }, message: { v } })).toThrow(
-      'has no value of',
+      'lacks a value of',
     )
   })
 
   it.each(['', 'GLOBAL'])('means the message by the node %j', (node) => {
     const properties = { node, parameter: 'v', value: 2 }
     expect(runPlug(isParameterEqual, { properties, message: { v: 2 } }).state).toBe('YES')
-    expect(() => runPlug(isParameterEqual, { properties })).toThrow('the message has no value of "v"')
+    expect(() => runPlug(isParameterEqual, { properties })).toThrow('the message lacks a value of "v"')
   })
 })

@@ -70,11 +70,11 @@ describe('objectInsideGeofence', () => {
   })
 
   it.each([
-    [{ geofences: [{ type: 'circle', center: [0, 0] }] }, 'no radius'],
-    [{ geofences: [{ type: 'circle', center: [91, 0], radius: 1 }] }, 'the center of geofence 0 is not a place'],
+    [{ geofences: [{ type: 'circle', center: [0, 0] }] }, 'lacks a radius'],
+    [{ geofences: [{ type: 'circle', center: [91, 0], radius: 1 }] }, 'the center of geofence 0 is not a valid place'],
     [{ geofences: [{ type: 'polygon', points: [[0, 0]] }] }, 'neither a circle nor a polygon'],
     [{ geofences: [5] }, 'neither'],
-    [{ coordinates: 'here' }, 'coordinates is not a place'],
+    [{ coordinates: 'here' }, 'coordinates is not a valid place'],
   ])('refuses %j: %s', (properties, text) => {
     expect(checkPlug(objectInsideGeofence, properties).join()).toContain(text)
   })

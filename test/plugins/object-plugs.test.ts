@@ -32,7 +32,7 @@ describe('objectEvent', () => {
 
   it('says what an event is, and nothing to a message that is none', () => {
     expect(checkPlug(objectEvent, { events: 'copy' })).toEqual([
-      'events: "copy" is no event of objects; write put or delete',
+      'events: "copy" is not an event of objects; use put or delete',
     ])
     expect(runPlug(objectEvent, { message: { temperature: 5 } }).state).toBeUndefined()
   })
@@ -68,10 +68,10 @@ describe('getObject', () => {
 
   it('tells what is not there from what cannot be read', async () => {
     expect(await read({ ...holding(''), get: async () => undefined })).toMatchObject({ state: 'Not Found' })
-    await expect(read(holding('{'))).rejects.toThrow('reports/a.json is no JSON; set as to text')
+    await expect(read(holding('{'))).rejects.toThrow('reports/a.json is not valid JSON; set as to text')
     const large = new AppError('TOO_LARGE', 'it has 5 bytes')
     await expect(read({ ...holding(''), get: () => Promise.reject(large) })).rejects.toThrow('it has 5 bytes')
-    await expect(read(undefined)).rejects.toThrow(/has no objects/)
+    await expect(read(undefined)).rejects.toThrow(/the service objects is missing/)
   })
 
   it('asks for so many bytes, of the bucket that is named', async () => {
@@ -106,7 +106,7 @@ describe('putObject', () => {
     )
     expect(await runPlugLater(plugOf('sensor'), { properties: { path: 'a', content: 'b' } })).toMatchObject({
       state: 'Error',
-      rawData: { error: expect.stringContaining('has no objects') as unknown },
+      rawData: { error: expect.stringContaining('the service objects is missing') as unknown },
     })
   })
 })

@@ -36,9 +36,9 @@ describe('predict', () => {
   })
 
   it.each([
-    [[0.2, 0.7], undefined, /name the one that counts with output/],
-    ['hot', undefined, /the model answered "hot"/],
-    [[0.2, 0.7], '5', /no number at output 5/],
+    [[0.2, 0.7], undefined, /select a number with output/],
+    ['hot', undefined, /the model returned "hot"/],
+    [[0.2, 0.7], '5', /output 5 is not a number/],
   ])('fails for %j', async (prediction, output, message) => {
     await expect(run(prediction, output === undefined ? {} : { output })).rejects.toThrow(message)
   })
@@ -56,8 +56,8 @@ describe('predict', () => {
       { model: 'm', features: { heat: 1 }, probabilities: true },
       { model: 'm', features: [21], probabilities: false },
     ])
-    await expect(ask({ metrics: ['pressure'] })).rejects.toThrow('nothing is stored of the metric pressure')
-    await expect(ask({})).rejects.toThrow('features is a list of values')
+    await expect(ask({ metrics: ['pressure'] })).rejects.toThrow('the metric pressure')
+    await expect(ask({})).rejects.toThrow('use a list of values')
   })
 
   it('says which thresholds cannot be together, and that there are no models', async () => {
@@ -75,7 +75,7 @@ describe('predict', () => {
     expect(problems.join()).toMatch(/errorBelow is 1.*errorAbove is 1/)
     expect(checkPlug(predictPlug(), { model: 'm', features: [1] })).toEqual([])
     await expect(runPlugLater(predictPlug(), { properties: { model: 'm', features: [1] } })).rejects.toThrow(
-      'no models',
+      'the service models is missing',
     )
   })
 })

@@ -32,8 +32,8 @@ describe('script', () => {
   it.each([
     ['throw new Error("no luck")', 'no luck'],
     ['send("refused")', 'refused'],
-    ['return 5', 'gives no object'],
-    ['return [1]', 'gives no object'],
+    ['return 5', 'does not return an object'],
+    ['return [1]', 'does not return an object'],
     ['const x = 1', 'never answers'],
     ['if (false) ({ x: 1 })', 'never answers'],
     ['return { v: ${nodes.gone.state} }', '"${nodes.gone.state}" has no value'],
@@ -200,7 +200,7 @@ describe('script', () => {
   })
 
   it.each([
-    ['return { v: 0 / 0 }', 'result.v, which is NaN; leave it out, or give null'],
+    ['return { v: 0 / 0 }', 'result.v, which is NaN; omit it or use null'],
     ['return { v: { list: [1, 1 / 0] } }', 'result.v.list[1], which is Infinity'],
     ['return { v: new Map([[1, 2]]) }', 'result.v, which is an object of the class Map'],
     [

@@ -32,13 +32,13 @@ describe('streamingDataSensor', () => {
   })
 
   it.each([
-    ['a missing parameter', { a: 1, b: 2 }, 5, 'the message has no parameter "temperature"; it has a, b'],
-    ['no message', {}, 5, 'there is no message with the parameter "temperature"'],
+    ['a missing parameter', { a: 1, b: 2 }, 5, 'the parameter "temperature" is missing in the message, which has a, b'],
+    ['no message', {}, 5, 'the parameter "temperature" is missing, since no message has arrived'],
     [
       'a missing threshold parameter',
       { temperature: 5 },
       'setpoint',
-      'the message has no parameter "setpoint"; it has temperature',
+      'the parameter "setpoint" is missing in the message, which has temperature',
     ],
     [
       'text that is no number',
@@ -48,7 +48,7 @@ describe('streamingDataSensor', () => {
     ],
     ['NaN', { temperature: Number.NaN }, 5, '"temperature" of the message must be a number, but is NaN'],
     ['null', { temperature: null }, 5, 'but is null'],
-    ['a name from a prototype', { a: 1 }, 'toString', 'the message has no parameter'],
+    ['a name from a prototype', { a: 1 }, 'toString', 'the parameter'],
   ])('fails on %s', (_, message, threshold, text) => {
     expect(() =>
       runPlug(streamingDataSensor, { properties: { parameter: 'temperature', threshold }, message }),

@@ -25,6 +25,6 @@ describe('streamingRangeSensor', () => {
   })
 
   it('fails when the message lacks the parameter', () => {
-    expect(() => runPlug(streamingRangeSensor, { properties, message: { humidity: 1 } })).toThrow('it has humidity')
+    expect(() => runPlug(streamingRangeSensor, { properties, message: { humidity: 1 } })).toThrow('which has humidity')
   })
 })

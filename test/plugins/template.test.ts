@@ -1,18 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { startBuiltins } from '../support/builtin-task.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
 describe('template', () => {
   it('gives the text with raw data filled in', async () => {
     const live = await startBuiltins({
       sensors: [
         { label: 's', name: 'stream', resource: '$', sequence: 1 },
-        {
-          label: 't',
-          name: 'template',
-          resource: '$',
-          sequence: 2,
-          properties: { template: '{{s.stream.v}} of {{RESOURCE}}' },
-        },
+        sensor('t', 'template', { template: '{{s.stream.v}} of {{RESOURCE}}' }, { sequence: 2 }),
       ],
     })
     live.send({ v: 7 })

@@ -18,10 +18,10 @@ describe('transformer', () => {
   })
 
   it.each([
-    ['t', 'gives no object'],
-    ['list', 'gives no object'],
-    ['{ ratio: t / 0 }', 'the expression gives result.ratio, which is Infinity'],
-    ['{ list: [t % 0] }', 'the expression gives result.list[0], which is NaN'],
+    ['t', 'does not return an object'],
+    ['list', 'does not return an object'],
+    ['{ ratio: t / 0 }', 'the expression returned result.ratio, which is Infinity'],
+    ['{ list: [t % 0] }', 'the expression returned result.list[0], which is NaN'],
     ['{ x: gone + 1 }', '"gone" has no value'],
   ])('%s gives Error, and no failure: %s', (text, reason) => {
     const ran = run(text)

@@ -52,7 +52,7 @@ describe('updateAlarm', () => {
       runPlugLater(sensor, { properties: { type: 'HEAT', resource: 'boiler-1', status } })
     expect(await call('ACKNOWLEDGED')).toMatchObject({
       state: 'Error',
-      rawData: { error: 'no alarm HEAT of boiler-1 is open' },
+      rawData: { error: 'the alarm HEAT of boiler-1 is not open' },
     })
     expect(await call('CLEARED')).toMatchObject({ state: 'Success', rawData: {} })
     expect(asked.every(([what]) => what === 'find')).toBe(true)
@@ -61,7 +61,7 @@ describe('updateAlarm', () => {
   it('needs an id or a type; an id is enough', async () => {
     const { asked, sensor } = open([])
     expect((await runPlugLater(sensor, { properties: { status: 'CLEARED' } })).rawData).toEqual({
-      error: 'updateAlarm has no alarm to change; give its alarmId or its type',
+      error: 'alarmId and type are both missing; set one of them',
     })
     await runPlugLater(sensor, { properties: { alarmId: 'alarm-9', type: 'HEAT', status: 'CLEARED' } })
     expect(asked).toEqual([['update', 'alarm-9', { status: 'CLEARED' }, cause]])
@@ -72,7 +72,7 @@ describe('updateAlarm', () => {
     if (!sensor) throw new Error('no sensor')
     expect(await runPlugLater(sensor, { properties: { alarmId: 'alarm-9' } })).toMatchObject({
       state: 'Error',
-      rawData: { error: 'updateAlarm has nothing to change; give a status, a severity, or both' },
+      rawData: { error: 'status and severity are both missing; set one of them or both' },
     })
   })
 })

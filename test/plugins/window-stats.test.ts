@@ -142,10 +142,10 @@ describe('windowStats', () => {
   })
 
   it.each([
-    [{ samples: 0 }, 'samples: 0 is out of bounds'],
-    [{ duration: '0s' }, 'not longer than nothing'],
+    [{ samples: 0 }, 'samples: 0 is out of range'],
+    [{ duration: '0s' }, 'is not above 0'],
     [{ lateness: '-PT1S' }, 'lateness: "-PT1S" is below 0'],
-    [{ percentile: 101 }, '101 is no percentile'],
+    [{ percentile: 101 }, '101 is not a valid percentile'],
     [{ minimum: 0 }, 'minimum: 0'],
     [{ lowerLimit: 2, upperLimit: 1 }, 'upperLimit 1 is below lowerLimit 2'],
     [{ value: 'a b' }, 'column 3'],
@@ -154,13 +154,13 @@ describe('windowStats', () => {
   })
 
   it('asks for samples or a duration', () => {
-    expect(() => runPlug(windowStats, { properties: { value: '1' } })).toThrow('give samples such as 60')
+    expect(() => runPlug(windowStats, { properties: { value: '1' } })).toThrow('set samples such as 60')
   })
 
   it('is refused with its node and property when a rule is checked, if it has neither samples nor duration', () => {
     const rule = { sensors: [{ label: 'w', name: 'windowStats', resource: '$', properties: { value: 'v' } }] }
     expect(validateRule(rule, createRegistry(builtins)).issues.map(({ path, message }) => [path, message])).toEqual([
-      ['/sensors/0/properties/samples', 'sensor "w": there are neither samples nor a duration'],
+      ['/sensors/0/properties/samples', 'sensor "w": samples and duration are both missing'],
     ])
   })
 })

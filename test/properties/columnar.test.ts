@@ -5,7 +5,7 @@ import { CoreEngine } from '../../src/core/engine/engine.ts'
 import { LiveTask } from '../../src/core/engine/live-task.ts'
 import type { Plug, PlugAnswer, PlugContext } from '../../src/core/plug/plug.ts'
 import type { Rule, Sensor, Trigger } from '../../src/core/rule/rule.ts'
-import { definePlug, VirtualClock, type Message } from '../../src/index.ts'
+import { VirtualClock, type Message } from '../../src/index.ts'
 import { answerNamed, isAnswerName, ODD_ANSWERS, ORDINARY_ANSWERS } from '../support/actuator-answers.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { leaves, listens, Listening, type Leaves, type Listens } from '../support/listening.ts'
@@ -14,6 +14,8 @@ import { scale } from '../support/scale-plug.ts'
 import { rowOf } from '../support/row-of.ts'
 import { generate } from '../support/generate.ts'
 import { stamps, Stamping, type Stamp } from '../support/stamping.ts'
+import { actuatorPlug, sensorPlug } from '../support/make-plug.ts'
+import { node } from '../support/rule-nodes.ts'
 
 type Step =
   | { kind: 'message'; message: Message; wait: number; hops: number }
@@ -404,11 +406,7 @@ class Run {
   }
 
   #say(): Plug {
-    return definePlug({
-      name: 'say',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Low', 'High'],
+    return sensorPlug('say', ['Low', 'High'], {
       openOutput: true,
       execute: (context) => {
         const said = context.streamValue('say')
@@ -438,11 +436,7 @@ class Run {
   }
 
   #grow(): Plug {
-    return definePlug({
-      name: 'grow',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Low', 'High'],
+    return sensorPlug('grow', ['Low', 'High'], {
       parameters: [],
       input: { value: { type: 'double', mandatory: true }, limit: { type: 'double', mandatory: true } },
       openOutput: true,
@@ -456,10 +450,7 @@ class Run {
   }
 
   #act(name: string, touches?: Plug['touches']): Plug {
-    return definePlug({
-      name,
-      version: '1.0.0',
-      kind: 'actuator',
+    return actuatorPlug(name, {
       input: { value: { type: 'any' } },
       ...(touches && { touches }),
       execute: (context) => {
@@ -608,12 +599,7 @@ describe('listening changes nothing', () => {
   })
 
   /** Small cases that random ones rarely meet. */
-  const FIRST = {
-    label: 's0',
-    resource: 'r',
-    name: 'streamingDataSensor',
-    properties: { parameter: 'a', threshold: 0 },
-  }
+  const FIRST = node('s0', 'streamingDataSensor', { parameter: 'a', threshold: 0 }, { resource: 'r' })
   const SAYS = { label: 's0', resource: 'r', name: 'say' }
   const firedBy = (sensors: readonly Sensor[], ...triggers: Trigger[]): Rule => {
     return { sensors, actuators: [{ label: 'a0', name: 'act' }], triggers }
@@ -714,12 +700,12 @@ describe('listening changes nothing', () => {
   })
 
   it('was tried on tasks that ran quietly, and on such that waited', () => {
-    expect(attached).toBeGreaterThan(100)
-    expect(waited).toBeGreaterThan(0)
-    expect(acted).toBeGreaterThan(20)
-    expect(heard).toBeGreaterThan(40)
-    expect(byThemselves).toBeGreaterThan(2)
-    expect(stamped).toBeGreaterThan(100)
-    expect(lagging).toBeGreaterThan(2)
+    expect(attached).toBeGreaterThan(runs(500).numRuns)
+    expect(heard).toBeGreaterThan(runs(200).numRuns)
+    expect(stamped).toBeGreaterThan(runs(500).numRuns)
+    expect(acted).toBeGreaterThan(runs(100).numRuns)
+    // rare: a share of the cases may have none
+    const least = runs(50).numRuns < 50 ? 0 : 1
+    for (const count of [waited, byThemselves, lagging]) expect(count).toBeGreaterThanOrEqual(least)
   })
 })

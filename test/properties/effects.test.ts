@@ -4,9 +4,10 @@ import { describe, expect, it } from 'vitest'
 import { VirtualClock } from '../../src/core/simulate/virtual-clock.ts'
 import type { FiredEvent } from '../../src/core/engine/events.ts'
 import type { PlugAnswer } from '../../src/core/plug/plug.ts'
-import { createEngine, definePlug, type Engine, type Plug, type Rule, type SavedTask } from '../../src/index.ts'
+import { createEngine, type Engine, type Plug, type Rule, type SavedTask } from '../../src/index.ts'
 import { runs } from '../support/arbitraries/runs.ts'
 import { promisesSettled } from '../support/live-engine.ts'
+import { actuatorPlug, sensorPlug } from '../support/make-plug.ts'
 
 interface AlarmCase {
   /** whether the value is high, and ms since the message before */
@@ -54,17 +55,10 @@ class FarAlarm {
   #calls = 0
 
   constructor(clock: VirtualClock, { latencies, fails, failsLate }: AlarmCase) {
-    const level = definePlug({
-      name: 'level',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Low', 'High'],
-      execute: (context) => (context.streamValue('high') === true ? 'High' : 'Low'),
-    })
-    const alarm = definePlug({
-      name: 'alarm',
-      version: '1.0.0',
-      kind: 'actuator',
+    const level = sensorPlug('level', ['Low', 'High'], (context) =>
+      context.streamValue('high') === true ? 'High' : 'Low',
+    )
+    const alarm = actuatorPlug('alarm', {
       input: { does: { type: 'string' }, text: { type: 'any' } },
       touches: () => [`alarm:${NAME}`],
       execute: ({ id, properties }) => {

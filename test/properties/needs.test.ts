@@ -515,7 +515,7 @@ describe('what people ask for', () => {
           expect(await lived(ruleOf(need), burst, until)).toEqual(expected)
         },
       ),
-      runs(20),
+      runs(40),
     )
     expect(wrote).toBeGreaterThan(0)
   })

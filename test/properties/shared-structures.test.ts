@@ -13,6 +13,7 @@ import { scriptArbitrary } from '../support/arbitraries/scripts.ts'
 import { sensorsOf } from '../support/model/rule-reading.ts'
 import { type EngineRunOptions, runEngine } from '../support/model/run-engine.ts'
 import type { Script } from '../support/model/script.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
 type Drawn<A> = A extends fc.Arbitrary<infer T> ? T : never
 type Properties = Readonly<Record<string, unknown>>
@@ -125,12 +126,7 @@ const request = mostly<TaskSettings>(
 function ruleOf({ warm, condition: holds, task, label }: Drawn<typeof change>): Rule {
   return {
     sensors: [
-      {
-        label: 'warm',
-        name: 'streamingDataSensor',
-        resource: '$',
-        properties: { parameter: 'temperature', threshold: 3, ...warm },
-      },
+      sensor('warm', 'streamingDataSensor', { parameter: 'temperature', threshold: 3, ...warm }),
       { label: 'holds', name: 'condition', resource: '$', properties: { condition: holds } },
     ],
     relations: [{ label, type: 'AND', parentLabels: ['warm', 'holds'], combinations: [['Above', 'True']] }],

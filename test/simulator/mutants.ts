@@ -136,15 +136,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commands of the last life are not carried out',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'for (const resource of waiting.keys()) this.committed(tenant, resource)',
+    find: 'for (const resource of waiting.keys()) this.#wake(resource)',
     replace: 'void waiting',
   },
   {
     name: 'a command is forgotten before it is written down',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'const shown = await this.#execute(tenant, job)',
-    replace:
-      'await this.#store(tenant).collection(COMMAND_JOBS).delete(job.id)\n      const shown = await this.#execute(tenant, job)',
+    find: 'const shown = await this.#execute(job)',
+    replace: 'await this.#store.collection(COMMAND_JOBS).delete(job.id)\n      const shown = await this.#execute(job)',
   },
   {
     name: 'an answer that comes first after an outage ends the calls that waited',
@@ -156,7 +155,7 @@ export const MUTANTS: readonly Mutant[] = [
     name: 'calls are given up in an outage while refusals are on their way',
     file: `${RULES}/tenant-runner.ts`,
     find: 'if (nextAt > now) return false',
-    replace: 'if (this.#queue.size > 0 || nextAt > now) return false',
+    replace: 'if (this.#log.size > 0 || nextAt > now) return false',
   },
   {
     name: 'a call that is tried again while the store stands still is over at once',
@@ -167,13 +166,13 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'who looks at a task ends its calls before an outage is left out',
     file: `${RULES}/tenant-runner.ts`,
-    find: "if (this.#queue.has('still') || this.#queue.has('jump')) return true",
+    find: "if (this.#log.has('still') || this.#log.has('jump')) return true",
     replace: '',
   },
   {
     name: 'time goes on to a jump that waits for the store, with what is due before it',
     file: `${RULES}/tenant-runner.ts`,
-    find: "|| this.#queue.has('jump')) return true",
+    find: "|| this.#log.has('jump')) return true",
     replace: ') return true',
     about: 'calls in an outage',
   },
@@ -283,7 +282,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'a state that is stored at last makes an outage count for calls',
     file: `${RULES}/tenant-runner.ts`,
-    find: 'this.#standstill.heard(Math.min(now, this.#queue.horizon), now)',
+    find: 'this.#standstill.heard(Math.min(now, this.#log.horizon), now)',
     replace: 'this.#standstill.heard(now, now)',
     about: 'calls in an outage',
   },

@@ -50,7 +50,7 @@ export function valuesOf(args: readonly string[]) {
         .map((name) => `--${name}`)
         .join(' ')}`,
     )
-    console.error('docs/guide/host-simulator.md says what they do')
+    console.error('docs/concepts/host-simulator.md says what they do')
     process.exit(2)
   }
 }

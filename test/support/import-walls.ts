@@ -23,6 +23,7 @@ const OF_SERVICES = [
   '#storage',
   '#cluster',
   '#jobs',
+  '#log',
   '#platform',
   '#platform/sandbox',
   '#services/shared',
@@ -152,6 +153,8 @@ export const WALLS: readonly Wall[] = [
   { from: 'src/services/*/**', doors: OF_SERVICES, packages: ANYTHING, pure: false },
   // What services leave to be done later; the machine's time and chance come in from outside
   { from: 'src/jobs/**', doors: ['#kernel', '#storage'], packages: [], pure: true },
+  // What all that comes from outside goes through
+  { from: 'src/log/**', doors: ['#kernel', '#storage', '#platform'], packages: [], pure: true },
   // Which of several hosts has what; time and chance come in from outside
   { from: 'src/cluster/**', doors: ['#kernel', '#storage'], packages: [], pure: true },
   // Processes for programs of others

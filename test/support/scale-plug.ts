@@ -1,12 +1,8 @@
 /** A sensor that calculates, and says so. */
-import { definePlug } from '../../src/plug.ts'
+import { sensorPlug } from './make-plug.ts'
 
 /** A number times a factor, and whether that or twice of it is above a limit. */
-export const scale = definePlug({
-  name: 'scale',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['Low', 'Middle', 'High'],
+export const scale = sensorPlug('scale', ['Low', 'Middle', 'High'], {
   parameters: [],
   input: {
     value: { type: 'double', mandatory: true },

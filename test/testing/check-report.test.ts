@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
-import { definePlug, type Rule } from '../../src/index.ts'
+import { type Rule } from '../../src/index.ts'
 import {
   checkRule,
   fires,
@@ -12,6 +12,8 @@ import {
   sometimes,
   type CheckOptions,
 } from '../../src/testing/index.ts'
+import { sensorPlug } from '../support/make-plug.ts'
+import { sensor } from '../support/rule-nodes.ts'
 
 const rule: Rule = {
   sensors: [
@@ -90,11 +92,7 @@ describe('a check that is wrong itself', () => {
 })
 
 describe('plugs that fail', () => {
-  const fragile = definePlug({
-    name: 'fragile',
-    version: '1.0.0',
-    kind: 'sensor',
-    states: ['Fine'],
+  const fragile = sensorPlug('fragile', ['Fine'], {
     execute(context) {
       if (context.streamValue('t') === 120) throw new Error('too hot for me')
       return 'Fine'
@@ -126,14 +124,7 @@ describe('plugs that fail', () => {
 describe('variables and metadata of a case', () => {
   const limited: Rule = {
     ...rule,
-    sensors: [
-      {
-        label: 'hot',
-        name: 'streamingDataSensor',
-        resource: '$',
-        properties: { parameter: 't', threshold: '${variables.limit}' },
-      },
-    ],
+    sensors: [sensor('hot', 'streamingDataSensor', { parameter: 't', threshold: '${variables.limit}' })],
     relations: [],
     triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'] }],
   }

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../plugins/index.ts'
-import { definePlug, simulate, type Rule, type Template } from '../../src/index.ts'
+import { simulate, type Rule, type Template } from '../../src/index.ts'
 import {
   checkRule,
   coolDownRespected,
@@ -22,6 +22,7 @@ import {
 } from '../../src/testing/index.ts'
 import { Workspace } from '../cli/run-cli.ts'
 import { runs } from '../support/arbitraries/runs.ts'
+import { sensorPlug } from '../support/make-plug.ts'
 
 const rule: Rule = {
   sensors: [
@@ -31,7 +32,7 @@ const rule: Rule = {
   triggers: [{ sourceLabel: 'hot', destinationLabel: 'alarm', statesTrigger: ['Above'], invocationPolicy: 600 }],
   task: { resource: 'boiler' },
 }
-const options: CheckOptions = { plugs: builtins, metrics: { t: readings(60, 120) }, numRuns: 60, seed: 1 }
+const options: CheckOptions = { plugs: builtins, metrics: { t: readings(60, 120) }, numRuns: 25, seed: 1 }
 
 async function failureOf(property: PropertyLike, more: Partial<CheckOptions> = {}, checked: Rule | Template = rule) {
   try {
@@ -55,7 +56,7 @@ describe('checkRule', () => {
       latencyChangesNothing(),
       deterministic(),
     ]
-    await expect(checkRule(rule, all, options)).resolves.toMatchObject({ cases: 60 })
+    await expect(checkRule(rule, all, options)).resolves.toMatchObject({ cases: 25 })
   })
 
   it('throws the smallest case as text: what is wrong, what was sent, what fired', async () => {
@@ -106,14 +107,9 @@ describe('checkRule', () => {
   })
 
   it('tells after which messages the process dies when that is what matters', async () => {
-    const forgetful = definePlug({
-      name: 'forgetful',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['New', 'Old'],
-      execute: (context) =>
-        seen.has(context.task.TASK_ID + context.now) ? 'Old' : (seen.add(context.task.TASK_ID + context.now), 'New'),
-    })
+    const forgetful = sensorPlug('forgetful', ['New', 'Old'], (context) =>
+      seen.has(context.task.TASK_ID + context.now) ? 'Old' : (seen.add(context.task.TASK_ID + context.now), 'New'),
+    )
     const seen = new Set<string>()
     const forgets: Rule = { ...rule, sensors: [{ label: 'hot', name: 'forgetful', resource: '$' }], triggers: [] }
     const { message } = await failureOf(restartChangesNothing(), { plugs: [...builtins, forgetful] }, forgets)
@@ -125,7 +121,7 @@ describe('checkRule', () => {
     const rules = randomRules({ plugs: builtins.filter(({ name }) => ['streamingDataSensor', 'log'].includes(name)) })
     const all = [coolDownRespected(), noFiringWithoutCause(), restartChangesNothing()]
     const more = { ...options, metrics: { temperature: readings(0, 50) } }
-    await expect(checkRule(rules, all, more)).resolves.toMatchObject({ cases: 60 })
+    await expect(checkRule(rules, all, more)).resolves.toMatchObject({ cases: 25 })
     await expect(checkRule(rules, (run) => run.firings('a0').length === 0, more)).rejects.toThrow(
       /^rule: \{"sensors":/m,
     )
@@ -143,7 +139,11 @@ describe('checkRule', () => {
   })
 
   it.each<[string, Partial<CheckOptions>, string]>([
-    ['no metrics', { metrics: {}, messages: messageStreams({ metrics: {} }), tail: 'x' }, '"x" is not a duration'],
+    [
+      'no metrics',
+      { metrics: {}, messages: messageStreams({ metrics: {} }), tail: 'x' },
+      '"x" is not a valid duration',
+    ],
     ['a tail below nothing', { tail: -1 }, 'the tail is -1; give a length of time such as 1h'],
   ])('refuses %s', async (_, more, text) => {
     await expect(checkRule(rule, coolDownRespected(), { ...options, ...more })).rejects.toThrow(text)
@@ -164,11 +164,7 @@ describe('plugs that take their time', () => {
     task: { resource: 'boiler' },
   }
   const ask = (answer: () => Promise<void>) =>
-    definePlug({
-      name: 'ask',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['High', 'Low'],
+    sensorPlug('ask', ['High', 'Low'], {
       async execute(context) {
         await answer()
         return Number(context.streamValue('t')) > 90 ? 'High' : 'Low'

@@ -105,8 +105,8 @@ describe('a browser that is signed in as one tenant', () => {
       await page.open(`${api}/functions/v1/umbrella/spy/x`)
       expect((await seenSince(before)).slice(3)).toEqual([nothing, nothing])
     })
-    const { lines } = await spy.webscripts.log('spy', { level: 'warn' })
-    expect(lines.map(({ message }) => message)).toContainEqual(
+    const { values } = await spy.webscripts.log('spy', { level: 'warn' })
+    expect(values.map(({ message }) => message)).toContainEqual(
       expect.stringMatching(/^www-authenticate and set-cookie/),
     )
   })

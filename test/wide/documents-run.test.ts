@@ -10,23 +10,23 @@ import { filesUnder, readText, root } from '../support/repository.ts'
 import { mustRun, run } from '../support/run-command.ts'
 
 const GUIDES = ['README.md', ...filesUnder(['docs'], '.md')]
-/** Pages, or parts of one, whose shell blocks are one script; a test of its own runs each. */
+/** Tutorials whose shell blocks are one script; a test of its own runs each. */
 const WALKS = [
-  { page: 'README.md', title: 'With curl' },
-  { page: 'docs/guide/data-and-alarms.md', title: undefined },
-  { page: 'docs/guide/queries.md', title: undefined },
-  { page: 'docs/guide/converters.md', title: undefined },
-  { page: 'README.md', title: "From a device's own JSON to an alarm" },
-  { page: 'README.md', title: 'HTTP functions of your own' },
-  { page: 'docs/guide/objects.md', title: undefined },
-] as const
+  'first-task',
+  'device-to-alarm',
+  'first-webscript',
+  'data-and-alarms',
+  'queries',
+  'converters',
+  'objects',
+].map(pageOf)
 
 interface Snippet extends Block {
   readonly page: string
 }
 
 const snippets = GUIDES.flatMap((page) => fencedBlocks(readText(page)).map((block): Snippet => ({ ...block, page })))
-const walked = new Set(WALKS.flatMap(({ page, title }) => blocksOf(page, title).map(({ text }) => text)))
+const walked = new Set(WALKS.flatMap((page) => shellOf(page)))
 const code = snippets.filter(({ language, notRun }) => ['ts', 'js'].includes(language) && notRun === undefined)
 const shell = snippets.filter(({ language, notRun }) => language === 'sh' && notRun === undefined)
 const commands = shell.filter(({ text }) => !walked.has(text))
@@ -59,10 +59,12 @@ function fileOf({ page, line, language }: Snippet): string {
   return `snippet-${page.replaceAll('/', '-').replace(/\.md$/, '')}-${line}.${language}`
 }
 
-function blocksOf(page: string, title: string | undefined): readonly Block[] {
-  const text = readText(page)
-  const part = title === undefined ? text : text.split(/^## /m).find((one) => one.startsWith(`${title}\n`))
-  return fencedBlocks(part ?? '').filter(({ language }) => language === 'sh')
+function pageOf(tutorial: string): string {
+  return `docs/tutorials/${tutorial}.md`
+}
+
+function shellOf(page: string): readonly string[] {
+  return fencedBlocks(readText(page)).flatMap(({ language, text }) => (language === 'sh' ? [text] : []))
 }
 
 /** Runs commands as they stand in a document. */
@@ -122,7 +124,7 @@ describe('programs and commands', () => {
   )('%s:%i shows what a command prints', (_page, _line, shown, command) => expectPrinted(shown, runCommand(command)))
 })
 
-/** A port that nobody gets who asks for any: those come from the range of the system, which begins above these. */
+/** A free port below the range from which the system assigns ports to others. */
 async function freePort(): Promise<number> {
   for (;;) {
     const port = 10_000 + Math.floor(Math.random() * 20_000)
@@ -136,30 +138,31 @@ async function freePort(): Promise<number> {
   }
 }
 
-/** What the commands of a walk print as JSON, line by line, when they run in one shell. */
-function walk({ page, title }: (typeof WALKS)[number], rewrite: (script: string) => string): readonly unknown[] {
-  const blocks = blocksOf(page, title).map(({ text }) => text)
+/** JSON lines that the commands of a tutorial print, run in one shell on free ports in place of its 8090 and 18830. */
+async function walk(tutorial: string, rewrite = (script: string) => script): Promise<readonly unknown[]> {
+  const [port, mqtt] = [String(await freePort()), String(await freePort())]
+  const blocks = shellOf(pageOf(tutorial))
   expect(blocks.length).toBeGreaterThan(1)
-  // What the walk keeps goes away with the folder.
   const waiting = /curl -sw "\\n" --retry 30 --retry-connrefused --retry-delay 1 (\S+)/g
-  // as long as the host that was started last runs: one that ended never answers
+  // fails when the last started host has ended, which would never answer
   const untilUp = String.raw`until curl -sw "\n" $1; do kill -0 $! || exit 9; sleep 0.1; done`
+  // temporary files of the walk are removed with the folder
   const script = [`export TMPDIR='${folder}'`, ...blocks].join('\n').replaceAll(waiting, untilUp)
-  const ours = rewrite(script).replaceAll('src/cli/main.ts', `'${builtCode('cli.js')}'`)
-  return mustRun('bash', ['-uc', ours], folder)
+  const moved = rewrite(script).replaceAll(/\b(?:18830|8090)\b/g, (fixed) => (fixed === '8090' ? port : mqtt))
+  return mustRun('bash', ['-uc', moved.replaceAll('src/cli/main.ts', `'${builtCode('cli.js')}'`)], folder)
     .split('\n')
     .filter((line) => line.startsWith('{'))
     .map((line): unknown => JSON.parse(line))
 }
 
-describe('the walks', () => {
-  it('go from a rule over a crash to the same state', async () => {
-    const port = String(await freePort())
-    const answers = walk(WALKS[0], (script) =>
-      script
-        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
-    )
+describe('the tutorials', () => {
+  it('keep clear of the ports of npm start', () => {
+    const taken = WALKS.filter((page) => shellOf(page).some((text) => /\b(?:8080|1883)\b/.test(text)))
+    expect(taken).toEqual([])
+  })
+
+  it('take a rule through a crash to the same state', async () => {
+    const answers = await walk('first-task')
     const explained = {
       node: 'alarm',
       fired: { why: { sensors: [{ node: 'hot', state: 'Above' }] } },
@@ -172,13 +175,8 @@ describe('the walks', () => {
     expect([after?.fired, after?.triggers]).toEqual([before?.fired, before?.triggers])
   })
 
-  it('go from samples over a stored query to a rule', async () => {
-    const port = String(await freePort())
-    const answers = walk(WALKS[2], (script) =>
-      script
-        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
-    )
+  it('take samples over a stored query to a rule', async () => {
+    const answers = await walk('queries')
     const [, , hourly, stored, executed, found] = answers as readonly Readonly<Record<string, unknown>>[]
     expect(hourly).toMatchObject({
       data: [
@@ -200,50 +198,28 @@ describe('the walks', () => {
     expect(answers.at(-1)).toEqual({ messages: [] })
   })
 
-  it('go from JSON of a device over a converter to an alarm, and lose nothing', async () => {
-    const [port, mqtt] = [String(await freePort()), String(await freePort())]
-    const answers = walk(WALKS[3], (script) =>
-      script
-        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
-        .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`),
-    )
+  it('take the JSON of a device over a converter to an alarm, and lose nothing', async () => {
+    const answers = await walk('converters')
     const alarms = answers.filter((one) => typeof one === 'object' && one !== null && 'alarms' in one)
     expect(alarms.at(-1)).toMatchObject({ total: 1, alarms: [{ type: 'TOO_HOT', source: { id: 'boiler-1' } }] })
-    expect(answers.at(-2)).toMatchObject({ total: 1, rejected: [{ topic: 'gw/boiler-1/up', payload: '{ "id": 7 }' }] })
+    expect(answers.at(-2)).toMatchObject({ total: 1, values: [{ topic: 'gw/boiler-1/up', payload: '{ "id": 7 }' }] })
     expect(answers.at(-1)).toMatchObject({ forwarded: [], failed: [{}] })
   })
 
-  it('go from JSON of a device over a converter and a template to an alarm, in the words of the README', async () => {
-    const [port, mqtt] = [String(await freePort()), String(await freePort())]
-    const answers = walk(WALKS[4], (script) =>
-      script
-        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
-        .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`),
-    )
+  it('take the JSON of a device over a converter and a template to an alarm', async () => {
+    const answers = await walk('device-to-alarm')
     const alarm = { type: 'TOO_HOT', source: { id: 'boiler-1' }, text: 'boiler-1 is too hot' }
     expect(answers.at(-1)).toMatchObject({ total: 1, alarms: [alarm] })
   })
 
-  it('go from two files to a function that answers everybody, and one that wants its secret', async () => {
-    const port = String(await freePort())
-    const answers = walk(WALKS[5], (script) =>
-      script
-        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
-    )
+  it('deploy a public webscript and one that requires its secret', async () => {
+    const answers = await walk('first-webscript')
     const closed = { error: expect.stringContaining('private') as unknown }
     expect(answers).toEqual([{ status: 'ok' }, { hello: 'you' }, { area: 9 }, expect.objectContaining(closed)])
   })
 
-  it('go from a signed upload over a move to a removal', async () => {
-    const port = String(await freePort())
-    const answers = walk(WALKS[6], (script) =>
-      script
-        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('main.ts serve', `main.ts serve --port ${port}`),
-    )
+  it('upload by a signed URL, move and delete an object', async () => {
+    const answers = await walk('objects')
     expect(answers.slice(1)).toMatchObject([
       { name: 'reports/may.csv', size: 8, content_type: 'text/csv' },
       { objects: [{ name: 'reports/may.csv' }] },
@@ -253,15 +229,8 @@ describe('the walks', () => {
     ])
   })
 
-  it('go from a type over three protocols to an alarm that says why', async () => {
-    const [port, mqtt] = [String(await freePort()), String(await freePort())]
-    const answers = walk(WALKS[1], (script) =>
-      script
-        .replaceAll('127.0.0.1:8080', `127.0.0.1:${port}`)
-        .replaceAll('main.ts serve --mqtt 1883', `main.ts serve --port ${port} --mqtt ${mqtt}`)
-        .replaceAll('mqtt pub', `mqtt pub -h 127.0.0.1 -p ${mqtt}`)
-        .replace('date +%s) - 60)', 'date +%s) - 3600)'),
-    )
+  it('take a resource type over three protocols to an alarm that explains itself', async () => {
+    const answers = await walk('data-and-alarms', (script) => script.replace('date +%s) - 60)', 'date +%s) - 3600)'))
     expect(answers.at(-1)).toMatchObject({ total: 1, values: [{ id: 'boiler-1' }] })
     // of one hour, or of two
     const { series } = answers.at(-2) as { series: readonly (readonly [number, number, number, number])[] }

@@ -3,16 +3,16 @@
  * One browser shows all pages, as frames of one. It is skipped where no Chromium is installed (Debian's package `chromium`).
  */
 import { once } from 'node:events'
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { extname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { builtCode } from '../support/built-code.ts'
 import { root } from '../support/repository.ts'
 import { mustRun } from '../support/run-command.ts'
 import { chromium, NO_CHROMIUM, openBrowser, type Browser } from './support/chromium.ts'
+import { testFolder } from '../support/test-folder.ts'
 
 /** A rule with own plugs alone: what a page needs that brings no built-in ones. */
 const BARE = `
@@ -63,7 +63,7 @@ const tell = (body) => fetch('/said/${name}', { method: 'POST', body })
 work().then(tell, (error) => tell('failed: ' + error + error.stack))`
 const page = (script: string) => `<!doctype html><html><body>${script}</body></html>`
 
-const project = mkdtempSync(join(tmpdir(), 'reflexarc-browser-'))
+const project = testFolder()
 let served: Server
 let browser: Promise<Browser> | undefined
 /** what pages said, by their names */
@@ -106,7 +106,6 @@ beforeAll(async () => {
 afterAll(async () => {
   served.close()
   await (await browser)?.end()
-  rmSync(project, { recursive: true, force: true })
 })
 
 const write = (name: string, text: string) => {

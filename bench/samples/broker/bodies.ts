@@ -1,4 +1,4 @@
-/** What devices send: one message with five metrics, or an array of points that each have their own time. */
+/** Bodies of devices: one message with five metrics, or an array of points with times of their own. */
 
 const START = Date.UTC(2026, 0, 1)
 
@@ -7,7 +7,7 @@ export function bodyOf(device: number, points: number): string {
   return JSON.stringify(pointsOf(device, points).map(({ time, value }) => ({ timestamp: time, temperature: value })))
 }
 
-/** One reading; its time is that of its arrival. */
+/** Reading without a time of its own. */
 function messageOf(device: number): object {
   return { temperature: 20.5 + device, humidity: 61, pressure: 1013.25, running: true, mode: 'auto' }
 }

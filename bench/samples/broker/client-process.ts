@@ -1,16 +1,16 @@
-/** A client in a process of its own. */
+/** Client in a separate process. */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
 import { until } from './until.ts'
 
 export interface ClientProcess {
-  /** Looks again and again; rejects when the client ends before. */
+  /** Polls; rejects when the client ends first. */
   until(done: () => boolean): Promise<void>
   stop(): Promise<void>
 }
 
-/** `file`: in this folder. What it says goes where this process says things. */
+/** `file`: in this folder. Its output goes to that of this process. */
 export function startClient(file: string, given: readonly number[]): ClientProcess {
   const args = [join(import.meta.dirname, file), ...given.map(String)]
   const child = spawn(process.execPath, args, { stdio: ['ignore', 'inherit', 'inherit'] })

@@ -1,7 +1,7 @@
-/** How a busy machine bends what is measured by the clock. */
+/** Effect of a busy machine on clock measurements. */
 import { readFileSync } from 'node:fs'
 
-/** ms so far in which the main thread could have worked and had no core to do so. NaN where the system does not say it: only Linux does. */
+/** Total ms in which the main thread was runnable without a core. NaN outside Linux. */
 export function waitedForCore(): number {
   try {
     const [, waited = Number.NaN] = readFileSync('/proc/self/schedstat', 'utf8').split(' ').map(Number)

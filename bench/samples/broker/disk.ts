@@ -1,6 +1,6 @@
 /**
- * One sample: what the medium gets to write when little comes, which is what wears out the cards of small machines. Ten
- * devices post to a whole host on SQLite by the clock. Linux alone tells.
+ * Sample of disk writes under light load, which wear out the cards of small machines. Ten devices post at a fixed rate
+ * to a whole host on SQLite. Linux only.
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout } from 'node:timers/promises'
@@ -11,21 +11,19 @@ import { listen, LOG } from './tasks.ts'
 
 export interface BrokerDiskRequest {
   readonly perSecond: number
-  /** one task listens to each device */
+  /** one task per device */
   readonly hasTasks: boolean
 }
 
 export interface BrokerDiskSample {
   readonly posts: number
-  /** bytes of their bodies */
   readonly bodies: number
-  /** bytes that the process had the kernel write */
   readonly written: number
 }
 
 const DEVICES = 10
 export const DISK_SECONDS = 60
-/** ms for what begins with the first messages */
+/** ms for the work of first messages */
 const SETTLE_MS = 2_000
 
 export function brokerDiskSample({ perSecond, hasTasks }: BrokerDiskRequest): Promise<BrokerDiskSample> {
@@ -56,6 +54,6 @@ export function brokerDiskSample({ perSecond, hasTasks }: BrokerDiskRequest): Pr
 
 function written(): number {
   const [, bytes] = /^write_bytes: (\d+)$/m.exec(readFileSync('/proc/self/io', 'utf8')) ?? []
-  if (bytes === undefined) throw new Error('broker-disk: /proc/self/io does not tell what was written')
+  if (bytes === undefined) throw new Error('broker-disk: /proc/self/io lacks the written bytes')
   return Number(bytes)
 }

@@ -1,4 +1,7 @@
-/** Reads one stream of events over very many sockets: `event-readers.ts <port> <count>`; tells its parent when all have it. */
+/**
+ * Reads one event stream over many sockets: `event-readers.ts <port> <count>`; notifies its parent when all have an
+ * event.
+ */
 import { connect } from 'node:net'
 
 /** `open`: all are connected; `all`: all have the message */
@@ -6,7 +9,7 @@ export type ToldByReaders = 'open' | 'all'
 
 const tell = (told: ToldByReaders): void => void process.send?.(told)
 const [port = 0, count = 1] = process.argv.slice(2).map(Number)
-/** sockets that connect at once */
+/** concurrent connects */
 const AT_ONCE = 200
 
 let open = 0

@@ -1,6 +1,6 @@
 /**
- * One sample: a message to very many readers of one resource. They are sockets of another process, so that what is
- * measured is the host's own work and the system's.
+ * Sample of a message to many readers of one resource. The readers are sockets of another process, so that only the
+ * host and the system are measured.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -12,9 +12,9 @@ import type { ToldByReaders } from './event-readers.ts'
 import { openHost, posting } from './open-host.ts'
 
 export interface FanOutSample {
-  /** ms from the post until the last reader had it, of each round */
+  /** ms from the post to the last reader, per round */
   readonly allMs: readonly number[]
-  /** ms that the loop was blocked at most */
+  /** longest block of the loop in ms */
   readonly loopMax: number
 }
 
@@ -26,7 +26,7 @@ export function fanOutSample({ subscribers }: { subscribers: number }): Promise<
     await app.listen({ port: 0, host: '127.0.0.1' })
     const { port } = app.server.address() as AddressInfo
     const post = (temperature: number): Promise<void> => posting(app)('/resources/boiler/events', { temperature })
-    // the pair is known from here on, so that no reader waits for it to be checked
+    // caches the credentials, so that readers do not wait for their check
     await post(0)
     const args = [port, subscribers].map(String)
     const hears = async (wanted: ToldByReaders): Promise<void> => {

@@ -1,7 +1,7 @@
 /**
- * One sample: how long a message takes from its arrival at a whole host on SQLite to the call of an actuator, while
- * posts come by the clock. How many come is a share of what the same host takes from clients that wait for answers:
- * of messages that tasks hear and that fire nothing, as in the measurement of posts. Each message that is timed fires.
+ * Sample of the delay from the arrival of a message at a whole host on SQLite to the call of an actuator, at a fixed
+ * rate: a share of the maximum that the same host reaches with clients that wait for answers, whose messages reach
+ * tasks and fire nothing. Each timed message fires.
  */
 import type { AddressInfo } from 'node:net'
 import { PerformanceObserver } from 'node:perf_hooks'
@@ -20,44 +20,42 @@ import type { PostClientArguments } from './post-client.ts'
 import { watchStalls } from './stalls.ts'
 import { listen } from './tasks.ts'
 
-/** Times in ms. */
 export interface BrokerLatencyTry {
-  /** posts per second of clients that wait for answers */
+  /** posts per second of waiting clients */
   readonly most: number
-  /** that came by the clock, per second */
+  /** at the fixed rate, per second */
   readonly perSecond: number
   readonly messages: number
   /** from the head of the request in the host's process to the call */
   readonly arrived: Spread
-  /** from the hand-over to the system in the client's process: with what waited because the host's loop was busy */
+  /** from the write in the client's process, including waits for a busy loop of the host */
   readonly sent: Spread
-  /** the longest pause of the host's collector */
+  /** longest pause of the host's collector */
   readonly gcMax: number
-  /** share of the time in which the host's main thread had work and no core: what others on the machine add to the delays */
+  /** share of time in which the host's main thread was runnable without a core: delays caused by other processes */
   readonly noCore: number
-  /** ms in which cores of the machine stood still, where it can be told */
+  /** ms of stalls of the machine, where known */
   readonly stood: number
 }
 
 export interface BrokerLatencySample extends BrokerLatencyTry {
-  /** those before it, in which the machine stood still for longer than `MAX_STOOD` */
+  /** earlier tries with stalls above `MAX_STOOD` */
   readonly setAside: readonly BrokerLatencyTry[]
 }
 
 const CONNECTIONS = 64
-/** posts before what clients that wait reach is measured, and ms that this takes */
+/** posts before the maximum is measured, and the ms of measuring it */
 const FIRST_POSTS = 20_000
 const MAX_MS = 3_000
-/** s by the clock */
 const WARM = 2
 const MEASURE = 8
-/** ms of about ten seconds; a quiet machine has less than half of it, one with a busy neighbour several times as much */
+/** ms in about ten seconds; a quiet machine has less than half, one with a busy neighbour several times as much */
 const MAX_STOOD = 25
 const MAX_SET_ASIDE = 4
-/** ms in which the last message must have reached its actuator */
+/** ms for the last message to reach its actuator */
 const PATIENCE = 10_000
 
-/** Tries again when the machine stood still meanwhile: then the delays are its own. The last one counts, whatever it was. */
+/** Retries after stalls of the machine. The last try counts regardless. */
 export async function brokerLatencySample({ share }: { share: number }): Promise<BrokerLatencySample> {
   const setAside: BrokerLatencyTry[] = []
   for (;;) {

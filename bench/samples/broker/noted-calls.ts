@@ -1,11 +1,11 @@
-/** When each numbered message was sent, arrived at the host and reached an actuator; all in ms of the machine's clock. */
+/** Times of each numbered message: sent, arrived at the host, and called the actuator; ms of the machine's clock. */
 import type { IncomingMessage } from 'node:http'
 import { definePlug, type Plug } from '../../../src/plug.ts'
 import { machineMs } from './machine-clock.ts'
 import { headerOf, numberOf } from './numbered-message.ts'
 
 export class NotedCalls {
-  /** the actuator that notes when it is called */
+  /** actuator that records its calls */
   readonly plug: Plug
   #sent = new Float64Array()
   #arrived = new Float64Array()
@@ -21,19 +21,18 @@ export class NotedCalls {
     })
   }
 
-  /** Numbers are below `count`. */
   expect(count: number): void {
     this.#sent = new Float64Array(count)
     this.#arrived = new Float64Array(count)
     this.#called = new Float64Array(count)
   }
 
-  /** calls so far: one for each message, else it throws */
+  /** calls so far; throws for a duplicate */
   get calls(): number {
     return this.#calls
   }
 
-  /** For a listener of the server that comes before all others: the head of a request is here. */
+  /** Records the arrival of a request head, as the first listener of the server. */
   readonly arrive = ({ headers }: IncomingMessage): void => {
     const header = headerOf(headers)
     if (header === undefined) return
@@ -41,13 +40,13 @@ export class NotedCalls {
     this.#sent[header.n] = header.sent
   }
 
-  /** ms until the call, of each message from `from` on */
+  /** ms until the call, per message from `from` on */
   waits(since: 'arrived' | 'sent', from: number): readonly number[] {
     const begun = since === 'arrived' ? this.#arrived : this.#sent
     return Array.from(this.#called.subarray(from), (called, i) => called - (begun[from + i] ?? Number.NaN))
   }
 
-  /** messages per second that were sent from `from` on */
+  /** sent messages per second from `from` on */
   sentPerSecond(from: number): number {
     const sent = this.#sent.subarray(from)
     return ((sent.length - 1) * 1_000) / ((sent.at(-1) ?? Number.NaN) - (sent[0] ?? Number.NaN))
@@ -55,7 +54,7 @@ export class NotedCalls {
 
   #call(temperature: unknown): void {
     const n = numberOf(temperature)
-    if (n === undefined || this.#called[n] !== 0) throw new Error(`a call that nobody expects: ${String(temperature)}`)
+    if (n === undefined || this.#called[n] !== 0) throw new Error(`an unexpected call: ${String(temperature)}`)
     this.#called[n] = machineMs()
     this.#calls++
   }

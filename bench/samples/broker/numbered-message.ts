@@ -1,4 +1,4 @@
-/** Messages that are known again: by their temperature, and by a header that also says when they were sent. */
+/** Messages identified by their temperature, and by a header with their send time. */
 import { bodyOf } from './bodies.ts'
 import { machineMs } from './machine-clock.ts'
 import { postRequest } from './post-request.ts'
@@ -7,18 +7,16 @@ import { postRequest } from './post-request.ts'
 const FIRST = 10_000_000
 const HEADER = 'x-message'
 
-/** Its temperature is above any limit. */
 export function numberedRequest(port: number, device: number, n: number): string {
   const body = bodyOf(device, 1).replace(/"temperature":[\d.]+/, `"temperature":${FIRST + n}`)
   return postRequest({ port, device, body, head: [`${HEADER}: ${n} ${machineMs()}`] })
 }
 
-/** Undefined for the temperature of any other message. */
 export function numberOf(temperature: unknown): number | undefined {
   return typeof temperature === 'number' && temperature >= FIRST ? temperature - FIRST : undefined
 }
 
-/** `sent`: ms of the machine's clock. Undefined for any other message. */
+/** `sent`: ms of the machine's clock. Undefined for other messages. */
 export function headerOf(
   headers: Readonly<Record<string, unknown>>,
 ): { readonly n: number; readonly sent: number } | undefined {

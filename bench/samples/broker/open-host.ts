@@ -1,4 +1,4 @@
-/** A whole host on SQLite in this process, as `serve` makes it, without its command line. */
+/** Whole host on SQLite in this process, as by `serve` without its command line. */
 import type { FastifyInstance } from 'fastify'
 import { createApp } from '../../../src/host/app.ts'
 import { compose } from '../../../src/host/compose.ts'
@@ -16,7 +16,7 @@ export async function openHost(folder: string, services = SERVICES): Promise<Fas
   return createApp({ ...composed, log: { level: 'error', stream: process.stderr } })
 }
 
-/** Posts to a host without a socket; throws unless what is answered is good. */
+/** Posts to a host without a socket; throws on an error status. */
 export function posting(app: FastifyInstance): (url: string, payload: object) => Promise<void> {
   return async (url, payload) => {
     const { statusCode, body } = await app.inject({ method: 'POST', url, headers: { authorization: PAIR }, payload })

@@ -1,4 +1,4 @@
-/** Posts by the clock, whether answers came or not: `paced-client.ts <port> <connections> <perSecond> <count>`. */
+/** Posts at a fixed rate, regardless of answers: `paced-client.ts <port> <connections> <perSecond> <count>`. */
 import { connect } from 'node:net'
 import { machineMs } from './machine-clock.ts'
 import { numberedRequest } from './numbered-message.ts'

@@ -1,6 +1,6 @@
 /**
- * Posts to a server on this machine for ever: `post-client.ts <port> <connections> <points> <0 or 1>`, one request at a
- * time on each; 1: with an idempotency key of its own each time.
+ * Posts to a local server endlessly: `post-client.ts <port> <connections> <points> <0 or 1>`, one request at a time per
+ * connection; 1: with a unique idempotency key.
  */
 import { connect } from 'node:net'
 import { bodyOf } from './bodies.ts'
@@ -20,7 +20,7 @@ for (let device = 0; device < connections; device++) {
       : plain
   const socket = connect(port, '127.0.0.1', () => socket.write(next()))
   socket.setNoDelay(true)
-  // answers are small: each comes in one piece
+  // answers are small and arrive in one piece
   socket.on('data', (answer) => {
     expectGood(answer)
     socket.write(next())

@@ -1,9 +1,9 @@
-/** A post as bytes, for clients that are to cost little beside who is measured. */
+/** Post as bytes, for cheap clients. */
 export interface PostRequest {
   readonly port: number
   readonly device: number
   readonly body: string
-  /** more lines of its head */
+  /** additional header lines */
   readonly head?: readonly string[]
 }
 
@@ -21,7 +21,7 @@ export function postRequest(request: PostRequest): string {
   ].join('\r\n')
 }
 
-/** Throws unless what came begins with a good answer. */
+/** Throws unless the answer begins with status 200. */
 export function expectGood(answer: Buffer): void {
   const status = answer.toString('latin1', 9, 12)
   if (status !== '200') throw new Error(`the server answered ${answer.toString('latin1', 0, 300)}`)

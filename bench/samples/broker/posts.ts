@@ -1,5 +1,5 @@
 /**
- * One sample: what a post costs, by the clock and by CPU time of the main thread. The same bodies go to a bare fastify
+ * Sample of the cost of a post, by the clock and by CPU time of the main thread. The same bodies go to a bare fastify
  * route that parses them, and to the broker of a whole host on SQLite; arrays also into series alone, without HTTP.
  */
 import type { AddressInfo } from 'node:net'
@@ -16,27 +16,24 @@ import { listen, LOG } from './tasks.ts'
 import { until } from './until.ts'
 
 export interface BrokerPostsRequest {
-  /** `keyed`: with an idempotency key of each post's own; `task`: one task listens to each resource */
+  /** `keyed`: with a unique idempotency key per post; `task`: one task per resource */
   readonly subject: 'bare' | 'broker' | 'keyed' | 'task' | 'append'
-  /** of one post */
   readonly points: number
 }
 
 export interface BrokerPostsSample {
   readonly posts: number
-  /** of the main thread */
   readonly cpuMs: number
-  /** of all threads */
   readonly allCpuMs: number
   readonly wallMs: number
 }
 
 const CONNECTIONS = 64
 const MEASURE_MS = 4_000
-/** not measured: what is compiled meanwhile is no part of a post */
+/** warm-up, excludes compilation */
 const FIRST_POSTS = 100_000
 const FIRST_ARRAYS = 300
-/** appends under way at a time */
+/** concurrent appends */
 const IN_FLIGHT = 8
 
 export function brokerPostsSample(request: BrokerPostsRequest): Promise<BrokerPostsSample> {
@@ -93,7 +90,7 @@ async function host(folder: string, subject: string): Promise<FastifyInstance> {
   return app
 }
 
-/** The same points of the same devices into series, as they are after reading. */
+/** Appends the same points of the same devices to series, as after parsing. */
 async function appends(folder: string, points: number): Promise<BrokerPostsSample> {
   const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
   const { series } = storage.tenant('bench')

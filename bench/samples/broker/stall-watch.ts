@@ -1,6 +1,6 @@
 /**
- * A thread behind `watchStalls`: stays on one core, goes before all other threads there, wakes each millisecond and notes
- * by how much it came late. It shares two words with its parent: the microseconds that were lost, and one that ends it.
+ * Thread of `watchStalls`: pinned to one core with top priority, it wakes each millisecond and records its lateness. It
+ * shares two words with its parent: the lost microseconds, and a stop flag.
  */
 import { execFileSync } from 'node:child_process'
 import { readlinkSync } from 'node:fs'
@@ -9,12 +9,12 @@ import { parentPort, workerData } from 'node:worker_threads'
 import { LOST, WORD, type Watch } from './stalls.ts'
 
 const STEP_MS = 1
-/** what the timer and a switch of threads may cost; ms */
+/** ms of normal delay of a timer and a thread switch */
 const USUAL = 1
 
 const { words, core } = workerData as Watch
 
-// Where it is not allowed, or the two commands (of util-linux) are not there, this thread ends with their error.
+// without permission, or without the two commands (of util-linux), this thread ends with their error
 const [thread = ''] = readlinkSync('/proc/thread-self').split('/').slice(-1)
 execFileSync('taskset', ['--cpu-list', '--pid', String(core), thread], { stdio: 'ignore' })
 execFileSync('chrt', ['--fifo', '--pid', '90', thread], { stdio: 'ignore' })

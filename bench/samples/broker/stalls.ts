@@ -1,4 +1,6 @@
-/** Time in which the machine itself stood still: another one on the same hardware had a core, and no counter here shows it. */
+/**
+ * Stalls of the machine itself: time in which another virtual machine had the core, which counters here do not show.
+ */
 import { once } from 'node:events'
 import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
@@ -8,13 +10,13 @@ export interface Watch {
   readonly core: number
 }
 
-/** places of the words */
+/** indexes of the words */
 export const LOST = 0
 export const WORD = 1
 
 /**
- * Begins to watch all cores; what it gives ends it and says how many ms a core stood still, all of them added up. NaN
- * where no thread may go before all others: it takes Linux and root.
+ * Watches all cores; the result stops it and returns the total ms of stalls. NaN without real-time priority: requires
+ * Linux and root.
  */
 export async function watchStalls(): Promise<() => number> {
   if (process.platform !== 'linux') return () => Number.NaN
@@ -26,7 +28,7 @@ export async function watchStalls(): Promise<() => number> {
       })
       return once(watcher, 'message').then(
         () => {
-          // who fails before the end shall not hang
+          // must not hang after an early failure
           watcher.unref()
           return true
         },

@@ -1,10 +1,10 @@
-/** A task for each resource, with one sensor that hears of its messages and one actuator. */
+/** A task per resource, with one sensor for its messages and one actuator. */
 import type { FastifyInstance } from 'fastify'
 import { posting } from './open-host.ts'
 
 export interface ListeningTasks {
   readonly resources: number
-  /** the actuator is called for each message with a temperature above it */
+  /** the actuator fires for temperatures above it */
   readonly threshold: number
   readonly actuator: object
 }

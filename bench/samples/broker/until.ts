@@ -1,4 +1,4 @@
-/** Looks again every 5 ms. */
+/** Polls every 5 ms. */
 export async function until(done: () => boolean): Promise<void> {
   while (!done()) await new Promise((resolve) => setTimeout(resolve, 5))
 }

@@ -1,4 +1,4 @@
-/** A kept connection over which one request at a time is sent. A client that costs little: it shares the machine with the host. */
+/** Cheap keep-alive connection for one request at a time, since it shares the machine with the host. */
 import { connect, type Socket } from 'node:net'
 
 export interface Answer {
@@ -11,7 +11,7 @@ export class Connection {
   readonly #head: string
   readonly #pieces: Buffer[] = []
   #held = 0
-  /** of the answer that comes in; NaN until its head is whole */
+  /** of the current answer; NaN until its head is complete */
   #length = Number.NaN
   #headLength = 0
   #resolve: (answer: Answer) => void = () => undefined
@@ -33,7 +33,6 @@ export class Connection {
     })
   }
 
-  /** A body is JSON. */
   ask(method: string, path: string, body?: string): Promise<Answer> {
     const head = `${method} ${path} ${this.#head}`
     const sized = `content-type: application/json\r\ncontent-length: ${Buffer.byteLength(body ?? '')}\r\n`
@@ -45,7 +44,6 @@ export class Connection {
     })
   }
 
-  /** As `ask`; throws when the answer has another status. */
   async expect(status: number, method: string, path: string, body?: string): Promise<string> {
     const answer = await this.ask(method, path, body)
     if (answer.status === status) return answer.body

@@ -1,4 +1,4 @@
-/** One sample: tasks of a template, created over kept connections; each is on the disk and runs before it is answered. */
+/** Sample of tasks of a template created over keep-alive connections; each is durable and running before its answer. */
 import { performance } from 'node:perf_hooks'
 import { drive, sampleOf, type CallsSample } from '../calls.ts'
 import { withFolder } from './folder.ts'
@@ -11,9 +11,8 @@ export interface HostCreateRequest {
 }
 
 export interface HostCreateSample extends CallsSample {
-  /** of all threads of the host, for each task, microseconds */
+  /** microseconds per task of all threads of the host */
   readonly cpu: number
-  /** of the host's main thread */
   readonly busy: number
   readonly loopMax: number
 }
@@ -25,7 +24,7 @@ export function hostCreateSample({ connections, measureMs }: HostCreateRequest):
     const host = await startHostProcess(folder)
     const lanes = await host.connect(connections)
     const [first] = lanes
-    if (first === undefined) throw new Error('there has to be a connection')
+    if (first === undefined) throw new Error('at least one connection is required')
     await createTemplates(first)
     await createTasks(lanes, WARM_UP)
     await host.figures()

@@ -1,4 +1,4 @@
-/** The host as people start it, in a process of its own, with a folder of its own. */
+/** Host in a separate process with its own folder, started as by users. */
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { join } from 'node:path'
@@ -11,16 +11,15 @@ const QUIETLY = ['--rate-limit', '0', '--log-level', 'error']
 const WATCH = join(import.meta.dirname, 'watched-process.ts')
 
 export interface HostProcess {
-  /** ms from the start of the process to its line that says it is ready */
+  /** ms from the start of the process to its ready line */
   readonly readyMs: number
   connect(count: number): Promise<readonly Connection[]>
-  /** since they were asked for before; `collect`: after a full collection */
+  /** since the last call; `collect`: after a full collection */
   figures(collect?: 'collect'): Promise<ProcessFigures>
-  /** Ends it as an operator does. */
   stop(): Promise<void>
 }
 
-/** Rejects with what the process said when it ends before it is ready. */
+/** Rejects with the output of the process when it ends early. */
 export async function startHostProcess(folder: string): Promise<HostProcess> {
   const started = performance.now()
   const child = spawn(
@@ -39,7 +38,7 @@ export async function startHostProcess(folder: string): Promise<HostProcess> {
     void gone.then(() => reject(new Error(`the host ended before it was ready: ${said}`)))
   })
   const readyMs = performance.now() - started
-  // The secret of a pair is checked anew once a minute, which takes long on purpose.
+  // a token avoids the deliberately slow check of a secret once a minute
   const token = execFileSync(process.execPath, [CLI, 'token', '--data', folder], { encoding: 'utf8' }).trim()
   const open: Connection[] = []
   return {

@@ -1,10 +1,9 @@
-/** One sample: pages of 100 among many tasks, found by two filters, at rest and right after a write. */
+/** Sample of pages of 100 among many tasks by two filters, at rest and right after a write. */
 import { drive, spreadOf, type Spread } from '../calls.ts'
 import { withFolder } from './folder.ts'
 import { startHostProcess } from './host-process.ts'
 import { createTask, createTasks, createTemplates, SITES, templateOf } from './tasks.ts'
 
-/** Two filters, of which `n` chooses the values. */
 const PAIRS: Readonly<Record<ListFilters, (n: number) => string>> = {
   'status, template': (n) => `status=running&template=${templateOf(n)}`,
   'status, type': () => 'status=running&type=periodic',
@@ -31,14 +30,14 @@ export function hostListSample({ tasks }: { tasks: number }): Promise<HostListSa
     const host = await startHostProcess(folder)
     const lanes = await host.connect(FILLERS)
     const [reader, writer] = lanes
-    if (reader === undefined || writer === undefined) throw new Error('there have to be two connections')
+    if (reader === undefined || writer === undefined) throw new Error('two connections are required')
     await createTemplates(reader)
     let created = (await createTasks(lanes, tasks)).length
     const pairs: HostListSample['pairs'][number][] = []
     for (const [filters, of] of Object.entries(PAIRS)) {
       const list = async (n: number, write: boolean): Promise<void> => {
         const answer = await reader.expect(200, 'GET', `/api/tasks?hits=100&startIndex=${(n % 3) * 100}&${of(n)}`)
-        if (!write && answer.length < 1_000) throw new Error(`nothing was found: ${filters}`)
+        if (!write && answer.length < 1_000) throw new Error(`the page is empty: ${filters}`)
       }
       await drive(
         [reader],

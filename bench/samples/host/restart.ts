@@ -1,6 +1,6 @@
 /**
- * One sample: how long a host takes until very many tasks of one template run again from its folder. Two tasks are made as
- * users make them, and their documents are written again under other ids and resources: making a million takes minutes.
+ * Sample of the restart of a host with very many tasks of one template. Two tasks are created as by users, and their
+ * documents are multiplied under other ids and resources: creating a million would take minutes.
  */
 import { TASKS, type TaskRecord } from '../../../src/services/rules/tasks/task-record.ts'
 import { STATES, type StateRecord } from '../../../src/services/rules/durable/records.ts'
@@ -15,23 +15,22 @@ import { createTemplates, templateOf } from './tasks.ts'
 export interface HostRestartSample {
   /** ms from the start of the process until all tasks run */
   readonly readyMs: number
-  /** CPU time of all threads until then, ms */
   readonly cpu: number
-  /** longest time for which the host answered nothing meanwhile, ms */
+  /** longest time without an answer, ms */
   readonly loopMax: number
-  /** bytes of heap for each task, over those of a host without any; after a full collection */
+  /** bytes of heap per task, beyond those of an empty host; after a full collection */
   readonly heapEach: number
   readonly rss: number
 }
 
 const FIRST = 'boiler-first'
-/** Tasks of a commit, and commits under way. */
+/** tasks per commit, and concurrent commits */
 const PER_COMMIT = 500
 const AT_A_TIME = 4
 
 export interface HostRestartRequest {
   readonly tasks: number
-  /** each task has had a message, so that it comes back with states and values; else all wait for their first */
+  /** each task has had a message, and returns with states and values; otherwise all wait for their first */
   readonly heard: boolean
 }
 
@@ -39,7 +38,7 @@ export function hostRestartSample({ tasks, heard }: HostRestartRequest): Promise
   return withFolder(async (folder) => {
     const first = await startHostProcess(folder)
     const [one] = await first.connect(1)
-    if (one === undefined) throw new Error('there has to be a connection')
+    if (one === undefined) throw new Error('at least one connection is required')
     await createTemplates(one)
     const empty = (await first.figures('collect')).heap
     await createFirst(one, heard)
@@ -89,7 +88,7 @@ async function multiply(folder: string, tasks: number): Promise<void> {
   }
 }
 
-/** The only document of a collection. */
+/** The single document of a collection. */
 async function textOf<D extends object>(
   collection: Pick<Collection<D>, 'find'>,
 ): Promise<{ id: string; text: string }> {

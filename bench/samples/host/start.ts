@@ -1,4 +1,4 @@
-/** One sample: how long a host with many running tasks takes to its ready line, after a stop and after a kill. */
+/** Sample of the time to the ready line of a host with many running tasks, after a stop and after a kill. */
 import { withFolder } from './folder.ts'
 import { startHostProcess } from './host-process.ts'
 import { createTasks, createTemplates } from './tasks.ts'
@@ -6,9 +6,9 @@ import { createTasks, createTemplates } from './tasks.ts'
 export interface HostStartSample {
   readonly createPerSecond: number
   readonly readyMs: number
-  /** longest time for which the host answered nothing while it took them up, ms */
+  /** longest time without an answer during the start, ms */
   readonly loopMax: number
-  /** bytes of heap for each running task, over those of a host without any; after a full collection */
+  /** bytes of heap per running task, beyond those of an empty host; after a full collection */
   readonly heapEach: number
   readonly rss: number
 }
@@ -20,7 +20,7 @@ export function hostStartSample({ tasks }: { tasks: number }): Promise<HostStart
     const first = await startHostProcess(folder)
     const lanes = await first.connect(FILLERS)
     const [one] = lanes
-    if (one === undefined) throw new Error('there has to be a connection')
+    if (one === undefined) throw new Error('at least one connection is required')
     await createTemplates(one)
     const empty = (await first.figures('collect')).heap
     const before = performance.now()

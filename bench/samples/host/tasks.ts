@@ -1,8 +1,8 @@
-/** The tasks that benches of the host create: templates of five nodes, and requests over as many connections as are given. */
+/** Tasks of host benchmarks: templates of five nodes, created over several connections. */
 import { drive } from '../calls.ts'
 import type { Connection } from './connection.ts'
 
-/** so that a filter by template leaves thousands of a hundred thousand */
+/** few, so that a filter by template keeps thousands of a hundred thousand tasks */
 export const TEMPLATES = 7
 export const SITES = 40
 
@@ -38,7 +38,7 @@ export function templateOf(n: number): string {
   return `overheating-${n % TEMPLATES}`
 }
 
-/** Periodic, once an hour: it runs, and leaves the machine to others. */
+/** Periodic, once an hour: running, but idle. */
 export function taskOf(n: number): object {
   return {
     name: `boiler ${n} is too hot`,
@@ -59,7 +59,7 @@ export async function createTask(connection: Connection, n: number): Promise<str
   return ID
 }
 
-/** Gives their ids. */
+/** Returns their ids. */
 export async function createTasks(connections: readonly Connection[], count: number): Promise<readonly string[]> {
   const ids: string[] = []
   const create = async (connection: Connection, n: number) => void ids.push(await createTask(connection, n))

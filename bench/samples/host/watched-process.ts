@@ -1,13 +1,13 @@
-/** Loaded into a host before it starts: on any message of the process that started it, it tells how it fares. */
+/** Preloaded into a host: reports its figures on any message of the parent process. */
 import { monitorEventLoopDelay, performance, PerformanceObserver } from 'node:perf_hooks'
 
-/** Since the figures before. Times in ms, sizes in bytes. */
+/** Since the last report. Times in ms, sizes in bytes. */
 export interface ProcessFigures {
   readonly loopP99: number
   readonly loopMax: number
-  /** the longest pause of the collector, which is in `loopMax` too */
+  /** longest pause of the collector, included in `loopMax` */
   readonly gcMax: number
-  /** share of the time in which the main thread was busy */
+  /** utilization of the main thread */
   readonly busy: number
   /** CPU time of all threads */
   readonly cpu: number
@@ -15,7 +15,7 @@ export interface ProcessFigures {
   readonly rss: number
 }
 
-/** ms between two looks; what the clock itself takes is no delay */
+/** ms between two ticks of the monitor, subtracted from delays */
 const LOOK = 1
 const delay = monitorEventLoopDelay({ resolution: LOOK })
 delay.enable()
@@ -46,6 +46,6 @@ process.on('message', (asked) => {
   cpu = process.cpuUsage()
   process.send?.(figures)
 })
-// Who measures is gone, so nobody would end this one.
+// the parent is gone
 process.on('disconnect', () => process.exit(1))
 process.channel?.unref()

@@ -1,13 +1,12 @@
-/** Numbered messages, the rule that evaluates them, and what became of each: every message calls one of two actuators. */
+/** Numbered messages, the rule that evaluates them, and their outcomes: every message calls one of two actuators. */
 import { setTimeout } from 'node:timers/promises'
 import { definePlug, type Plug } from '../../../src/plug.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 
-/** ms that the sensor takes to answer */
+/** ms of the sensor */
 const LATENCY = 1
 const LIMIT = 25
 
-/** that are evaluated for a sample */
 export const MESSAGES = 10_000
 
 export type NumberedMessage = Readonly<Record<'n' | 'temperature', number>>
@@ -35,7 +34,7 @@ function stateOf(temperature: number): State {
   return temperature > LIMIT ? 'Above' : 'NotAbove'
 }
 
-/** Calls per second of the sensor without any engine, one after the other. */
+/** Sequential calls per second of the sensor without an engine. */
 export async function rateAlone(calls: number): Promise<number> {
   const start = performance.now()
   for (let n = 0; n < calls; n++) await compared(messageOf(n).temperature)
@@ -44,14 +43,14 @@ export async function rateAlone(calls: number): Promise<number> {
 
 export class Evaluations {
   readonly plugs: readonly Plug[]
-  /** messages that were evaluated, each counted once */
+  /** evaluated messages, each counted once */
   done = 0
   readonly #count: number
   readonly #seen: Uint8Array
   readonly #latest: Int32Array
   readonly #mistakes = { twice: 0, 'with another state': 0, 'after a later one': 0 }
 
-  /** Numbers are below `count`. Who posts does so in `lanes`: number n in lane n % lanes, each waits for its answer. */
+  /** Numbers are below `count`. Posts go in `lanes`: number n in lane n % lanes, each awaits its answer. */
   constructor({ count, lanes, isAhead }: { count: number; lanes: number; isAhead: boolean }) {
     this.#count = count
     this.#seen = new Uint8Array(count)
@@ -74,7 +73,7 @@ export class Evaluations {
     this.plugs = [sensor, note]
   }
 
-  /** Throws unless every message was evaluated once, rightly, and in order; `posted`: how many were. */
+  /** Throws unless every message was evaluated once, correctly, and in order; `posted`: their number. */
   expectAll(posted: number): void {
     const mistakes = Object.entries(this.#mistakes).filter(([, count]) => count > 0)
     if (this.done === this.#count && mistakes.length === 0) return

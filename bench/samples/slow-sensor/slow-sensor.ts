@@ -1,6 +1,6 @@
 /**
- * One sample: messages for one task whose sensor takes a millisecond to answer, by the clock. They come as fast as the
- * task takes them, with some always waiting, fewer than a task lets wait.
+ * Sample of messages for one task whose sensor takes a millisecond, by the clock. They arrive as fast as the task
+ * accepts them, with some always waiting, below its queue limit.
  */
 import { setTimeout } from 'node:timers/promises'
 import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
@@ -12,36 +12,35 @@ import { Evaluations, MESSAGES, messageOf, rateAlone, RULE } from './evaluations
 export interface SlowSensorRequest {
   /** `library`: an engine in this process; `host`: a whole host on SQLite, posted to by HTTP without a socket */
   readonly place: 'library' | 'host'
-  /** whether the sensor's plug declares that it reads the message alone, so that calls may begin ahead of their turn */
+  /** whether the sensor's plug declares that it reads only the message, so that calls may begin ahead of their turn */
   readonly isAhead: boolean
 }
 
 export interface SlowSensorSample {
-  /** messages per second, from the first post until the last was evaluated */
+  /** messages per second, from the first post to the last evaluation */
   readonly perSecond: number
-  /** calls per second of the plug alone, one after the other, in the same process right before and after */
+  /** sequential calls per second of the plug alone, in the same process directly before and after */
   readonly limit: number
-  /** messages that were never evaluated; there is no sample with any */
+  /** messages without evaluation, which fail the sample */
   readonly lost: number
-  /** messages that waited when the last was posted, and ms until they were evaluated */
+  /** messages waiting at the last post, and ms until their evaluation */
   readonly waiting: number
   readonly waitedMs: number
-  /** CPU time of the main thread, ms */
   readonly cpuMs: number
-  /** share of the time in which the main thread had work and no core */
+  /** share of time in which the main thread was runnable without a core */
   readonly noCore: number
 }
 
-/** Posts the message with that number; a promise resolves when it was taken. */
+/** Posts the message with that number; the promise resolves when it is accepted. */
 type Post = (n: number) => void | Promise<void>
 
-/** messages that wait at most */
+/** limit of waiting messages */
 const MAX_WAITING = 500
 /** calls of the plug alone, before and after */
 const ALONE = 1_000
-/** posts under way at a time */
+/** concurrent posts */
 const LANES = { library: 1, host: 32 }
-/** ms between two looks at what waits, and after which nothing more is expected */
+/** ms between two polls, and ms without progress before giving up */
 const LOOK = 5
 const PATIENCE = 2_000
 
@@ -67,7 +66,7 @@ export async function slowSensorSample({ place, isAhead }: SlowSensorRequest): P
 
 interface Fed {
   readonly posted: number
-  /** from the first post until the last message was evaluated */
+  /** from the first post to the last evaluation */
   readonly wallMs: number
   readonly waiting: number
   readonly waitedMs: number
@@ -75,7 +74,7 @@ interface Fed {
   readonly waitedForCoreMs: number
 }
 
-/** Ends early when nothing is evaluated any more. */
+/** Ends early without progress. */
 async function feed(post: Post, evaluations: Evaluations, lanes: number): Promise<Fed> {
   let posted = 0
   let looked = { done: 0, at: performance.now() }
@@ -111,7 +110,6 @@ async function feed(post: Post, evaluations: Evaluations, lanes: number): Promis
 
 const RESOURCE = 'boiler-0'
 
-/** One task in an engine on the machine's clock. */
 async function inLibrary<Result>(plugs: readonly Plug[], work: (post: Post) => Promise<Result>): Promise<Result> {
   const { createEngine } = await import('../../../src/index.ts')
   const engine = createEngine({ plugs, why: false })
@@ -123,7 +121,6 @@ async function inLibrary<Result>(plugs: readonly Plug[], work: (post: Post) => P
   }
 }
 
-/** One task in a whole host on SQLite. */
 async function onHost<Result>(plugs: readonly Plug[], work: (post: Post) => Promise<Result>): Promise<Result> {
   const { makeRulesWith } = await import('../../../src/host/wiring/make-rules.ts')
   const { SERVICES } = await import('../../../src/host/wiring/service-table.ts')

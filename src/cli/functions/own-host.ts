@@ -1,7 +1,8 @@
 /** A host for one command: in memory, on this machine alone, gone when the command is over. */
 import { randomUUID } from 'node:crypto'
 import { type Client, createClient } from '#client'
-import { type Given, readConfig } from '#host/spi'
+import { type Environment, type Given, readConfig } from '#host/spi'
+import type { Manifest } from '#services/functions'
 import { type RunningHost, SERVICES, startHost } from '#host/running'
 import type { Terminal } from '../terminal.ts'
 
@@ -39,4 +40,12 @@ export async function withOwnHost(
 async function lacksOf({ url }: RunningHost): Promise<readonly string[]> {
   const health = (await (await fetch(`${url}/health`)).json()) as { readonly warnings?: readonly string[] }
   return health.warnings ?? []
+}
+
+/** Secrets of a function that is tried here come from the environment, by the same names; one that is not there is missing. */
+export async function lendSecrets({ vault }: Client, { deploy }: Manifest, environment: Environment): Promise<void> {
+  for (const name of deploy?.secrets ?? []) {
+    const value = environment[name]
+    if (value !== undefined && value !== '') await vault.put(name, value)
+  }
 }

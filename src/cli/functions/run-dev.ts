@@ -2,10 +2,10 @@
 import { watch } from 'node:fs/promises'
 import { AppError, messageOf } from '#kernel'
 import type { Client } from '#client'
+import { untilSignal } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 import { followChange, reportDeployed } from './deploy-folder.ts'
-import { lendSecrets } from './lend-secrets.ts'
-import { withOwnHost } from './own-host.ts'
+import { lendSecrets, withOwnHost } from './own-host.ts'
 import { type FunctionFolder, readFunctionFolder } from './read-folder.ts'
 
 export interface DevFlags {
@@ -21,16 +21,15 @@ export async function runDev(folder: string, { port, functions }: DevFlags, term
   if (first.type !== 'webscripts') {
     throw new AppError('USAGE', `${folder} has no webscript; "reflexarc functions test" calls a plug`)
   }
-  const stop = new AbortController()
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => stop.abort())
+  const stop = untilSignal()
   return withOwnHost({ port, functions }, terminal, async ({ client, host }) => {
     const { name } = first.manifest
     await lendSecrets(client, first.manifest, process.env)
     await deployNext(client, first, terminal)
     const { href } = await client.webscripts.get(name)
     terminal.out(`${name} is at ${host.url}${href}\n`)
-    const following = follow(client, name, stop.signal, terminal)
-    await redeploy(folder, client, stop.signal, terminal)
+    const following = follow(client, name, stop, terminal)
+    await redeploy(folder, client, stop, terminal)
     await following
     return 0
   })

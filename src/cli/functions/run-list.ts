@@ -16,7 +16,7 @@ export async function runList(target: string | undefined, flags: ConnectFlags, t
   const found = await (target === undefined ? latestOfAll(client) : versionsOf(client, target))
   if (flags.json === true) for (const { record } of found) terminal.out(`${JSON.stringify(record)}\n`)
   else if (found.length === 0) terminal.out('no functions\n')
-  else terminal.out(`${tableLines([HEAD, ...found.map(rowOf)], new Set()).join('\n')}\n`)
+  else terminal.out(`${tableLines([HEAD, ...found.map(rowOf)]).join('\n')}\n`)
   return 0
 }
 

@@ -1,7 +1,5 @@
 /** What `functions secrets` does: names of secrets are shown, values are read and never printed. */
-import { readFile } from 'node:fs/promises'
-import { text } from 'node:stream/consumers'
-import { AppError, messageOf } from '#kernel'
+import { textAt } from '../recording/source.ts'
 import { tableLines } from '../report/table.ts'
 import type { Terminal } from '../terminal.ts'
 import { connect, type ConnectFlags } from './connect.ts'
@@ -13,12 +11,12 @@ export async function listSecrets(flags: ConnectFlags, terminal: Terminal): Prom
   else if (found.length === 0) terminal.out('no secrets\n')
   else {
     const rows = found.map(({ name, updatedAt, updatedBy }) => [name, updatedAt, updatedBy])
-    terminal.out(`${tableLines([['name', 'given', 'by'], ...rows], new Set()).join('\n')}\n`)
+    terminal.out(`${tableLines([['name', 'given', 'by'], ...rows]).join('\n')}\n`)
   }
   return 0
 }
 
-/** `file`: with the value; `-` or nothing for stdin. `USAGE` for one that cannot be read. */
+/** `file`: with the value; `-` or nothing for stdin. `NOT_FOUND` for one that cannot be read. */
 export async function putSecret(
   name: string,
   file: string | undefined,
@@ -26,7 +24,7 @@ export async function putSecret(
   terminal: Terminal,
 ): Promise<0> {
   const { vault } = connect(flags, process.env)
-  const value = (await read(file)).replace(/\r?\n$/, '')
+  const value = (await textAt(file ?? '-')).replace(/\r?\n$/, '')
   const { secret, created } = await vault.put(name, value)
   const said = created ? 'is there' : 'has another value'
   terminal.out(flags.json === true ? `${JSON.stringify(secret)}\n` : `${name} ${said}\n`)
@@ -37,13 +35,4 @@ export async function deleteSecret(name: string, flags: ConnectFlags, terminal: 
   await connect(flags, process.env).vault.remove(name)
   terminal.out(flags.json === true ? `${JSON.stringify({ name, removed: true })}\n` : `${name} is removed\n`)
   return 0
-}
-
-async function read(file: string | undefined): Promise<string> {
-  if (file === undefined || file === '-') return text(process.stdin)
-  try {
-    return await readFile(file, 'utf8')
-  } catch (error) {
-    throw new AppError('USAGE', `the value of the secret cannot be read: ${messageOf(error)}`, { cause: error })
-  }
 }

@@ -6,8 +6,7 @@ import type { Manifest } from '#services/functions'
 import { parseBody } from '#services/shared'
 import type { Terminal } from '../terminal.ts'
 import { deployFolder, reportDeployed } from './deploy-folder.ts'
-import { lendSecrets } from './lend-secrets.ts'
-import { type OwnHost, withOwnHost } from './own-host.ts'
+import { lendSecrets, type OwnHost, withOwnHost } from './own-host.ts'
 import { readFunctionFolder } from './read-folder.ts'
 
 export interface TestFlags {
@@ -69,8 +68,8 @@ async function callWebscript(
   const url = `${host.url}${href}${path.startsWith('/') ? path : `/${path}`}`
   const answer = await fetch(url, { headers, ...(body !== undefined && { method: 'POST', body }) })
   const text = await answer.text()
-  const { lines } = await client.webscripts.log(name, { kind: 'console' })
-  for (const { level, message } of lines) terminal.err(`${level.padEnd(6)} ${message}\n`)
+  const { values } = await client.webscripts.log(name, { kind: 'console' })
+  for (const { level, message } of values.toReversed()) terminal.err(`${level.padEnd(6)} ${message}\n`)
   if (json === true)
     terminal.out(
       `${JSON.stringify({ status: answer.status, headers: Object.fromEntries(answer.headers), body: text })}\n`,

@@ -2,9 +2,10 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, rm } from 'node:fs/promises'
-import { join, resolve } from 'node:path'
+import { join } from 'node:path'
 import { AppError } from '#kernel'
 import { OPTIONS } from '#host/spi'
+import { dataFolder } from '../command.ts'
 import type { Terminal } from '../terminal.ts'
 
 export interface RuntimeFlags {
@@ -22,7 +23,7 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
 
 /** Prints where it is. `USAGE` when there is one already, or its tools fail. */
 export async function runRuntimeAdd(framework: string, flags: RuntimeFlags, terminal: Terminal): Promise<0> {
-  const data = resolve(flags.data ?? (process.env[OPTIONS.data.env] || OPTIONS.data.default))
+  const data = dataFolder(flags, process.env)
   const parent = process.env[OPTIONS.modelRuntimes.env] || join(data, 'model-runtimes')
   const folder = join(parent, framework)
   const packages = PACKAGES[framework]

@@ -32,6 +32,11 @@ export async function textOf(source: Source): Promise<string> {
   return text + decoder.decode()
 }
 
+/** The whole text of a file, or of standard input by `-`. Throws `NOT_FOUND`. */
+export async function textAt(path: string): Promise<string> {
+  return textOf(await openSource(path))
+}
+
 async function* readable(path: string, stream: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* stream

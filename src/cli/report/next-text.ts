@@ -57,7 +57,7 @@ function changeLines({ changes, untouched, zone }: NextRuns): string[] {
     ...untouched.map((day) => ({ day, rows: [[day, '', 'no run is touched']] })),
   ]
   const rows = days.toSorted((a, b) => (a.day < b.day ? -1 : 1)).flatMap((one) => one.rows)
-  return tableLines(rows, new Set()).map((line) => `  ${line}`)
+  return tableLines(rows).map((line) => `  ${line}`)
 }
 
 function touchedRows({ day, kind, offsetBefore, offsetAfter, touched, count }: ScheduleChange): string[][] {
@@ -100,7 +100,7 @@ function downLines(
     `  misfire ${misfire}`,
     lateText(downtime[misfire]),
   ])
-  return [paint('bold', title), ...tableLines(policies, new Set())]
+  return [paint('bold', title), ...tableLines(policies)]
 }
 
 function lateText({ run, skipped, isExact }: DowntimeRuns): string {

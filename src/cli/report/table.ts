@@ -1,5 +1,5 @@
 /** Rows as aligned columns, two blanks apart. Columns named in `right` are numbers and end in line. */
-export function tableLines(rows: readonly (readonly string[])[], right: ReadonlySet<number>): string[] {
+export function tableLines(rows: readonly (readonly string[])[], right: ReadonlySet<number> = new Set()): string[] {
   const widths: number[] = []
   for (const row of rows)
     for (const [column, cell] of row.entries()) widths[column] = Math.max(widths[column] ?? 0, cell.length)

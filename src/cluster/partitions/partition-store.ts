@@ -1,7 +1,6 @@
 /**
- * The store of a tenant as one of its partitions has it: the logs of messages and of inputs, and what is stored of how
- * far they are, are its own; documents, other logs, series and objects are those of all. The services see one store, and
- * write to partition 0 of its logs.
+ * Store of one partition of a tenant: its own logs of messages and inputs, and its own progress records; documents,
+ * other logs, series and objects are shared. Services see one store, and write to partition 0 of its logs.
  */
 import {
   type Collection,
@@ -17,12 +16,12 @@ import {
   type Write,
 } from '#storage'
 
-/** Logs of which each partition has its own. */
-const LOGS: ReadonlySet<string> = new Set(['broker', 'rule_inputs'])
-/** Collections of which each partition has its own documents. */
+/** Logs separate per partition (`LOG` in `src/log`). */
+const LOGS: ReadonlySet<string> = new Set(['log'])
+/** Collections separate per partition. */
 const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks'])
 
-/** The first partition has the store as it is. */
+/** The first partition uses the store itself. */
 export function partitionStore(store: Store, number: number): Store {
   return number === 0 ? store : new PartitionStore(store, number)
 }
@@ -106,7 +105,7 @@ class OwnLog implements Log {
   }
 }
 
-/** Writes as data have the ids of the service: the commit gives them the partition's. */
+/** Writes as data carry the ids of the service: the commit maps them. */
 class OwnDocuments<D extends Document> extends WrappedCollection<D> {
   readonly #idOf: (id: string) => string
 
@@ -132,7 +131,7 @@ class OwnDocuments<D extends Document> extends WrappedCollection<D> {
   }
 }
 
-/** How far series are is told by log and partition. */
+/** Maps the progress of series to the partition. */
 function seriesOf(series: Series, number: number): Series {
   const own: Pick<Series, 'append' | 'applied'> = {
     append: (batch) =>

@@ -1,17 +1,17 @@
-/** Whether a host may be one of a cluster, by its replay number: before it has read or written anything else there. */
+/** Checks by replay number whether a host may join a cluster, before it reads or writes anything else there. */
 import type { Store } from '#storage'
 import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES } from './cluster-records.ts'
 import { TTL_MS } from './placement.ts'
 import type { Program } from './replay-number.ts'
 
 export interface ReplayCheck {
-  /** what speaks against it, with what to do; empty: nothing */
+  /** reasons against it, with what to do */
   readonly problems: readonly string[]
-  /** whether it is over as soon as hosts are gone */
+  /** true: passes as soon as other hosts are gone */
   readonly passes: boolean
 }
 
-/** `url`: what was there before is gone. */
+/** `url`: of this host, whose earlier record is ignored. */
 export async function checkReplay(store: Store, { version, replay }: Program, url = ''): Promise<ReplayCheck> {
   const [{ ms }, hosts, table] = await Promise.all([
     store.now(),

@@ -1,35 +1,32 @@
-/** What the hosts of a cluster tell each other, as documents of a store that all of them have. */
+/** Documents in the shared store through which hosts of a cluster communicate. */
 import type { CollectionSpec } from '#storage'
 
-/** A host, by its id. It writes its own, again and again. */
+/** Heartbeat of a host, by its id. */
 export interface HostRecord {
-  /** where the other hosts reach it */
+  /** address for other hosts */
   readonly url: string
-  /** its port for MQTT, at the same machine; absent: it speaks none */
+  /** its MQTT port on the same machine; absent: none */
   readonly mqtt?: number
-  /** where it keeps contents of objects: `files`, or the address of a bucket; absent: it did not say */
+  /** storage of object contents: `files`, or the address of a bucket; absent: unknown */
   readonly contents?: string
-  /** of the program */
   readonly version: string
-  /** its `REPLAY_NUMBER` */
   readonly replay: number
-  /** epoch ms by the clock of the store: when it was there last */
+  /** epoch ms by the clock of the store: last heartbeat */
   readonly seen: number
-  /** epoch ms by the clock of the store */
   readonly joined: number
-  /** it gives its slots away and takes none */
+  /** draining: releases its slots and takes none */
   readonly isDraining: boolean
 }
 
 export const HOST_RECORDS: CollectionSpec<HostRecord> = { name: 'cluster_hosts', version: 1, fields: {} }
 
-/** Who has which slot: one document, changed by comparing its version. */
+/** Slot assignment: one document with optimistic locking. */
 export interface SlotTable {
-  /** ids of hosts by slot; empty: nobody's */
+  /** ids of hosts by slot; empty: unowned */
   readonly owners: readonly string[]
-  /** by slot: counts those who had it. A fence of its tenants is taken for this term */
+  /** number of owners so far by slot, for the fences of its tenants */
   readonly terms: readonly number[]
-  /** `REPLAY_NUMBER` of those who have slots, or had them last; absent: nobody has had any */
+  /** `REPLAY_NUMBER` of the current or last owners; absent: never owned */
   readonly replay?: number
 }
 

@@ -1,4 +1,4 @@
-/** What operators see of a cluster, and ask of it: both from its documents, whether a host answers or not. */
+/** Inspection and draining of a cluster through its documents, whether or not a host responds. */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Store } from '#storage'
 import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord } from './cluster-records.ts'
@@ -7,17 +7,15 @@ import { SLOTS } from './slots.ts'
 
 export interface HostView extends Omit<HostRecord, 'isDraining' | 'joined' | 'seen'> {
   readonly id: string
-  /** `gone`: it has said nothing for so long that others take its slots */
+  /** `gone`: silent for so long that others take its slots */
   readonly state: 'live' | 'draining' | 'gone'
   readonly slots: number
-  /** ms since it was there last */
   readonly seenAgo: number
 }
 
 export interface ClusterView {
-  /** by address */
   readonly hosts: readonly HostView[]
-  /** slots that no host has which is there */
+  /** slots without a live owner */
   readonly free: number
 }
 
@@ -34,10 +32,10 @@ export async function viewCluster(store: Store): Promise<ClusterView> {
   return { hosts: hosts.toSorted((a, b) => (a.url < b.url ? -1 : 1)), free: SLOTS - held }
 }
 
-/** Tells a host, by id or address, to give its slots away and to take none until it is started again. `NOT_FOUND`. */
+/** Makes a host, by id or address, give its slots away and take none until it restarts. `NOT_FOUND`. */
 export async function orderDrain(store: Store, host: string): Promise<HostView> {
   const records = store.collection(HOST_RECORDS)
-  // a host that says that it is there writes its record too
+  // the host writes its record concurrently
   return retryOnConflict(async () => {
     const { hosts } = await viewCluster(store)
     const found = hosts.find(({ id, url, state }) => state !== 'gone' && (id === host || url === host))
@@ -46,7 +44,7 @@ export async function orderDrain(store: Store, host: string): Promise<HostView> 
       const there = hosts.flatMap(({ id, url, state }) => (state === 'gone' ? [] : [`${url} (${id})`]))
       throw new AppError(
         'NOT_FOUND',
-        `no host of the cluster is ${JSON.stringify(host.slice(0, 200))}; there are ${there.join(', ') || 'none'}`,
+        `${JSON.stringify(host.slice(0, 200))} is not a host of the cluster; its hosts: ${there.join(', ') || 'none'}`,
       )
     }
     await records.put(stored.id, { ...stored.value, isDraining: true }, stored.version)

@@ -1,20 +1,21 @@
 /**
- * What this host has open of its tenants: opened when it takes over their slots or when somebody asks for them, closed
- * when a slot is given away, and dropped when another host has it. What is opened is up to whoever makes this.
+ * Tenants open on this host: opened on takeover of their slots or on demand, closed when a slot is given away, and
+ * dropped when another host owns it. The caller defines what is opened.
  *
- * OPENTENANTS-1 of one tenant one thing is open at a time for each term, and what others took over is given to nobody
+ * OPENTENANTS-1 at most one instance of a tenant is open for each term, and one that another host took over is never
+ *   returned
  */
 import { AppError, type Logger, messageOf } from '#kernel'
 import type { Place } from './placement.ts'
 import { slotOf } from './slots.ts'
 
 export interface OpenTenantsOptions<T> {
-  /** all of the store, whoever has them */
+  /** all of the store, regardless of owner */
   readonly tenants: () => Promise<readonly string[]>
   readonly place: (tenant: string) => Place
-  /** Takes the fence of the tenant for the term, and only then reads. `lost` is to be called when it was taken by another. */
+  /** Takes the fence of the tenant for the term before reading. Calls `lost` when another host takes it. */
   readonly open: (tenant: string, term: number, lost: () => void) => Promise<T>
-  /** Finishes what is under way as far as it can be, and lets go. */
+  /** Finishes work in flight as far as possible, and releases. */
   readonly close: (opened: T, tenant: string) => Promise<void>
   readonly logger: Logger
 }
@@ -25,9 +26,8 @@ interface Entry<T> {
   opened?: T
 }
 
-/** tenants that one line names */
 const MAX_NAMED = 10
-/** tenants that are opened at once */
+/** concurrent opens */
 const AT_ONCE = 8
 
 export class OpenTenants<T> {
@@ -36,7 +36,6 @@ export class OpenTenants<T> {
   readonly #closing = new Set<Promise<void>>()
   #isComplete = true
   #isFinding = false
-  /** names of what was dropped and is not in the log yet */
   readonly #dropped: string[] = []
   #completing: Promise<void> = Promise.resolve()
 
@@ -44,12 +43,12 @@ export class OpenTenants<T> {
     this.#options = options
   }
 
-  /** What is open of a tenant, also while it is given away: for whoever was given it before. */
+  /** The open instance, even while it is being given away, for earlier holders. */
   current(tenant: string): T | undefined {
     return this.#entries.get(tenant)?.opened
   }
 
-  /** What is open of a tenant that is here; undefined: ask `opened`. */
+  /** The open instance of a tenant owned here; undefined: use `opened`. */
   get(tenant: string): T | undefined {
     const entry = this.#entries.get(tenant)
     if (entry?.opened === undefined) return undefined
@@ -57,7 +56,7 @@ export class OpenTenants<T> {
     return place.kind === 'here' && place.term === entry.term ? entry.opened : undefined
   }
 
-  /** The same, opened now when it is not yet. `FENCED` when the tenant is not here. */
+  /** Opens the tenant if needed. `FENCED` when another host owns it. */
   opened(tenant: string): Promise<T> {
     const place = this.#options.place(tenant)
     if (place.kind !== 'here') return Promise.reject(notHere(tenant))
@@ -67,7 +66,6 @@ export class OpenTenants<T> {
     return this.#open(tenant, place.term)
   }
 
-  /** Everything that is open. */
   *all(): Iterable<T> {
     for (const { opened } of this.#entries.values()) if (opened !== undefined) yield opened
   }
@@ -76,48 +74,46 @@ export class OpenTenants<T> {
     return this.#entries.size
   }
 
-  /** Whether all that is here was found and opened. */
   get isComplete(): boolean {
     return this.#isComplete && !this.#isFinding
   }
 
-  /** Whether it is open, or being opened. */
   has(tenant: string): boolean {
     return this.#entries.has(tenant)
   }
 
-  /** Slots came: their tenants go on here. Never waits; what could not be opened is tried again by `complete`. */
+  /** Notifies of new slots: opens their tenants. Returns at once; `complete` retries failures. */
   gained(): void {
     this.#isComplete = false
     void this.complete()
   }
 
-  /** Opens what is here and not open yet, if there may be such. Never rejects. */
+  /** Opens missing tenants. Never rejects. */
   complete(): Promise<void> {
     this.#logDropped()
     this.#completing = this.#completing.then(() => (this.#isComplete ? undefined : this.#complete()))
     return this.#completing
   }
 
-  /** Another has the slots. */
+  /** Notifies of slots owned by another host. */
   lost(slots: readonly number[]): void {
     const gone = new Set(slots)
     for (const [tenant, entry] of this.#entries) if (gone.has(slotOf(tenant))) this.#drop(tenant, entry)
   }
 
-  /** Drops what is open and not right any more; it is opened again by `complete`, where it is here. */
+  /** Drops instances that fail `isRight`; `complete` opens them again where owned here. */
   renew(isRight: (opened: T, tenant: string) => boolean): void {
     for (const [tenant, entry] of this.#entries) {
       if (entry.opened !== undefined && !isRight(entry.opened, tenant)) this.#lost(tenant, entry)
     }
   }
 
-  /** There may be tenants that are not open yet. */
+  /** Makes `complete` look for missing tenants. */
   incomplete(): void {
     this.#isComplete = false
   }
 
-  /** Closes what is open of the slot; nobody may ask for it meanwhile. Never rejects. */
+  /** Closes the tenants of a slot, which must not be requested meanwhile. Never rejects. */
   async release(slot: number): Promise<void> {
     const open = [...this.#entries].filter(([tenant]) => slotOf(tenant) === slot)
     await Promise.all(
@@ -130,7 +126,7 @@ export class OpenTenants<T> {
     )
   }
 
-  /** Closes everything. Never rejects. */
+  /** Never rejects. */
   async close(): Promise<void> {
     const slots = new Set([...this.#entries.keys()].map(slotOf))
     await Promise.all([...slots].map((slot) => this.release(slot)))
@@ -156,7 +152,7 @@ export class OpenTenants<T> {
     throw notHere(tenant)
   }
 
-  /** Somebody else has written to it; it may be this host's again at once. */
+  /** Drops an instance after a write of another host; it may be owned here again at once. */
   #lost(tenant: string, entry: Entry<T>): void {
     this.#drop(tenant, entry)
     this.#isComplete = false
@@ -169,13 +165,13 @@ export class OpenTenants<T> {
     if (entry.opened !== undefined) void this.#close(tenant, entry.opened)
   }
 
-  /** One line for all that another host took over since the last one. */
+  /** Logs all tenants taken over since the last line. */
   #logDropped(): void {
     const names = [...new Set(this.#dropped.splice(0))]
     if (names.length === 0) return
     const [whose, left] = [names.slice(0, MAX_NAMED).join(', '), names.length - MAX_NAMED]
     const more = left > 0 ? ` and ${left} more` : ''
-    this.#options.logger.warn(`another host has ${whose}${more}: what this one had open of these tenants is dropped`)
+    this.#options.logger.warn(`another host took over ${whose}${more}; this host dropped its state of these tenants`)
   }
 
   #close(tenant: string, opened: T): Promise<void> {
@@ -194,20 +190,20 @@ export class OpenTenants<T> {
     this.#isComplete = true
     this.#isFinding = true
     try {
-      // names of what is the host's own begin with _
+      // names of the host's own tenants begin with _
       const here = (await tenants()).filter((tenant) => !tenant.startsWith('_') && place(tenant).kind === 'here')
       const openNext = async (): Promise<void> => {
         for (let tenant = here.pop(); tenant !== undefined; tenant = here.pop()) {
           await this.opened(tenant).catch((error: unknown) => {
             this.#isComplete = false
-            logger.warn(`tenant ${tenant} could not be opened: ${messageOf(error)}; it is tried again`)
+            logger.warn(`tenant ${tenant} could not be opened: ${messageOf(error)}; retrying`)
           })
         }
       }
       await Promise.all(Array.from({ length: AT_ONCE }, openNext))
     } catch (error) {
       this.#isComplete = false
-      logger.warn(`tenants could not be read: ${messageOf(error)}; they are later`)
+      logger.warn(`tenants could not be read: ${messageOf(error)}; retrying`)
     } finally {
       this.#isFinding = false
     }
@@ -215,5 +211,5 @@ export class OpenTenants<T> {
 }
 
 function notHere(tenant: string): AppError {
-  return new AppError('FENCED', `tenant ${tenant} is at no host at the moment, or at another; ask again in a second`)
+  return new AppError('FENCED', `tenant ${tenant} is not on this host at the moment; retry in a second`)
 }

@@ -1,14 +1,14 @@
 /**
- * Which host of a cluster has which tenants. Every host looks at the store again and again: it says that it is there,
- * takes slots whose owner is gone, and gives those away that another should have. Nobody decides for the others: the
- * table of slots changes by comparing versions, and whether an owner may still write is up to the fences of its tenants
- * (storage/fence-store.ts). A wrong guess about who is alive therefore costs time and nothing else.
+ * Placement of tenants on the hosts of a cluster. Every host polls the store: it writes its heartbeat, takes slots
+ * whose owner is gone, and releases slots that another should own. Hosts decide independently: the slot table changes
+ * by optimistic locking, and fences of tenants decide whether an owner may still write (storage/fence-store.ts). A
+ * wrong guess about liveness therefore only costs time.
  *
  * PLACEMENT-1 a slot has one owner, whose term is higher than that of all before
- * PLACEMENT-2 a slot whose owner is gone, or has let go, is another's after `TTL_MS` and two looks; after two looks
- *   where the store tells who is there
- * PLACEMENT-3 what is given away was let go of before
- * PLACEMENT-4 a host that could not look for `TTL_MS` takes nothing for its own any more
+ * PLACEMENT-2 a slot whose owner is gone, or has released it, gets another owner after `TTL_MS` and two looks; after
+ *   two looks where the store reports presence
+ * PLACEMENT-3 a slot is released before it is given away
+ * PLACEMENT-4 a host that could not look for `TTL_MS` no longer regards any slot as its own
  * PLACEMENT-5 slots are never at hosts of two replay numbers, nor at one of a lower number than before
  */
 import { AppError } from '#kernel'
@@ -17,41 +17,39 @@ import { HOST_RECORDS, SLOT_TABLE, SLOT_TABLES, type HostRecord, type SlotTable 
 import type { Program } from './replay-number.ts'
 import { assignSlots, slotOf, SLOTS } from './slots.ts'
 
-/** ms by the clock of the store after which a host that said nothing counts as gone */
+/** ms by the clock of the store before a silent host counts as gone */
 export const TTL_MS = 2_500
-/** ms between two times at which a host says that it is there */
+/** ms between two heartbeats */
 const BEAT_MS = 500
-/** ms after which the record of a host that is gone is removed */
+/** ms before the record of a gone host is removed */
 const FORGET_MS = 60_000
 const MAX_HOSTS = 1_000
 
-/** Where a tenant is, and the term of its slot: who knows a higher one knows better. */
+/** Location of a tenant, and the term of its slot; a higher term is newer. */
 export type Place =
   | { readonly kind: 'here'; readonly term: number }
   | { readonly kind: 'elsewhere'; readonly term: number; readonly url: string; readonly mqtt?: number | undefined }
-  /** its owner is gone, or is letting go: soon it is somebody's */
-  | { readonly kind: 'nobody'; readonly term: number }
+  /** its owner is gone, or is releasing it */
+  | { readonly kind: 'unowned'; readonly term: number }
 
 export interface PlacementOptions {
-  /** the store of all hosts */
+  /** shared by all hosts */
   readonly store: Store
-  /** of this life of the host; no other ever has it */
+  /** unique id of this life of the host */
   readonly id: string
   readonly url: string
-  /** its port for MQTT */
   readonly mqtt?: number | undefined
-  /** where it keeps contents of objects */
   readonly contents?: string | undefined
   readonly program: Program
-  /** who is there, as far as the store can tell before `TTL_MS` is over: hosts have announced their ids */
+  /** liveness of announced host ids, faster than `TTL_MS` where the store supports it */
   readonly presence?: Pick<Presence, 'among'> | undefined
-  /** ms since some moment; never goes back */
+  /** ms of a monotonic clock */
   readonly elapsed: () => number
-  /** From here on the slots are this host's. Must not wait. */
+  /** This host now owns the slots. Must not wait. */
   readonly gained: (slots: readonly number[]) => void
-  /** Another has them: nothing of them can be written any more. Must not wait. */
+  /** Another host owns the slots, and writes to them fail. Must not wait. */
   readonly lost: (slots: readonly number[]) => void
-  /** Finishes whatever is under way in the slot; when it resolves, the slot is given away. */
+  /** Finishes work in flight in the slot; afterwards the slot is given away. */
   readonly release: (slot: number) => Promise<void>
 }
 
@@ -64,15 +62,15 @@ export class Placement {
   readonly #options: PlacementOptions
   #hosts: ReadonlyMap<string, HostRecord> = new Map()
   #table: SlotTable = NO_TABLE
-  /** `elapsed` when the last look began that came to its end */
+  /** `elapsed` at the start of the last successful look */
   #lookedAt = Number.NEGATIVE_INFINITY
-  /** hosts that were not there at the last look, though they said so less than `TTL_MS` ago */
+  /** hosts absent at the last look, despite a heartbeat within `TTL_MS` */
   #missed: ReadonlySet<string> = new Set()
-  /** slots that are being let go of; true: nothing of them is left */
+  /** slots being released; true: released */
   readonly #releasing = new Map<number, boolean>()
-  /** by the hosts that take slots */
+  /** cached, by the hosts that take slots */
   #assigned: { readonly key: string; readonly slots: readonly string[] } | undefined
-  /** another changed the table at the same time */
+  /** the last write of the table conflicted */
   #wasSlower = false
   #isDraining = false
   #hasLeft = false
@@ -89,13 +87,14 @@ export class Placement {
     const { id, elapsed } = this.#options
     if (owner !== id) {
       const host = this.#hosts.get(owner)
-      return host === undefined ? { kind: 'nobody', term } : { kind: 'elsewhere', term, url: host.url, mqtt: host.mqtt }
+      return host === undefined
+        ? { kind: 'unowned', term }
+        : { kind: 'elsewhere', term, url: host.url, mqtt: host.mqtt }
     }
-    if (this.#releasing.has(slot) || elapsed() - this.#lookedAt > TTL_MS) return { kind: 'nobody', term }
+    if (this.#releasing.has(slot) || elapsed() - this.#lookedAt > TTL_MS) return { kind: 'unowned', term }
     return { kind: 'here', term }
   }
 
-  /** Slots of this host. */
   get owned(): number {
     const { id } = this.#options
     return this.#table.owners.reduce((count, owner) => count + Number(owner === id), 0)
@@ -105,42 +104,41 @@ export class Placement {
     return !isDraining && replay === this.#options.program.replay
   }
 
-  /** Whether this host has slots that somebody else would take. */
+  /** True when another host would take its slots. */
   get isTaken(): boolean {
     const { id } = this.#options
     return this.owned > 0 && [...this.#hosts].some(([other, host]) => other !== id && this.#takes(host))
   }
 
-  /** Whether another look should come soon: a host seems to be gone, or another host was faster. */
+  /** True when the next look should come soon: a host seems gone, or the last write conflicted. */
   get isUnsure(): boolean {
     return this.#wasSlower || [...this.#missed].some((id) => this.#hosts.has(id))
   }
 
-  /** The host that comes after this one, as all that are there know them; undefined: this one is alone. */
+  /** Next live host in order of ids; undefined: none. */
   get neighbour(): string | undefined {
     const ids = [...this.#hosts.keys()].sort()
     const next = ids[ids.indexOf(this.#options.id) + 1] ?? ids[0]
     return next === this.#options.id ? undefined : next
   }
 
-  /** addresses of all hosts that are there */
   get urls(): ReadonlySet<string> {
     return new Set([...this.#hosts.values()].map(({ url }) => url))
   }
 
-  /** Looks once, after looks that are under way. Rejects when the store does not answer; the next look makes up for it. */
+  /** Looks once, after looks in flight. Rejects when the store does not respond; the next look makes up for it. */
   look(): Promise<void> {
     const looking = this.#looking.then(() => (this.#hasLeft ? undefined : this.#look()))
     this.#looking = looking.catch(() => undefined)
     return looking
   }
 
-  /** From the next look on slots are given away, as far as somebody is there to take them, and none is taken. */
+  /** From the next look on, releases slots to live hosts and takes none. */
   drain(): void {
     this.#isDraining = true
   }
 
-  /** Says goodbye: what this host still has is nobody's. Nothing of it may be open any more. */
+  /** Removes this host from the cluster and disowns its slots, none of which may be open. */
   async leave(): Promise<void> {
     this.#hasLeft = true
     await this.#looking
@@ -159,7 +157,7 @@ export class Placement {
   async #look(): Promise<void> {
     const { store, elapsed, presence } = this.#options
     const began = elapsed()
-    // the table first: whoever has a slot in it had written its record before
+    // the table first: owners in it have written their record before
     const [{ ms }, stored] = await Promise.all([store.now(), store.collection(SLOT_TABLES).get(SLOT_TABLE)])
     const hosts = await store.collection(HOST_RECORDS).find({ limit: MAX_HOSTS })
     const known = new Map(hosts.map((host) => [host.id, host.value]))
@@ -168,7 +166,7 @@ export class Placement {
     const live = [...known].filter(([id, host]) => this.#isLive(id, host, ms))
     const [there] = await Promise.all([presence?.among(live.map(([id]) => id)), beating])
     const missed = new Set(live.flatMap(([id]) => (there?.has(id) === false && id !== this.#options.id ? [id] : [])))
-    // one that came back a moment later is not gone
+    // a host that reappears a moment later is not gone
     this.#hosts = new Map(live.filter(([id]) => !missed.has(id) || !this.#missed.has(id)))
     this.#missed = missed
     const table = stored?.value ?? NO_TABLE
@@ -176,7 +174,7 @@ export class Placement {
     const next = this.#mayTake(table) ? this.#plan() : undefined
     if (next !== undefined) {
       const put = store.collection(SLOT_TABLES).put(SLOT_TABLE, next, stored?.version ?? 'absent')
-      // another was faster: the next look sees what is left to do
+      // on a conflict the next look sees what remains
       this.#wasSlower = !(await hasCommitted(put))
       if (!this.#wasSlower) this.#adopt(next)
     } else this.#wasSlower = false
@@ -184,7 +182,7 @@ export class Placement {
     await this.#forget(hosts, ms)
   }
 
-  /** Somebody may tell this host to drain after its record was read: that is not overwritten, and seen by the next look. */
+  /** A drain order may arrive after the record was read: it is not overwritten, and the next look sees it. */
   async #beat(ms: number, known: Map<string, HostRecord>, own: Stored<HostRecord> | undefined): Promise<void> {
     const { store, id, url, mqtt, contents, program } = this.#options
     this.#isDraining ||= own?.value.isDraining === true
@@ -204,7 +202,7 @@ export class Placement {
     await hasCommitted(store.collection(HOST_RECORDS).put(id, record, own?.version ?? 'absent'))
   }
 
-  /** Hosts with a higher replay number have slots, or had them last. */
+  /** True when hosts with a higher replay number own slots, or did last. */
   #isSuperseded({ replay = 0 }: SlotTable): boolean {
     return replay > this.#options.program.replay
   }
@@ -220,7 +218,7 @@ export class Placement {
     return !this.#isSuperseded(table) && ![...this.#hosts.values()].some((host) => host.replay === before)
   }
 
-  /** This host is there as long as it can look; the clock of the store may have been set back. */
+  /** This host is live as long as it can look; the clock of the store may have been set back. */
   #isLive(id: string, { seen }: HostRecord, ms: number): boolean {
     return id === this.#options.id || Math.abs(ms - seen) <= TTL_MS
   }
@@ -243,7 +241,7 @@ export class Placement {
     if (came.length > 0) gained(came)
   }
 
-  /** The table as it should be by what this host may decide; undefined: as it is. Begins to let go of what others should have. */
+  /** The table as this host may change it, or undefined. Begins to release slots that others should own. */
   #plan(): SlotTable | undefined {
     const { id, gained } = this.#options
     const owners = [...this.#table.owners]
@@ -261,7 +259,7 @@ export class Placement {
         const isHeld = this.#hosts.get(owner)?.replay === this.#options.program.replay
         if (wanted === id && !isHeld) give(slot, id)
       } else if (wanted === id) {
-        // let go of for somebody who is gone by now
+        // released for a host that is now gone
         if (this.#releasing.get(slot) === true) again.push(slot)
       } else if (this.#releasing.get(slot) === true) give(slot, wanted)
       else if (!this.#releasing.has(slot)) this.#release(slot)
@@ -271,7 +269,7 @@ export class Placement {
     return isChanged ? { owners, terms, replay: this.#options.program.replay } : undefined
   }
 
-  /** Who should have each slot. When nobody takes any, who has one keeps it. */
+  /** Intended owner of each slot; without takers, the current one. */
   #wanted(): readonly string[] {
     const takers = [...this.#hosts].flatMap(([id, host]) => (this.#takes(host) ? [id] : [])).sort()
     const key = takers.join(' ')
@@ -284,12 +282,12 @@ export class Placement {
     this.#releasing.set(slot, false)
     const { terms } = this.#table
     void this.#options.release(slot).then(() => {
-      // it may have been lost meanwhile, and even come back
+      // it may have been lost meanwhile, and regained
       if (this.#releasing.has(slot) && this.#table.terms[slot] === terms[slot]) this.#releasing.set(slot, true)
     })
   }
 
-  /** Hosts that ended without a word. */
+  /** Removes records of hosts that ended without leaving. */
   async #forget(hosts: readonly Stored<HostRecord>[], ms: number): Promise<void> {
     const records = this.#options.store.collection(HOST_RECORDS)
     for (const { id, version, value } of hosts) {
@@ -299,7 +297,7 @@ export class Placement {
   }
 }
 
-/** False when a version was not the one expected. */
+/** Returns false on a version conflict. */
 async function hasCommitted(committing: Promise<unknown>): Promise<boolean> {
   try {
     await committing

@@ -1,21 +1,19 @@
 /**
- * Slots: what the hosts of a cluster share, which are the partitions of all tenants, in a fixed number of parts, so that
- * who has what is one short table however many there are. All hosts come from the same list of hosts to the same
- * assignment, without asking each other.
+ * Slots: a fixed number of groups of the partitions of all tenants, so that the ownership table stays short. All hosts
+ * compute the same assignment from the same list of hosts, without communication.
  */
 import { hashText } from '#kernel'
 
 export const SLOTS = 256
 
-/** The slot of a partition of a tenant, by its name (`partitionName`): the same on every host, for ever. */
+/** Slot of a partition by its name (`partitionName`), stable on every host and in every version. */
 export function slotOf(name: string): number {
   return hashText(name) % SLOTS
 }
 
 /**
- * Which of the hosts each slot should be at: the one that comes first for it, as far as that has not its even share
- * already (rendezvous hashing with a bound). A host that joins or leaves moves little more than its share. Empty when
- * there are no hosts.
+ * Assigns slots by bounded rendezvous hashing: the first host in a slot's order that has not reached its even share. A
+ * joining or leaving host moves little more than its share. Empty without hosts.
  */
 export function assignSlots(hosts: readonly string[]): readonly string[] {
   if (hosts.length === 0) return []

@@ -2,7 +2,7 @@
  * Calls of a row's actuators that go on while the row takes further messages: they are in flight in the task's full state,
  * which is behind the row in all else. What such a call sees of its task is made when it asks.
  *
- * ACT-1 from the first of them on, what actuators gave stands in the full state, whoever is called
+ * ACT-1 from the first of them on, what actuators answered is in the full state, for every call
  * ACT-2 a full state that moves has made before what calls in flight see
  * ACT-3 a call has the numbers that the state machine would have given it
  */

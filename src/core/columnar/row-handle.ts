@@ -143,7 +143,7 @@ export interface Batch {
   flush(vectorized: VectorizedBatch): void
   /** messages of a row so far */
   countOf(row: number): number
-  /** messages since the last synchronization that are no invocation */
+  /** messages since the last synchronization that did not begin an invocation */
   silentOf(row: number): number
   /** The one that has a row, or had it. */
   handleAt(row: number): RowHandle

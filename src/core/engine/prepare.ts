@@ -4,7 +4,7 @@
  */
 import { AppError, hasKeysOf, haveSameText, type Issue, LruCache, ownValue, validationError } from '#kernel'
 import { compileRule, type CompiledRule } from '../graph/compile.ts'
-import { isFrozenCopy } from '../plug/plain-json.ts'
+import { isFrozenCopy } from '../plug/frozen-copy.ts'
 import type { Plug, PlugRegistry } from '../plug/plug.ts'
 import type { CheckOptions } from '../rule/check/report.ts'
 import { instantiate, type Instance } from '../rule/instantiate.ts'

@@ -1,7 +1,6 @@
-/** Which sensors and gates the state of a node depends on. */
+/** Sensors and gates that the state of a node depends on. */
 import type { ObservableNode } from './graph.ts'
 
-/** The sensors and gates that a node's state depends on, itself included: sensors first, parents before children. */
 export function nodesBehind(top: ObservableNode): readonly ObservableNode[] {
   if (top.kind === 'sensor') return [top]
   const found = new Set<ObservableNode>([top])

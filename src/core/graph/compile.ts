@@ -1,6 +1,6 @@
 /**
- * Rule -> graph. Takes a rule that validateRule found no ERROR in; what it still has to refuse (a plug that rejects
- * its constant properties, a cycle) it refuses with an AppError.
+ * Compiles a rule to a graph. Expects a rule without ERROR from validateRule; what validation cannot see (a plug that
+ * rejects its constant properties, a cycle) throws an AppError.
  */
 import { AppError, durationMs } from '#kernel'
 import { compileValue, type CompiledValue } from '../language/placeholders/value.ts'
@@ -36,20 +36,18 @@ import {
 const DEFAULT_TIMEOUT_MS = 50_000
 const DEFAULT_PAUSE_MS = 3_600_000
 
-/** A graph while it is being built: the same objects, with lists that still grow. */
+/** A graph under construction, with mutable lists. */
 type Growing<T> = { -readonly [K in keyof T]: T[K] extends readonly (infer E)[] ? E[] : T[K] }
 
-/** A gate whose followers are not attached yet. */
 type GrowingGate = GateNode & { readonly followers: GraphNode[]; readonly readers: SensorNode[] }
 
-/** A rule that is ready to run. */
 export interface CompiledRule {
   readonly graph: Graph
   readonly properties: RuleProperties
 }
 
 /**
- * Compiles a valid rule. `streamVariables` names the variables that a value of the message replaces.
+ * `streamVariables`: names of the variables that a value of the message replaces.
  * Errors: `PLUG`, `VALIDATION`, `BINDING`.
  */
 export function compileRule(
@@ -117,7 +115,6 @@ class ResourceTable {
   readonly entries: { text: string; spec: ReturnType<typeof parseResource> }[] = []
   readonly #places = new Map<string, number>()
 
-  /** place of a resource text, -1 for none */
   place(text: string | undefined): number {
     if (text === undefined || text === '') return -1
     const known = this.#places.get(text)
@@ -137,7 +134,7 @@ function compileSensor(
   const { plug } = call
   const { channel } = plug
   const hasClock = sensor.pollingPeriod !== undefined || sensor.schedule !== undefined
-  // Who hears a channel waits for it, whatever the flags and clocks of the rule say.
+  // a sensor with a channel waits for it, whatever the flags and clocks of the rule say
   const runsByItself = !conditional && channel === undefined
   const bound = sensor.resource !== undefined && sensor.resource !== ''
   return {
@@ -152,7 +149,7 @@ function compileSensor(
     sequence: sensor.sequence ?? 1,
     conditional,
     onTick: runsByItself && !hasClock && sensor.tickTrigger !== false,
-    // Absent means true for a root sensor only: a conditional one with resource `$` is common and waits for its trigger.
+    // default true for a root sensor only: a conditional one with resource `$` is common and waits for its trigger
     onData:
       bound && channel === undefined && (conditional ? sensor.dataTrigger === true : sensor.dataTrigger !== false),
     parameters,
@@ -178,14 +175,13 @@ function requirePlug(plugs: PlugRegistry, kind: PlugKind, node: PlugNode): Plug 
   throw new AppError('PLUG', `Plugin ${node.name}:${node.version ?? 'latest'} not found for ${kind} ${node.label}`)
 }
 
-/** A call, what its properties gave, and what it waits for of messages, as `SensorNode.parameters`. */
+/** `parameters`: as `SensorNode.parameters`. */
 export interface CompiledCall {
   readonly call: PlugCall
   readonly properties: NodeProperties
   readonly parameters: readonly string[] | undefined
 }
 
-/** Compiles the call of a node. Errors as `compileRule`. */
 export function compileCall(
   node: Sensor | Actuator,
   plug: Plug,
@@ -289,7 +285,7 @@ function distinct(rows: readonly (readonly number[])[]): readonly (readonly numb
   return [...new Map(rows.map((row) => [row.join(), row])).values()]
 }
 
-/** Rows as numbers in the mixed radix of the parents' sizes; empty when the numbers would not be exact. */
+/** Rows as numbers in the mixed radix of the parents' sizes; empty when beyond exact integers. */
 function rowKeys(rows: readonly (readonly number[])[], sizes: readonly number[]): ReadonlySet<number> {
   if (sizes.reduce((product, size) => product * size, 1) > Number.MAX_SAFE_INTEGER) return new Set()
   return new Set(rows.map((row) => row.reduce((key, state, i) => key * (sizes[i] ?? 1) + state, 0)))
@@ -298,7 +294,7 @@ function rowKeys(rows: readonly (readonly number[])[], sizes: readonly number[])
 function observable(byLabel: ReadonlyMap<string, GraphNode>, label: string, where: string): ObservableNode {
   const node = byLabel.get(label)
   if (node === undefined || node.kind === 'actuator') {
-    throw new AppError('VALIDATION', `${where} names ${label}, which is no sensor or relation`)
+    throw new AppError('VALIDATION', `${where} names ${label}, which is not a sensor or relation`)
   }
   return node
 }
@@ -309,7 +305,7 @@ function compileTrigger(trigger: Trigger, order: number, byLabel: ReadonlyMap<st
   if (destination === undefined || destination.kind === 'gate') {
     throw new AppError(
       'VALIDATION',
-      `trigger ${order} leads to ${trigger.destinationLabel}, which is no sensor or actuator`,
+      `trigger ${order} leads to ${trigger.destinationLabel}, which is not a sensor or actuator`,
     )
   }
   const setOf = (states: readonly string[] = []): readonly boolean[] | undefined =>
@@ -333,7 +329,6 @@ function changeEnd(source: ObservableNode, state: string): number {
   return state === '*' ? ANY : source.states.indexOf(state)
 }
 
-/** Attaches to each node the gates and triggers around it. */
 function attachAll(
   nodes: {
     readonly sensors: readonly Growing<SensorNode>[]
@@ -368,7 +363,7 @@ function attachAll(
   }
 }
 
-/** Attaches to each sensor the other nodes that it reads, and to these their readers. */
+/** Links each sensor with the other nodes that it reads. */
 function attachReads(
   nodes: readonly (Growing<SensorNode> | GrowingGate | Growing<ActuatorNode>)[],
   sensors: readonly Growing<SensorNode>[],

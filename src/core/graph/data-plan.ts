@@ -1,12 +1,11 @@
-/** Which sensors a message runs, by the values that it has. */
+/** Selects the sensors that a message runs, by the values that it has. */
 import { messageValue } from '../task/message-value.ts'
 import type { DataPlan, Plan, SensorNode } from './graph.ts'
 import { makePlan } from './plan.ts'
 
-/** Parts that are remembered of one plan; a resource whose messages have very many different values makes some anew. */
+/** Limit of cached parts of one plan. */
 const MAX_PARTS = 256
 
-/** What messages for one resource run. */
 export function makeDataPlan(sensors: readonly SensorNode[]): DataPlan {
   const plan = makePlan(sensors)
   return plan.sensors.every(({ parameters }) => parameters === undefined)
@@ -14,14 +13,13 @@ export function makeDataPlan(sensors: readonly SensorNode[]): DataPlan {
     : new PartedPlan(plan)
 }
 
-/** A plan of sensors of which some wait for values of their own. */
 class PartedPlan implements DataPlan {
   readonly sensors: Plan['sensors']
   readonly reset: Plan['reset']
   readonly resetGates: Plan['resetGates']
-  /** the distinct lists of names that its sensors wait for */
+  /** distinct lists of names that its sensors need */
   readonly #lists: readonly (readonly string[])[]
-  /** by the lists of which a message has nothing, one character each: their places */
+  /** by the indexes of the missing lists, one character each */
   readonly #parts = new Map<string, Plan>()
 
   constructor({ sensors, reset, resetGates }: Plan) {

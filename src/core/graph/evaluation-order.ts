@@ -1,11 +1,12 @@
 /**
- * The fixed order in which an input goes through the nodes of a rule.
+ * Fixed order in which an input evaluates the nodes of a rule.
  *
- * The stage of a root sensor is its `sequence`; a node that others lead to has the highest stage of these. Inside a stage a
- * node stands after its parents, the sources of its triggers, and the nodes that its properties read; then in declared order.
+ * The stage of a root sensor is its `sequence`; any other node has the highest stage of the nodes that lead to it.
+ * Within a stage a node follows its parents, the sources of its triggers, and the nodes that its properties read; then
+ * declared order.
  *
- * ORDER-1 parents and sources of triggers stand before what they lead to.
- * ORDER-2 a node that reads another of its stage stands after it, unless that would close a circle.
+ * ORDER-1 parents and sources of triggers come before what they lead to.
+ * ORDER-2 a node that reads another of its stage follows it, unless that would close a cycle.
  * ORDER-3 without `parallel` each root sensor is a stage of its own, in the order of `sequence`, reads, declaration.
  */
 import type {
@@ -24,12 +25,10 @@ interface Nodes {
   readonly actuators: readonly ActuatorNode[]
 }
 
-/** Place of a node among sensors, gates, actuators. */
 export function idOf({ sensors, gates }: Nodes, node: GraphNode): number {
   return node.kind === 'actuator' ? sensors.length + gates.length + node.slot : node.index
 }
 
-/** Orders the nodes of an acyclic graph, for tasks with and without `parallel`. */
 export function evaluationOrders(graph: Nodes, triggers: readonly TriggerEdge[]): EvaluationOrders {
   const nodes: readonly GraphNode[] = [...graph.sensors, ...graph.gates, ...graph.actuators]
   const ids = new Map(nodes.map((node, id) => [node, id]))
@@ -57,7 +56,7 @@ export function evaluationOrders(graph: Nodes, triggers: readonly TriggerEdge[])
   const parallel = orderWith(sequenceOf)
   const roots = parallel.nodes.filter((node) => isRoot(node))
   if (roots.length < 2) return { parallel, serial: parallel }
-  // Roots stand by sequence, then after the roots that they read, then as declared.
+  // roots ordered by sequence, then by reads, then as declared
   const ranks = new Map(roots.map((root, rank) => [ids.get(root) ?? 0, rank + 1]))
   return { parallel, serial: orderWith((id) => ranks.get(id) ?? 1) }
 }
@@ -70,7 +69,6 @@ function by(numbers: readonly number[], a: number, b: number): number {
   return (numbers[a] ?? 0) - (numbers[b] ?? 0)
 }
 
-/** For each node, the other nodes that its properties and code read. */
 function readsOf(nodes: readonly GraphNode[], ids: ReadonlyMap<GraphNode, number>): number[][] {
   const byLabel = new Map(nodes.map((node) => [node.label, ids.get(node) ?? 0]))
   return nodes.map((node, id) => {
@@ -84,7 +82,7 @@ function readsOf(nodes: readonly GraphNode[], ids: ReadonlyMap<GraphNode, number
   })
 }
 
-/** Nodes after all that `before` names for them; circles were refused. */
+/** Topological order; cycles were rejected before. */
 function linearized(count: number, before: readonly (readonly number[])[]): readonly number[] {
   const missing = new Int32Array(count)
   const after: number[][] = Array.from({ length: count }, () => [])
@@ -116,14 +114,13 @@ function highestOf(
   return highest
 }
 
-/** Adds what is read to what stands before, one by one in declared order, unless the read node stands behind its reader. */
+/** Adds reads to the order one by one as declared, skipping reads that would close a cycle. */
 function addReads(before: number[][], reads: readonly (readonly number[])[]): void {
   reads.forEach((list, reader) => {
     for (const read of list) if (!standsBehind(before, read, reader)) before[reader]?.push(read)
   })
 }
 
-/** Whether a node comes after another by what has been ordered so far. */
 function standsBehind(before: readonly (readonly number[])[], node: number, other: number): boolean {
   const seen = new Set([node])
   for (const one of seen) {

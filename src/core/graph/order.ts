@@ -1,8 +1,8 @@
-/** The order in which gates are decided: parents before children, and no cycles. */
+/** Order in which gates are decided: parents before children. Rejects cycles. */
 import { AppError } from '#kernel'
 import type { Relation } from '../rule/rule.ts'
 
-/** Relations with parents before children, otherwise as declared. A cycle is refused with its members named. */
+/** Otherwise keeps declared order. Names the members of a cycle in the error. */
 export function parentsFirst(relations: readonly Relation[]): readonly Relation[] {
   const byLabel = new Map(relations.map((relation) => [relation.label, relation]))
   const done = new Set<Relation>()
@@ -10,7 +10,7 @@ export function parentsFirst(relations: readonly Relation[]): readonly Relation[
   return [...done]
 }
 
-/** Depth first without recursion: a chain of ten thousand gates must not overflow the stack. */
+/** Iterative depth-first search: a chain of ten thousand gates must not overflow the stack. */
 function visit(start: Relation, byLabel: ReadonlyMap<string, Relation>, done: Set<Relation>): void {
   const path: { relation: Relation; next: number }[] = [{ relation: start, next: 0 }]
   const onPath = new Set<Relation>([start])

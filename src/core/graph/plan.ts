@@ -1,14 +1,13 @@
-/** What an invocation runs and what it forgets, found once when a rule is compiled. */
+/** Plans of an invocation, computed when a rule is compiled. */
 import { NO_CHANNELS, type ChannelPlans, type GateNode, type Graph, type Plan, type SensorNode } from './graph.ts'
 
-/** What an invocation over `sensors` runs and forgets: what is renewed, and what follows from it. */
 export function makePlan(sensors: readonly SensorNode[]): Plan {
   const ordered = sensors.toSorted((a, b) => a.slot - b.slot)
   const reset = withFollowers(ordered)
   return { sensors: ordered, reset, resetGates: gatesBehind(reset) }
 }
 
-/** What messages on channels run, by channel and place; `placeOf` says where a sensor's resource stands. */
+/** Plans by channel and resource; `placeOf` maps a sensor's resource to its index. */
 export function channelPlans(
   sensors: readonly SensorNode[],
   count: number,
@@ -25,12 +24,11 @@ export function channelPlans(
   return new Map([...channels].map((channel) => [channel, plansOf(channel)]))
 }
 
-/** The plan of a wipe: nothing runs, everything is forgotten. */
 export function wipePlan(graph: Pick<Graph, 'sensors'>): Plan {
   return { sensors: [], reset: graph.sensors, resetGates: gatesBehind(graph.sensors) }
 }
 
-/** The sensors and all sensors that triggers reach from them; a sensor with its own clock is only reset by that clock. */
+/** Adds all sensors that triggers reach; a sensor with its own clock is only reset by that clock. */
 function withFollowers(roots: readonly SensorNode[]): readonly SensorNode[] {
   const found = new Set<SensorNode>(roots)
   for (const sensor of found) {

@@ -1,7 +1,7 @@
 /**
- * The exact probability of a gate when some sensors are not observed: an unobserved sensor has each
- * of its states with equal probability. Gates whose parents have no unobserved sensor in common are products; sensors
- * that are shared are enumerated, so shared ancestors are exact too. For display; decisions use relations.ts.
+ * Exact probability of a gate with unobserved sensors: each of their states is equally likely. Gates whose parents
+ * share no unobserved sensor are products; shared sensors are enumerated, so the result is exact. For display;
+ * decisions use relations.ts.
  */
 import { AppError } from '#kernel'
 import { TRUE, UNKNOWN, type GateNode, type ObservableNode, type SensorNode } from './graph.ts'
@@ -10,7 +10,7 @@ import type { HasState } from './relations.ts'
 
 const MAX_ASSIGNMENTS = 1 << 20
 
-/** The probability of each state of a sensor or gate, in the order of its states. `TOO_LARGE` beyond a million cases. */
+/** Probabilities in the order of the node's states. `TOO_LARGE` beyond a million cases. */
 export function posterior(node: ObservableNode, nodes: readonly HasState[]): readonly number[] {
   if (node.kind === 'sensor') return distribution(node, stateOf(node, nodes))
   const shared = sharedSensors(node, nodes)
@@ -18,7 +18,7 @@ export function posterior(node: ObservableNode, nodes: readonly HasState[]): rea
   if (cases > MAX_ASSIGNMENTS) {
     throw new AppError(
       'TOO_LARGE',
-      `the probability of ${node.label} depends on ${shared.length} unobserved sensors that several gates share: ${cases} cases, at most ${MAX_ASSIGNMENTS} are counted`,
+      `the probability of ${node.label} depends on ${shared.length} unobserved sensors that several gates share: ${cases} cases, more than the limit of ${MAX_ASSIGNMENTS}`,
     )
   }
   let sum = 0

@@ -1,13 +1,12 @@
-/** Which calls depend on values of their message alone, and so may begin ahead of their turn. */
+/** Finds calls that depend only on values of their message, and so may begin ahead of their turn. */
 import type { Path } from '../language/placeholders/scope.ts'
 import type { Plug } from '../plug/plug.ts'
 
-/** What stays the same whatever other nodes do. */
 const FIXED_ROOTS: ReadonlySet<Path['root']> = new Set(['streamdata', 'task', 'node'])
 
 /**
- * The values of the message on which a call depends, when it depends on nothing else: then it may begin before its turn
- * for a message that has all of them. Undefined: it has to wait.
+ * Message values on which a call depends, when it depends on nothing else: it may begin before its turn for a message
+ * that has all of them. Undefined: it must wait.
  */
 export function readsOfMessage(
   plug: Plug,
@@ -16,7 +15,7 @@ export function readsOfMessage(
 ): readonly string[] | undefined {
   if (plug.reads !== 'message' || !uses.every(isFixed)) return undefined
   const { parameters = [] } = plug
-  // What depends on properties that are known only at the call may be anything.
+  // reads of properties that are known only at the call are unknown
   const own = typeof parameters !== 'function' ? parameters : constant && parameters(constant, new Set())
   const bound = uses.filter(({ root }) => root === 'streamdata').map(({ segments }) => segments[0])
   if (own === undefined || bound.includes(undefined)) return undefined

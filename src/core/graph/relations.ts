@@ -1,11 +1,10 @@
 /**
- * Three-valued gates: a gate is certain as soon as its known parents decide it. One function a
- * relation type, in one table. Each takes the current states of sensors and gates by index.
+ * Three-valued gates: a gate is certain once its known parents decide it. One function per relation type, over the
+ * current states of sensors and gates by index.
  */
 import type { RelationType } from '../rule/rule.ts'
 import { FALSE, TRUE, UNKNOWN, type GateNode } from './graph.ts'
 
-/** Anything that has a current state; UNKNOWN when not certain. */
 export interface HasState {
   readonly state: number
 }
@@ -14,7 +13,7 @@ type Decide = (gate: GateNode, nodes: readonly HasState[]) => number
 
 export const RELATIONS: Readonly<Record<RelationType, Decide>> = { AND: and, OR: or, NAND: nand, GENERAL: general }
 
-/** TRUE, FALSE or UNKNOWN. With `needsAll` a gate with an unknown parent is unknown. */
+/** Returns TRUE, FALSE or UNKNOWN. With `needsAll` an unknown parent makes the gate unknown. */
 export function decide(gate: GateNode, nodes: readonly HasState[], needsAll: boolean): number {
   if (needsAll && gate.inputs.some((input) => stateAt(nodes, input.index) === UNKNOWN)) return UNKNOWN
   return RELATIONS[gate.type](gate, nodes)

@@ -1,6 +1,6 @@
 /**
- * The properties that the nodes of one rule were given. They are all that rules over one graph do not share, so each
- * keeps them as they were written; what a call needs is made of them when it is first asked for.
+ * Properties of the nodes of one rule. Rules over one graph share everything else, so each keeps its properties as
+ * written and compiles them on first use.
  */
 import { AppError } from '#kernel'
 import { compileProperties, type CompiledProperties } from '../language/placeholders/properties.ts'
@@ -12,22 +12,20 @@ import type { PlugCall } from './graph.ts'
 
 export type Properties = Readonly<Record<string, unknown>>
 
-/** The properties of one node of one rule, ready for its calls. */
 export interface NodeProperties {
   readonly plug: Plug
   readonly compiled: CompiledProperties
   /** finished properties, when none depends on the moment */
   readonly constant: Properties | undefined
   readonly prepared: unknown
-  /** prepares properties that depend on the moment; undefined when there is nothing to prepare */
+  /** prepares properties that depend on the moment; undefined: nothing to prepare */
   readonly recent: RecentPrepares | undefined
 }
 
-/** Of nodes that were given none. */
 export const NO_PROPERTIES: Properties = Object.freeze({})
 
 export class RuleProperties {
-  /** by place of the call; what is the very object of another rule's list is shared with it */
+  /** by index of the call; objects that are identical to another rule's are shared with it */
   readonly given: readonly Properties[]
   /** the rule that the graph was compiled for, unless it is this one */
   readonly #first: RuleProperties | undefined
@@ -39,12 +37,11 @@ export class RuleProperties {
     this.#first = first
   }
 
-  /** What calls of a node need. */
   of(call: PlugCall): NodeProperties {
     return this.#known(call) ?? this.#keep(call)
   }
 
-  /** The same for somebody who looks once: it is not kept. */
+  /** Compiles without caching, for a single use. */
   peek(call: PlugCall): NodeProperties {
     return this.#known(call) ?? this.#make(call)
   }
@@ -61,7 +58,7 @@ export class RuleProperties {
     return made
   }
 
-  /** Who keeps what is made of the properties at that place. */
+  /** The rule that caches the compiled properties of that call. */
   #ownerOf(place: number): RuleProperties {
     const first = this.#first
     return first !== undefined && first.given[place] === this.given[place] ? first : this
@@ -72,7 +69,7 @@ export class RuleProperties {
   }
 }
 
-/** Throws `BINDING` and `VALIDATION` for properties that cannot be used, and whatever the plug's `prepare` throws. */
+/** Throws `BINDING` and `VALIDATION` for invalid properties, and rethrows errors of the plug's `prepare`. */
 export function nodeProperties(plug: Plug, given: Properties, label: string): NodeProperties {
   const compiled = compileProperties(given, plug.input)
   const constant = compiled.constant === undefined ? undefined : finished(plug, compiled.constant, label)
@@ -92,12 +89,10 @@ function finished(plug: Plug, constant: Properties, label: string): Properties {
   throw new AppError('VALIDATION', `node ${label}: ${texts.join('; ')}`)
 }
 
-/** What the nodes of a rule were given, by place of their calls. */
 export function givenIn({ sensors = [], actuators = [] }: RuleGraph): readonly Properties[] {
   return [...sensors, ...actuators].map(({ properties }) => properties ?? NO_PROPERTIES)
 }
 
-/** The rule with these properties in place of its own. */
 export function withProperties<R extends RuleGraph>(rule: R, { given }: RuleProperties): R {
   const { sensors, actuators } = rule
   const filled = { ...rule }

@@ -1,30 +1,24 @@
-/** Two plugs of one act: a sensor that shows how it went, and an actuator. */
+/** Builds the two plugs of one act: a sensor that shows its outcome, and an actuator. */
 import { messageOf } from '#kernel'
 import { definePlug } from './define.ts'
 import type { InputField, OutputField, Plug, PlugContext, PropertiesOf, PropertyProblem, TouchContext } from './plug.ts'
 
-/** Something done outside, as rules name it. */
 export interface Act<Input extends Readonly<Record<string, InputField>>> {
   name: string
-  /** `major.minor.patch` */
   version: string
-  /** as in a definition */
   compatible?: string
   category: string
-  /** one sentence, without the dot at its end */
+  /** one sentence, without the full stop */
   description: string
   input: Input
-  /** raw data of what was done */
   output: Readonly<Record<string, OutputField>>
-  /** what a call touches, as of plugs */
   touches(properties: PropertiesOf<Input>, context: TouchContext): readonly string[]
-  /** as of plugs */
   check?(properties: Partial<PropertiesOf<Input>>): readonly PropertyProblem[]
-  /** Rejects when it could not be done. */
+  /** Rejects on failure. */
   perform(context: PlugContext<PropertiesOf<Input>>): Promise<{ message: string; rawData: Record<string, unknown> }>
 }
 
-/** The same act twice: as a sensor that shows Success, or Error with the reason, and as an actuator that fails. */
+/** The sensor shows Success, or Error with the reason; the actuator fails. */
 export function actingPlugs<const Input extends Readonly<Record<string, InputField>>>({
   description,
   output,
@@ -39,7 +33,7 @@ export function actingPlugs<const Input extends Readonly<Record<string, InputFie
       description: `${description}: Success, else Error.`,
       parameters: [],
       states: ['Success', 'Error'],
-      output: { ...output, error: { type: 'string', description: 'why it was not done; absent after a Success' } },
+      output: { ...output, error: { type: 'string', description: 'reason of the failure; absent after a Success' } },
       async execute(context) {
         try {
           const { rawData } = await perform(context)
@@ -54,7 +48,7 @@ export function actingPlugs<const Input extends Readonly<Record<string, InputFie
       kind: 'actuator',
       description: `${description}.`,
       output,
-      // async itself, as it does not answer at once: whoever plays inputs again must not make the call
+      // declared async, since it never answers at once: a replay of inputs must not make the call
       execute: async (context) => perform(context),
     }),
   ]

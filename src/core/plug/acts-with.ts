@@ -1,15 +1,14 @@
-/** Whether a call changes something outside, and what it touches. */
+/** Whether a call acts outside, and what it touches. */
 import type { Plug, TouchContext } from './plug.ts'
 import { finishProperties } from './properties.ts'
 
-/** Whether a call of the plug with these resolved properties changes something outside. */
 export function actsWith({ acts }: Plug, properties: Readonly<Record<string, unknown>>): boolean {
   return typeof acts === 'function' ? acts(properties) : acts
 }
 
 /**
- * What a call of the plug with these resolved properties touches: nothing when they cannot be used; undefined when the
- * plug does not say, so that it is the node itself.
+ * Things that a call with these resolved properties touches: empty when they are invalid; undefined when the plug does
+ * not say, so that the node itself counts.
  */
 export function touchesWith(
   plug: Plug,

@@ -1,24 +1,26 @@
-/** What is wrong with the calculation that a plug declares. */
-import { at, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
+/** Checks the calculation that a plug declares. */
+import { at, FORBIDDEN_KEYS, isPlainObject, type Issue, shown } from '#kernel'
 import { formulaOf } from '../language/expression/formula.ts'
 import { kindOf } from './calculation.ts'
-import { problem, shown } from './problem.ts'
+import { problem } from './problem.ts'
 
 const KEYS: readonly string[] = ['rawData', 'states', 'otherwise']
 const WHOLE_NUMBER = /^\d+$/
 
-/** Paths start with `/calculates`. What a function gives is not looked at: an engine that cannot use it calls the plug. */
+/**
+ * Paths start with `/calculates`. The result of a function is not checked: an engine that cannot use it calls the plug.
+ */
 export function calculationProblems(calculates: unknown, states: unknown): Issue[] {
   const path = '/calculates'
   if (calculates === undefined || typeof calculates === 'function') return []
   if (!isPlainObject(calculates)) {
-    return [problem(path, `${shown(calculates)} is neither an object nor a function`, 'write { states, otherwise }')]
+    return [problem(path, `${shown(calculates)} is neither an object nor a function`, 'use { states, otherwise }')]
   }
   const known: readonly unknown[] = Array.isArray(states) ? states : []
   const { rawData = {}, states: formulas = {}, otherwise } = calculates
   const issues = Object.keys(calculates)
     .filter((key) => !KEYS.includes(key))
-    .map((key) => problem(at(path, key), `a calculation has no field "${key}"`, `it has ${KEYS.join(', ')}`))
+    .map((key) => problem(at(path, key), `"${key}" is not a field of a calculation`, `use ${KEYS.join(', ')}`))
   if (!known.includes(otherwise)) issues.push(stateProblem(`${path}/otherwise`, otherwise))
   issues.push(...formulaProblems(`${path}/rawData`, rawData, 'number'))
   issues.push(...formulaProblems(`${path}/states`, formulas, 'truth'))
@@ -29,8 +31,8 @@ export function calculationProblems(calculates: unknown, states: unknown): Issue
       issues.push(
         problem(
           at(`${path}/states`, state),
-          `the state "${state}" would come first`,
-          'choose a name that is no number',
+          `the state "${state}" looks like an array index and would come first`,
+          'use a name that is not a number',
         ),
       )
     }
@@ -39,7 +41,7 @@ export function calculationProblems(calculates: unknown, states: unknown): Issue
 }
 
 function stateProblem(path: string, state: unknown): Issue {
-  return problem(path, `${shown(state)} is none of the states`, 'name one of `states`')
+  return problem(path, `${shown(state)} is not one of the states`, 'use one of `states`')
 }
 
 function formulaProblems(path: string, formulas: unknown, wanted: 'number' | 'truth'): Issue[] {
@@ -49,6 +51,8 @@ function formulaProblems(path: string, formulas: unknown, wanted: 'number' | 'tr
     const formula = typeof written === 'string' ? formulaOf(written, 'properties') : written
     if (kindOf(formula) === wanted) return []
     const example = wanted === 'number' ? 'value * factor' : 'value > limit'
-    return [problem(at(path, name), `${shown(written)} is no formula that gives a ${wanted}`, `such as ${example}`)]
+    return [
+      problem(at(path, name), `${shown(written)} is not a formula for a ${wanted}`, `use a form such as ${example}`),
+    ]
   })
 }

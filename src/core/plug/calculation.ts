@@ -1,7 +1,13 @@
-/** What a sensor calculates, as data: formulas over numbers, truths and texts, which an engine may work out without a call. */
+/**
+ * Calculations of sensors as data: formulas over numbers, truths and texts, which an engine may evaluate without a
+ * call.
+ */
 import { slackOf } from '#kernel'
 
-/** Numbers into a number, numbers into a truth, truths into a truth; `?` chooses between two of one kind. */
+/**
+ * Arithmetic maps numbers to a number, order numbers to a truth, truth truths to a truth; `?` chooses between two of
+ * one kind.
+ */
 export const OPERATORS = {
   arithmetic: ['+', '-', '*', '/', '%'],
   order: ['<', '<=', '>', '>=', '===', '!=='],
@@ -14,12 +20,12 @@ export type Operator = (typeof OPERATORS)[keyof typeof OPERATORS][number] | 'not
 
 export type Formula = number | boolean | FormulaRead | FormulaTest | FormulaOperation
 
-/** A number of the properties, of the message, of what the same sensor gave above, or of another node's raw data. */
+/** A number of the properties, of the message, of the same sensor's raw data above, or of another node's raw data. */
 export type FormulaRead =
   | { readonly from: 'properties' | 'streamdata' | 'rawData'; readonly name: string }
   | { readonly from: 'nodes'; readonly node: string; readonly name: string }
 
-/** Whether a value of the message is this truth or this text, when it is a truth or a text at all. */
+/** True when a value of the message equals this truth or text. */
 export interface FormulaTest {
   readonly from: 'streamdata'
   readonly name: string
@@ -31,19 +37,19 @@ export interface FormulaOperation {
   readonly of: readonly Formula[]
 }
 
-/** A formula as it is written: `value * factor + offset > limit`, where bare names are properties. */
+/** Formula as written: `value * factor + offset > limit`, where bare names are properties. */
 export type WrittenFormula = string | Formula
 
 export interface Calculation<State extends string = string> {
-  /** its numbers in the raw data, by name; each may read those above it as `rawData.<name>` */
+  /** numbers of the raw data by name; each may read those above it as `rawData.<name>` */
   readonly rawData?: Readonly<Record<string, WrittenFormula>>
   /** the state is the first whose formula holds ... */
   readonly states?: Readonly<Partial<Record<State, WrittenFormula>>>
-  /** ... else this one */
+  /** ... otherwise this one */
   readonly otherwise: State
 }
 
-/** Whether a formula gives a number or a truth; undefined for what is none. */
+/** Result kind of a formula; undefined: not a formula. */
 export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   if (typeof formula === 'number') return 'number'
   if (typeof formula === 'boolean') return 'truth'
@@ -66,20 +72,20 @@ export function kindOf(formula: unknown): 'number' | 'truth' | undefined {
   return op === '?' && kinds.length === 3 && test === 'truth' && yes === no ? yes : undefined
 }
 
-/** A formula where a truth is wanted: a value of the message is one itself. */
+/** Converts a formula for use as a truth: a value of the message is compared with true. */
 export function asTruth(formula: Formula | undefined): Formula | undefined {
   if (typeof formula !== 'object' || !('from' in formula) || 'is' in formula) return formula
   return formula.from === 'streamdata' ? { from: 'streamdata', name: formula.name, is: true } : formula
 }
 
-/** Whether what an equality compares is this truth or this text; undefined when it is no value of the message. */
+/** Equality of a message value with a truth or text; undefined for any other operand. */
 export function equalityTest(op: '===' | '!==', value: Formula | undefined, is: boolean | string): Formula | undefined {
   if (typeof value !== 'object' || !('from' in value) || 'is' in value || value.from !== 'streamdata') return undefined
   const test: Formula = { from: 'streamdata', name: value.name, is }
   return op === '===' ? test : { op: 'not', of: [test] }
 }
 
-/** A comparison as rules make it: a sum or a difference equals a limit when it is off by what its operands lose. */
+/** Comparison with the tolerance of rules: a sum or difference equals a limit within the rounding of its operands. */
 export function comparison(op: Operator, left: Formula, right: Formula): Formula {
   const [ofLeft, ofRight] = [largestOperand(left), largestOperand(right)]
   const both = ofLeft && ofRight ? maxOf(ofLeft, ofRight) : (ofLeft ?? ofRight)
@@ -101,7 +107,7 @@ export function comparison(op: Operator, left: Formula, right: Formula): Formula
   }
 }
 
-/** Of a sum or a difference, its sign and size included; undefined for anything else. */
+/** Largest magnitude in a sum or difference, also within its sign and size; undefined for other formulas. */
 function largestOperand(formula: Formula): Formula | undefined {
   if (typeof formula !== 'object' || !('op' in formula)) return undefined
   const { op, of } = formula

@@ -1,8 +1,7 @@
-/** What clocks and calendars of a time zone show, for plugs about days and hours. */
+/** Calendar and clock of a time zone, for plugs about days and hours. */
 import { AppError } from '#kernel'
 import type { InputField, OutputField } from './plug.ts'
 
-/** The property with which a plug asks for its time zone. */
 export const ZONE_INPUT = {
   type: 'string',
   defaultValue: 'UTC',
@@ -10,7 +9,6 @@ export const ZONE_INPUT = {
   example: 'Europe/Brussels',
 } as const satisfies InputField
 
-/** The raw data that `calendarOf` gives. */
 export const CALENDAR_OUTPUT = {
   timestamp: { type: 'long', description: 'the instant, in epoch milliseconds', unit: 'ms' },
   year: { type: 'integer', description: 'the year' },
@@ -28,7 +26,10 @@ export type Calendar = {
   [K in keyof typeof CALENDAR_OUTPUT]: (typeof CALENDAR_OUTPUT)[K]['type'] extends 'string' ? string : number
 }
 
-/** A formatter for an IANA zone or an offset such as `+02:00`; slow to make and quick to use. Throws `PLUG_FAILED`. */
+/**
+ * Builds a formatter for an IANA zone or an offset such as `+02:00`; slow to build and fast to use. Throws
+ * `PLUG_FAILED`.
+ */
 export function zoneFormat(timeZone: string): Intl.DateTimeFormat {
   try {
     return new Intl.DateTimeFormat('en-US', {
@@ -45,9 +46,13 @@ export function zoneFormat(timeZone: string): Intl.DateTimeFormat {
       weekday: 'long',
     })
   } catch (error) {
-    throw new AppError('PLUG_FAILED', `"${timeZone}" is not a time zone; write one such as Europe/Brussels or UTC`, {
-      cause: error,
-    })
+    throw new AppError(
+      'PLUG_FAILED',
+      `"${timeZone}" is not a valid time zone; use one such as Europe/Brussels or UTC`,
+      {
+        cause: error,
+      },
+    )
   }
 }
 

@@ -1,18 +1,17 @@
-/** Calls of a sensor from within the call of another plug. */
+/** Calls a sensor within the call of another plug. */
 import { AppError, messageOf } from '#kernel'
 import type { Plug, PlugContext } from './plug.ts'
 import { finishProperties } from './properties.ts'
 import { readAnswer } from './result.ts'
 
-/** What a sensor gave that another plug called; `error` when it failed. */
 export type InnerResult =
   | { readonly state?: string; readonly rawData?: Readonly<Record<string, unknown>>; readonly internalState?: unknown }
   | { readonly error: string }
 
 /**
- * Calls a sensor from within the call of another plug, with properties of its own and the memory that the caller
- * keeps for it; everything else it sees is the caller's. `part`: its number among the calls of the caller, which tells
- * their ids apart. Results that should come later come at once. Never throws: a failure is a value.
+ * Calls a sensor with properties of its own and the memory that the caller keeps for it; the rest of its context is the
+ * caller's. `part`: its number among the calls of the caller, which distinguishes their ids. Delayed results apply at
+ * once. Never throws: a failure is a value.
  */
 export async function callInner(
   plug: Plug,

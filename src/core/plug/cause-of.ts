@@ -1,9 +1,9 @@
-/** What services are told of the rule that asks them. */
+/** Causation that services receive with the requests of a rule. */
 import { AppError } from '#kernel'
 import type { PlugContext } from './plug.ts'
 import type { Cause } from './services.ts'
 
-/** What a service is told about the call that asks it: this rule is one more in the row. */
+/** Counts this rule as one more hop. */
 export function causeOf(context: Pick<PlugContext, 'task' | 'node' | 'id' | 'hops' | 'root' | 'unordered'>): Cause {
   const { task, node, id, hops, root, unordered } = context
   return {
@@ -17,11 +17,11 @@ export function causeOf(context: Pick<PlugContext, 'task' | 'node' | 'id' | 'hop
   }
 }
 
-/** The service that a plug was given. `PLUG_FAILED` when there is none; `name` is that of the option. */
+/** Returns the service or throws `PLUG_FAILED`; `name` is that of the option. */
 export function requireService<T>(service: T | undefined, name: string): T {
   if (service !== undefined) return service
   throw new AppError(
     'PLUG_FAILED',
-    `this engine has no ${name}; give them with createBuiltins({ services: { ${name} } })`,
+    `the service ${name} is missing in this engine; pass it to createBuiltins({ services: { ${name} } })`,
   )
 }

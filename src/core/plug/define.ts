@@ -1,12 +1,12 @@
-/** The way to make a plug: its declaration is checked as a whole and frozen. */
-import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
+/** Defines a plug: checks its declaration as a whole and freezes it. */
+import { AppError, describeIssue, FORBIDDEN_KEYS, isPlainObject, type Issue, shown } from '#kernel'
 import { calculationProblems } from './calculation-problems.ts'
 import { CHANNEL_RULE, isChannel } from './channel.ts'
 import { DOWNTIME_POLICIES } from './downtime.ts'
 import { inputProblems, outputProblems } from './field-problems.ts'
-import { frozenCopy } from './plain-json.ts'
+import { frozenCopy } from './frozen-copy.ts'
 import type { InputField, Plug, PlugDefinition } from './plug.ts'
-import { problem, shown } from './problem.ts'
+import { problem } from './problem.ts'
 import { isVersion, parseVersionRange, RANGE_RULE } from './version-range.ts'
 
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,99}$/
@@ -19,26 +19,24 @@ const KEYS: readonly string[] =
   )
 
 /**
- * Checks the declaration of a plug and gives it in the form that an engine takes. The types of
- * `context.properties`, `context.prepared` and of the states that `execute` may give follow from the declaration;
- * write `prepare` before `execute`, so that its result is known there.
- * The result is frozen and shares nothing with `definition` but its functions.
- * Throws `PLUG` with every problem in `issues`.
+ * Checks the declaration of a plug. The types of `context.properties`, of `context.prepared` and of the states follow
+ * from the declaration; write `prepare` before `execute`, so that its result type is known there. The result is frozen
+ * and shares only functions with `definition`. Throws `PLUG` with every problem in `issues`.
  */
 export function definePlug<
   const Input extends Readonly<Record<string, InputField>>,
   const State extends string = never,
   Prepared = undefined,
 >(definition: PlugDefinition<Input, State, Prepared>): Plug
-// The engine hands over properties that were brought to the declared types first (finishProperties), so functions that
-// ask for exactly those types may stand where any record is accepted: the overload is the one place that says so.
+// The engine converts properties to the declared types first (finishProperties), so functions that require exactly
+// those types may stand where any record is accepted: only this overload says so.
 export function definePlug(definition: PlugDefinition): Plug {
   const issues = isPlainObject(definition)
     ? problemsOf(definition)
-    : [problem('', 'the declaration is not an object', 'pass one such as { name, version, kind, execute }')]
+    : [problem('', 'the declaration is not an object', 'use a form such as { name, version, kind, execute }')]
   if (issues.length > 0) throw plugError(definition, issues)
   return Object.freeze({
-    // Absent functions are written out, so that all plugs have one shape and calls stay fast.
+    // absent functions are set to undefined, so that all plugs have one shape and calls stay fast
     parameters: undefined,
     nodes: undefined,
     touches: undefined,
@@ -62,17 +60,21 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   const issues: Issue[] = []
   if (typeof name !== 'string' || !NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
     issues.push(
-      problem('/name', `${shown(name)} is not a plug name`, 'a letter, then at most 99 letters, digits, _ or -'),
+      problem(
+        '/name',
+        `${shown(name)} is not a valid plug name`,
+        'use a letter, then at most 99 letters, digits, _ or -',
+      ),
     )
   }
   if (typeof version !== 'string' || !isVersion(version)) {
-    issues.push(problem('/version', `${shown(version)} is not a version`, 'write major.minor.patch, such as 1.0.0'))
+    issues.push(problem('/version', `${shown(version)} is not a valid version`, 'use major.minor.patch, such as 1.0.0'))
   }
   if (kind !== 'sensor' && kind !== 'actuator') {
-    issues.push(problem('/kind', `${shown(kind)} is not a kind of plug`, 'it is "sensor" or "actuator"'))
+    issues.push(problem('/kind', `${shown(kind)} is not a valid kind of plug`, 'use "sensor" or "actuator"'))
   }
   if (typeof execute !== 'function') {
-    issues.push(problem('/execute', 'there is no function to run', 'add execute(context) { ... }'))
+    issues.push(problem('/execute', 'the function is missing', 'add execute(context) { ... }'))
   }
   if (openOutput !== undefined && typeof openOutput !== 'boolean') {
     issues.push(problem('/openOutput', `${shown(openOutput)} is neither true nor false`))
@@ -87,15 +89,21 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
     issues.push(problem('/absorbs', `${shown(absorbs)} is not "late"`))
   }
   if (acts !== undefined && typeof acts !== 'boolean' && typeof acts !== 'function') {
-    issues.push(problem('/acts', `${shown(acts)} is neither true nor false`, 'or make it a function of the properties'))
+    issues.push(
+      problem('/acts', `${shown(acts)} is neither true nor false`, 'use true, false, or a function of the properties'),
+    )
   }
   if (parameters !== undefined && typeof parameters !== 'function' && !isTextList(parameters)) {
     issues.push(
-      problem('/parameters', `${shown(parameters)} is no list of names`, 'or make it a function of the properties'),
+      problem(
+        '/parameters',
+        `${shown(parameters)} is not a list of names`,
+        'use a list, or a function of the properties',
+      ),
     )
   }
   if (reads !== undefined && reads !== 'message') {
-    issues.push(problem('/reads', `${shown(reads)} is not "message"`, 'leave it out when a call reads anything else'))
+    issues.push(problem('/reads', `${shown(reads)} is not "message"`, 'omit it when a call reads anything else'))
   }
   for (const key of TEXTS) {
     const value = definition[key]
@@ -103,7 +111,7 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   }
   const { compatible } = definition
   if (typeof compatible === 'string' && parseVersionRange(compatible) === undefined)
-    issues.push(problem('/compatible', `${shown(compatible)} is not a range of versions`, RANGE_RULE))
+    issues.push(problem('/compatible', `${shown(compatible)} is not a valid version range`, RANGE_RULE))
   for (const key of FUNCTIONS) {
     const value = definition[key]
     if (value !== undefined && typeof value !== 'function')
@@ -111,7 +119,7 @@ function problemsOf(definition: Readonly<Record<string, unknown>>): Issue[] {
   }
   for (const key of Object.keys(definition)) {
     if (!KEYS.includes(key))
-      issues.push(problem(`/${key}`, `a plug has no field "${key}"`, `it has ${KEYS.join(', ')}`))
+      issues.push(problem(`/${key}`, `"${key}" is not a field of a plug`, `use ${KEYS.join(', ')}`))
   }
   issues.push(...channelProblems(kind, definition['channel']), ...stateProblems(kind, definition['states']))
   issues.push(...calculationProblems(definition['calculates'], definition['states']))
@@ -126,30 +134,28 @@ function isTextList(value: unknown): boolean {
 function channelProblems(kind: unknown, channel: unknown): Issue[] {
   if (channel === undefined) return []
   if (kind === 'actuator')
-    return [problem('/channel', 'an actuator hears no channel', 'leave it out, or make it a sensor')]
-  return isChannel(channel) ? [] : [problem('/channel', `${shown(channel)} is no name of a channel`, CHANNEL_RULE)]
+    return [problem('/channel', 'an actuator cannot have a channel', 'omit it, or make the plug a sensor')]
+  return isChannel(channel) ? [] : [problem('/channel', `${shown(channel)} is not a valid channel name`, CHANNEL_RULE)]
 }
 
 function stateProblems(kind: unknown, states: unknown): Issue[] {
   if (states === undefined) return []
   if (!Array.isArray(states))
-    return [problem('/states', `${shown(states)} is not a list of states`, 'write ["On", "Off"]')]
+    return [problem('/states', `${shown(states)} is not a list of states`, 'use a form such as ["On", "Off"]')]
   if (kind === 'actuator' && states.length > 0) {
-    return [problem('/states', 'an actuator has no states', 'leave them out, or make it a sensor')]
+    return [problem('/states', 'an actuator cannot have states', 'omit them, or make the plug a sensor')]
   }
   if (states.length > MAX_STATES)
-    return [problem('/states', `${states.length} states are too many`, `at most ${MAX_STATES}`)]
+    return [problem('/states', `${states.length} states are too many`, `use at most ${MAX_STATES}`)]
   const seen = new Set<unknown>()
   return states.flatMap((state: unknown, index) => {
     const path = `/states/${index}`
-    if (seen.has(state)) return [problem(path, `the state ${shown(state)} is there twice`)]
+    if (seen.has(state)) return [problem(path, `the state ${shown(state)} appears twice`)]
     seen.add(state)
     if (typeof state !== 'string' || state.trim() === '')
-      return [problem(path, `${shown(state)} is not a state`, 'write text')]
-    if (state === '*') return [problem(path, 'the state "*" stands for any state in triggers', 'choose another name')]
-    return FORBIDDEN_KEYS.has(state)
-      ? [problem(path, `the state "${state}" is not allowed`, 'choose another name')]
-      : []
+      return [problem(path, `${shown(state)} is not a valid state`, 'use text that is not blank')]
+    if (state === '*') return [problem(path, 'the state "*" stands for any state in triggers', 'use another name')]
+    return FORBIDDEN_KEYS.has(state) ? [problem(path, `the state "${state}" is not allowed`, 'use another name')] : []
   })
 }
 

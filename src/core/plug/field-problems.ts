@@ -1,9 +1,8 @@
-/** What is wrong with the properties and raw data that a plug declares. */
-import { at, FORBIDDEN_KEYS, isPlainObject, type Issue } from '#kernel'
+/** Checks the properties and raw data that a plug declares. */
+import { at, FORBIDDEN_KEYS, isPlainObject, type Issue, jsonProblem, shown } from '#kernel'
 import { FIELD_TYPES } from './field-type.ts'
-import { jsonProblem } from './plain-json.ts'
 import type { FieldFormat, FieldType } from './plug.ts'
-import { problem, shown } from './problem.ts'
+import { problem } from './problem.ts'
 
 const FORMATS = [
   'enum',
@@ -29,7 +28,6 @@ const INPUT_KEYS: readonly string[] = [
 ]
 const OUTPUT_KEYS: readonly string[] = ['type', 'description', 'unit']
 
-/** What is wrong with the declared properties of a plug; paths start with `/input`. */
 export function inputProblems(input: unknown): Issue[] {
   return fieldsProblems('/input', input, INPUT_KEYS, (path, field, type) => [
     ...flagProblems(path, field),
@@ -40,7 +38,6 @@ export function inputProblems(input: unknown): Issue[] {
   ])
 }
 
-/** What is wrong with the declared fields of raw data; paths start with `/output`. */
 export function outputProblems(output: unknown): Issue[] {
   return fieldsProblems('/output', output, OUTPUT_KEYS, (path, field) =>
     textProblems(path, field, ['description', 'unit']),
@@ -57,22 +54,25 @@ function fieldsProblems(
 ): Issue[] {
   if (fields === undefined) return []
   if (!isPlainObject(fields))
-    return [problem(base, `${shown(fields)} is not an object of fields`, 'write { value: { type: "double" } }')]
+    return [
+      problem(base, `${shown(fields)} is not an object of fields`, 'use a form such as { value: { type: "double" } }'),
+    ]
   const entries = Object.entries(fields)
   if (entries.length > MAX_FIELDS)
-    return [problem(base, `${entries.length} fields are too many`, `at most ${MAX_FIELDS}`)]
+    return [problem(base, `${entries.length} fields are too many`, `use at most ${MAX_FIELDS}`)]
   return entries.flatMap(([name, field]) => {
     const path = at(base, name)
-    // A name that every object inherits would read as present where it is not.
+    // a name that every object inherits would seem present where it is absent
     if (name.trim() === '' || FORBIDDEN_KEYS.has(name) || name in Object.prototype) {
-      return [problem(path, `a field cannot be called "${name}"`, 'choose another name')]
+      return [problem(path, `"${name}" is not a valid field name`, 'use another name')]
     }
-    if (!isPlainObject(field)) return [problem(path, `${shown(field)} is not a field`, 'write { type: "string" }')]
+    if (!isPlainObject(field))
+      return [problem(path, `${shown(field)} is not a field`, 'use a form such as { type: "string" }')]
     const type = isType(field['type']) ? field['type'] : undefined
     const issues = type === undefined ? [typeProblem(path, field['type'])] : []
     for (const key of Object.keys(field)) {
       if (!keys.includes(key))
-        issues.push(problem(`${path}/${key}`, `a field has no "${key}"`, `it has ${keys.join(', ')}`))
+        issues.push(problem(`${path}/${key}`, `"${key}" is not part of a field`, `use ${keys.join(', ')}`))
     }
     return [...issues, ...more(path, field, type)]
   })
@@ -83,7 +83,11 @@ function isType(type: unknown): type is FieldType {
 }
 
 function typeProblem(path: string, type: unknown): Issue {
-  return problem(`${path}/type`, `${shown(type)} is not a type`, `it is one of ${Object.keys(FIELD_TYPES).join(', ')}`)
+  return problem(
+    `${path}/type`,
+    `${shown(type)} is not a valid type`,
+    `use one of ${Object.keys(FIELD_TYPES).join(', ')}`,
+  )
 }
 
 function flagProblems(path: string, field: Field): Issue[] {
@@ -107,17 +111,21 @@ function formatProblems(path: string, format: unknown, type: FieldType | undefin
   if (format === undefined) return []
   const at = `${path}/format`
   if (!isPlainObject(format) || !FORMATS.some((known) => known === format['type'])) {
-    return [problem(at, `${shown(format)} is not a format`, `write { type: ... } with one of ${FORMATS.join(', ')}`)]
+    return [
+      problem(at, `${shown(format)} is not a valid format`, `use { type: ... } with one of ${FORMATS.join(', ')}`),
+    ]
   }
   const values = format['values']
   if (format['type'] !== 'enum') {
-    return values === undefined ? [] : [problem(`${at}/values`, 'only the format "enum" has values', 'leave them out')]
+    return values === undefined ? [] : [problem(`${at}/values`, 'only the format "enum" has values', 'omit them')]
   }
   const issues: Issue[] = []
   if (!isChoice(values))
-    issues.push(problem(`${at}/values`, `${shown(values)} are not the values of an enum`, 'list different texts'))
+    issues.push(
+      problem(`${at}/values`, `${shown(values)} are not the values of an enum`, 'use a list of distinct texts'),
+    )
   if (type !== undefined && type !== 'string') {
-    issues.push(problem(at, `an enum is text, but the type is ${type}`, 'make the type "string"'))
+    issues.push(problem(at, `an enum is text, but the type is ${type}`, 'use the type "string"'))
   }
   return issues
 }
@@ -135,12 +143,12 @@ function defaultProblems(path: string, field: Field, type: FieldType | undefined
     return [problem(at, `the default ${shown(value)} is not ${FIELD_TYPES[type].noun}`)]
   const values = isPlainObject(field['format']) ? field['format']['values'] : undefined
   if (isChoice(values) && !values.some((choice) => choice === value)) {
-    return [problem(at, `the default ${shown(value)} is not among the values`, `it is one of ${values.join(', ')}`)]
+    return [problem(at, `the default ${shown(value)} is not among the values`, `use one of ${values.join(', ')}`)]
   }
   return jsonProblems(at, value)
 }
 
 function jsonProblems(path: string, value: unknown): Issue[] {
   const found = value === undefined ? undefined : jsonProblem(value)
-  return found === undefined ? [] : [problem(path, `it ${found}`, 'write plain JSON')]
+  return found === undefined ? [] : [problem(path, `it ${found}`, 'use plain JSON')]
 }

@@ -1,15 +1,12 @@
-/** The types of properties, and how values are brought to them. */
-import { isPlainObject, numberOfText } from '#kernel'
-import { jsonProblem, parsePlainJson } from './plain-json.ts'
+/** Field types of plugs, and the conversion of values to them. */
+import { isPlainObject, jsonProblem, numberOfText, parsePlainJson } from '#kernel'
 import type { FieldType } from './plug.ts'
 
 interface TypeRule {
-  /** how messages call it */
   noun: string
-  /** shown when the field has no example of its own */
   example: unknown
   fits(value: unknown): boolean
-  /** the value in this type, `undefined` when it cannot be one; never called with a value that fits */
+  /** converts a value that does not fit; `undefined` when impossible */
   convert(value: unknown): unknown
 }
 
@@ -35,7 +32,6 @@ const whole: TypeRule = {
   },
 }
 
-/** Every field type of a declaration, with what belongs to it. */
 export const FIELD_TYPES: Readonly<Record<FieldType, TypeRule>> = {
   string: text,
   integer: whole,
@@ -70,7 +66,7 @@ function isObjectOrArray(value: unknown): boolean {
 
 function textOf(value: unknown): string | undefined {
   if (typeof value === 'boolean' || Number.isFinite(value)) return String(value)
-  // Only what is JSON throughout: a cycle would throw, and a date would lose its type unseen.
+  // Plain JSON only: a cycle would throw, and a date would lose its type silently.
   const list = Array.isArray(value) || isPlainObject(value)
   return list && jsonProblem(value) === undefined ? JSON.stringify(value) : undefined
 }

@@ -1,9 +1,9 @@
-/** The error for properties that are wrong only together. */
+/** Error for properties that are only jointly invalid. */
 import { validationError } from '#kernel'
 
 /**
- * For a plug's `prepare`: the error for properties that are wrong only together, shown at one of them. When all of them
- * are constant, whoever checks the rule already says so. `VALIDATION`.
+ * For `prepare` of a plug: reports the problem at one of the properties. A check of the rule reports it already when
+ * all of them are constant. `VALIDATION`.
  */
 export function lacking(property: string, message: string, suggestion: string): Error {
   return validationError('the properties', [

@@ -1,9 +1,9 @@
-/** Durations in properties that must be longer than nothing. */
+/** Positive durations in properties. */
 import { AppError, durationMs } from '#kernel'
 
-/** Milliseconds of a duration that is longer than nothing, such as 5m or PT5M. Throws `VALIDATION`. */
+/** Returns ms of a duration above 0, such as 5m or PT5M. Throws `VALIDATION`. */
 export function lengthOf(duration: string): number {
   const ms = durationMs(duration)
   if (ms > 0) return ms
-  throw new AppError('VALIDATION', `"${duration}" is not longer than nothing; write a duration such as 5m`)
+  throw new AppError('VALIDATION', `"${duration}" is not above 0; use a duration such as 5m`)
 }

@@ -1,4 +1,4 @@
-/** Values of the message by name, as plugs read them: `number` and `text` of a context. */
+/** Reads values of the message by name: `number` and `text` of a context. */
 import { AppError, countIn, isKnown, numberIn, ofData, whyNoNumber, whyUnknown } from '#kernel'
 import type { NumberOptions, PlugContext } from './plug.ts'
 
@@ -6,7 +6,7 @@ const MAX_LISTED = 20
 
 type Reading = Pick<PlugContext, 'streamValue' | 'streamData'>
 
-/** `PlugContext.number` over what a context reads. */
+/** Implements `PlugContext.number`. */
 export function messageNumber(context: Reading, name: string, { booleans = false }: NumberOptions = {}): number {
   const given = context.streamValue(name)
   const value = ofData(given)
@@ -15,7 +15,7 @@ export function messageNumber(context: Reading, name: string, { booleans = false
   throw unfit(context, name, given, 'a number', whyNoNumber)
 }
 
-/** `PlugContext.text` over what a context reads. */
+/** Implements `PlugContext.text`. */
 export function messageText(context: Reading, name: string): string {
   const given = context.streamValue(name)
   const value = ofData(given)
@@ -39,7 +39,7 @@ function unfit(
 }
 
 function missing(name: string, names: readonly string[]): string {
-  if (names.length === 0) return `there is no message with the parameter "${name}"`
+  if (names.length === 0) return `the parameter "${name}" is missing, since no message has arrived`
   const more = names.length > MAX_LISTED ? ` and ${names.length - MAX_LISTED} more` : ''
-  return `the message has no parameter "${name}"; it has ${names.slice(0, MAX_LISTED).join(', ')}${more}`
+  return `the parameter "${name}" is missing in the message, which has ${names.slice(0, MAX_LISTED).join(', ')}${more}`
 }

@@ -1,10 +1,10 @@
-/** One value of the message, or of a node, as two properties name it. */
+/** Reads a value of the message or of a node, as two properties name it. */
 import { ofData, ownValue } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
 /**
- * Names of the values of the message that `parameterOf` asks for with these properties of a plug; undefined when they
- * are known only `later`, at the call.
+ * Message values that `parameterOf` reads with these properties of a plug; undefined when they are known only at the
+ * call (`later`).
  */
 export function namesOfParameter(
   { node, parameter }: { readonly node?: string | undefined; readonly parameter?: string | undefined },
@@ -15,8 +15,8 @@ export function namesOfParameter(
 }
 
 /**
- * A value of the message (`node` absent, empty or GLOBAL), or of the raw data of a node, undefined when there is none, or none that rules
- * can use. A parameter with dots leads into objects, unless there is a field of exactly that name.
+ * Reads a value of the message (`node` absent, empty or GLOBAL) or of a node's raw data; undefined when absent or
+ * unusable for rules. A parameter with dots addresses nested objects, unless a field has exactly that name.
  */
 export function parameterOf(
   context: Pick<PlugContext, 'streamValue' | 'lookup'>,
@@ -31,7 +31,7 @@ export function parameterOf(
   return ofData(rest.reduce<unknown>((value, key) => ownValue(value, key), read(first)))
 }
 
-/** Whether a property that names a node means the message instead. */
+/** True when a property that names a node means the message. */
 export function isOfMessage(node: string | undefined): node is undefined | '' | 'GLOBAL' {
   return node === undefined || node === '' || node === 'GLOBAL'
 }

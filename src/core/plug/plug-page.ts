@@ -1,8 +1,8 @@
-/** What people read about a plug. */
+/** Documentation page of a plug. */
 import { FIELD_TYPES } from './field-type.ts'
 import type { Plug } from './plug.ts'
 
-/** The details page of one plug as Markdown: what it does, its states, each property each field of its raw data, and a node to copy. */
+/** Markdown with the description, states, properties, raw data and an example node. */
 export function plugPage(plug: Plug): string {
   const { name, version, compatible, kind, description = '', states, input, output, openOutput } = plug
   const others = compatible === undefined ? '' : `; stands for ${code(compatible)} in rules`
@@ -25,13 +25,13 @@ export function plugPage(plug: Plug): string {
     meaning,
   ])
   if (fields.length > 0) parts.push(table(['raw data', 'type', 'unit', 'meaning'], fields))
-  if (openOutput) parts.push('It also gives fields that cannot be known beforehand.')
+  if (openOutput) parts.push('It also returns fields that are not known in advance.')
   const example = ['```json', JSON.stringify(exampleNode(plug), undefined, 2), '```'].join('\n')
   parts.push(`In the ${kind}s of a rule:`, example)
   return parts.join('\n\n')
 }
 
-/** A node of a rule that names the plug and gives all that has no default, by the examples of its declaration. */
+/** Example node with all properties that lack a default. */
 export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string, unknown>> {
   const given = Object.entries(input).filter(([, { defaultValue }]) => defaultValue === undefined)
   const properties = Object.fromEntries(
@@ -45,13 +45,12 @@ export function exampleNode({ name, kind, input }: Plug): Readonly<Record<string
   }
 }
 
-/** A table of Markdown. */
 export function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
   const line = (cells: readonly string[]) => `| ${cells.map(cell).join(' | ')} |`
   return [line(head), `|${'---|'.repeat(head.length)}`, ...rows.map(line)].join('\n')
 }
 
-/** By name, whatever its case; of the same name the sensor first. */
+/** Orders by name regardless of case, sensors before actuators. */
 export function byName(a: Plug, b: Plug): number {
   const [first, second] = [a.name.toLowerCase(), b.name.toLowerCase()]
   if (first !== second) return first < second ? -1 : 1
@@ -66,7 +65,6 @@ export function code(text: string): string {
   return `\`${text}\``
 }
 
-/** Text that does not end its cell. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('\n', ' ')
 }

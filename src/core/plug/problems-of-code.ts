@@ -1,10 +1,10 @@
-/** What is wrong with code in a property, for the check of a plug. */
+/** Checks code in a property, for `check` of a plug. */
 import { AppError } from '#kernel'
 import type { PropertyProblem } from './plug.ts'
 
 /**
- * For a plug's `check`: what `compile` has against the value of a property, one problem for each of its issues.
- * A property that is not known yet has no problem. Anything but an AppError is thrown on.
+ * Returns one problem for each issue that `compile` reports. An unknown value has no problems. Rethrows all but
+ * AppError.
  */
 export function problemsOfCode<T>(
   property: string,

@@ -1,11 +1,8 @@
-/** What a service would refuse of a plug's properties, so that a check can tell it before. */
+/** Converts issues of a service to property problems, so that a check reports them early. */
 import type { PropertyProblem } from './plug.ts'
 import type { BodyIssue } from './services.ts'
 
-/**
- * What a service has against what a plug would send, for the plug's `check`. `renamed`: parts that are properties of
- * their own, by their names there; all others stand in the property `rest`.
- */
+/** `renamed`: parts that are separate properties, by their names; all others belong to the property `rest`. */
 export function problemsOfIssues(
   issues: readonly BodyIssue[],
   rest: string,

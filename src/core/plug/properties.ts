@@ -1,8 +1,8 @@
-/** Resolved properties in the form that a plug declares: defaults filled in, values of the declared types. */
+/** Converts resolved properties to the form that a plug declares: defaults filled in, values of the declared types. */
+import { shown } from '#kernel'
 import { referencedId } from '../language/placeholders/resource.ts'
 import { FIELD_TYPES } from './field-type.ts'
 import type { InputField, Plug, PropertyProblem } from './plug.ts'
-import { shown } from './problem.ts'
 
 type Properties = Readonly<Record<string, unknown>>
 
@@ -13,14 +13,13 @@ export type Finished =
 const NONE: ReadonlySet<string> = new Set()
 
 /**
- * Brings resolved values into the form that a plug declares: defaults for what is missing, then declared types
- * (numeric text for numbers, `true` and `false` as text for booleans, JSON text for objects and arrays; numbers,
- * booleans, arrays and objects for text), then enums. Values that need no change come back as the very same object;
- * otherwise as a copy. `null` counts as missing. Values that the plug does not declare are kept. Each problem names the property, its type and
- * an example, and shows the value unless the field is sensitive.
+ * Fills in defaults, converts to the declared types (numeric text for numbers, `true` and `false` as text for booleans,
+ * JSON text for objects and arrays; numbers, booleans, arrays and objects for text), then checks enums. Returns the
+ * very same object when nothing changes, otherwise a copy. `null` counts as missing. Undeclared values are kept. Each
+ * problem names the property, its type and an example, and shows the value unless the field is sensitive.
  *
- * `later` names properties whose value is known only when the plug runs: they are neither missing nor filled. With it
- * the constants of a rule can be checked before anything runs.
+ * `later`: properties whose value is known only at run time, which are neither missing nor filled; for checking the
+ * constants of a rule.
  */
 export function finishProperties(plug: Plug, values: Properties, later: ReadonlySet<string> = NONE): Finished {
   if (isFinished(plug, values)) return { properties: values }
@@ -43,12 +42,12 @@ export function finishProperties(plug: Plug, values: Properties, later: Readonly
   return problems.length > 0 ? { problems } : { properties }
 }
 
-/** A resource may be a reference in metadata, as that of a node may. */
+/** Resources may be references in metadata, as for nodes. */
 function asReferenced({ format }: InputField, value: unknown): unknown {
   return format?.type === 'resource' ? (referencedId(value) ?? value) : value
 }
 
-/** True when finishProperties would change and refuse nothing. Allocates nothing. */
+/** True when finishProperties would change and reject nothing. Allocates nothing. */
 export function isFinished(plug: Plug, values: Properties): boolean {
   for (const name in plug.input) {
     const field = plug.input[name]

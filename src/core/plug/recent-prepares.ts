@@ -1,14 +1,11 @@
-/** What a node prepared of its last sets of properties, so that the same is not prepared again. */
+/** Caches the results of `prepare` for the last sets of properties of a node. */
 import { LruCache } from '#kernel'
 import type { Plug } from './plug.ts'
 
-/** How many sets of properties are remembered; a node that goes through more prepares each time. */
+/** Cache size; a node with more sets prepares each time. */
 const MOST = 8
 
-/**
- * What a plug's `prepare` made of the properties of a node that change from call to call, by their values. Belongs to
- * one node of one graph; what `prepare` throws is thrown each time.
- */
+/** Belongs to one node of one graph. Errors of `prepare` are not cached. */
 export class RecentPrepares {
   readonly #prepare: NonNullable<Plug['prepare']>
   readonly #known = new LruCache<string, { readonly prepared: unknown }>(MOST)
@@ -28,7 +25,7 @@ export class RecentPrepares {
   }
 }
 
-/** Equal texts for equal values; undefined for what is no JSON. Numbers that JSON lacks have texts of their own. */
+/** Equal texts for equal values, also for numbers that JSON lacks; undefined for values that are not JSON. */
 function keyOf(properties: Readonly<Record<string, unknown>>): string | undefined {
   try {
     return JSON.stringify(properties, (_, value: unknown) =>

@@ -1,14 +1,12 @@
-/** Which plug runs for a name and a version. */
-import { AppError, isPlainObject } from '#kernel'
+/** Registry of plugs by kind, name and version. */
+import { AppError, isPlainObject, shown } from '#kernel'
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from './plug.ts'
-import { shown } from './problem.ts'
 import { compareVersions, isVersion, majorOf, parseVersionRange } from './version-range.ts'
 
 /**
- * The plugs that rules may name. Without a version, or with `latest`, the newest by number counts:
- * 1.10.0 is newer than 1.9.0. A sensor and an actuator may share a name. A version that is not there is taken over by
- * the newest plug that says it stands for it, else by the newest of the same major version, else by none.
- * Throws `PLUG` that names every plug given twice in the same version and every value that is no plug.
+ * Without a version, or with `latest`, the newest by number counts: 1.10.0 is newer than 1.9.0. A sensor and an
+ * actuator may share a name. An absent version resolves to the newest plug that is compatible with it, else to the
+ * newest of the same major version. Throws `PLUG` with every duplicate version and every value that is not a plug.
  */
 export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
   const byKind: Record<PlugKind, Map<string, Plug[]>> = { sensor: new Map(), actuator: new Map() }
@@ -19,10 +17,10 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
       return
     }
     const versions = byKind[plug.kind].get(plug.name)
-    // as long as it is: a list that grows has room for sixteen more, and most plugs have one version
+    // exact size: a growing array reserves sixteen more, and most plugs have one version
     if (versions === undefined) byKind[plug.kind].set(plug.name, [plug])
     else if (versions.some(({ version }) => version === plug.version))
-      problems.push(`the ${plug.kind} ${plug.name} ${plug.version} is given twice; keep one or raise its version`)
+      problems.push(`the ${plug.kind} ${plug.name} ${plug.version} is registered twice; keep one or raise its version`)
     else versions.push(plug)
   })
   if (problems.length > 0) throw new AppError('PLUG', problems.join('\n'))
@@ -35,9 +33,8 @@ export function createRegistry(plugs: readonly Plug[]): PlugRegistry {
 }
 
 /**
- * The plugs of a list that may be replaced as a whole: `source` is asked at each use, and gives the same list as long as
- * nothing changed. Whoever keeps what follows from the plugs compares `list()` with what it was. A use throws as
- * `createRegistry`.
+ * Registry over a list that may be replaced as a whole: `source` is called at each use, and returns the same list while
+ * nothing changed. To invalidate derived data, compare `list()` by identity. Throws as `createRegistry`, on use.
  */
 export function followPlugs(source: () => readonly Plug[]): PlugRegistry {
   let known: { readonly given: readonly Plug[]; readonly registry: PlugRegistry } | undefined
@@ -53,7 +50,6 @@ export function followPlugs(source: () => readonly Plug[]): PlugRegistry {
   }
 }
 
-/** `versions`: the newest first. */
 function resolved(versions: readonly Plug[], wanted: string | undefined): ResolvedPlug | undefined {
   const first = (by: ResolvedPlug['by'], fits: (plug: Plug) => boolean): ResolvedPlug | undefined => {
     const plug = versions.find(fits)

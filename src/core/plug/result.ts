@@ -1,22 +1,19 @@
-/** What a plug gave, checked before it becomes an observation. */
-import { FORBIDDEN_KEYS, isPlainObject, messageOf } from '#kernel'
+/** Checks the result of a plug before it becomes an observation. */
+import { FORBIDDEN_KEYS, isPlainObject, messageOf, shown } from '#kernel'
 import { isPlainJson, isPlainRecord, jsonFault } from './answer-json.ts'
 import type { Plug } from './plug.ts'
-import { shown } from './problem.ts'
 
-/** The longest chain of `then`. */
+/** Length limit of a `then` chain. */
 const MAX_CHAIN = 16
 
-/** What a plug gave, checked. All fields are always there, so that every answer has one shape. */
+/** Checked result. All fields are always set, so that every answer has one shape. */
 export interface Answer {
   readonly ok: true
-  /** position in the plug's states; -1 when no state was given */
   readonly state: number
   readonly rawData: Readonly<Record<string, unknown>> | undefined
-  /** `undefined` leaves what the node kept before */
+  /** `undefined` keeps the previous memory */
   readonly internalState: unknown
   readonly message: string | undefined
-  /** ms */
   readonly after: number | undefined
   /** ms of the whole wait, when part of it has passed */
   readonly whole: number | undefined
@@ -29,82 +26,81 @@ export interface BadAnswer {
   readonly error: string
 }
 
-/** The position of a state among the plug's states, -1 when it is not one of them. The short way for bare strings. */
+/** Index of a state, or -1. Fast path for bare strings. */
 export function stateIndex(plug: Plug, state: string): number {
   return plug.states.indexOf(state)
 }
 
 /**
- * Reads what `execute` returned: nothing, a state, or an object with `state` (older scripts say
- * `observedState`), `rawData`, `internalState`, `message`, `after`, `whole` and `then`. Other fields are ignored.
- * What is kept of it, raw data and memory, must be plain JSON.
- * A wrong answer is a value with a text for people, never a throw.
+ * Reads the result of `execute`: nothing, a state, or an object with `state` (`observedState` in older scripts),
+ * `rawData`, `internalState`, `message`, `after`, `whole` and `then`. Ignores other fields. Raw data and memory must be
+ * plain JSON. Returns an invalid answer as a value with a readable text; never throws.
  */
 export function readAnswer(plug: Plug, answer: unknown): Answer | BadAnswer {
   try {
     return readStep(plug, answer, '', 0)
   } catch (error) {
-    // A getter, or what stands behind a proxy, may throw.
-    return bad(plug, `gave an answer that cannot be read: ${messageOf(error)}`)
+    // getters and proxies may throw
+    return bad(plug, `returned an unreadable answer: ${messageOf(error)}`)
   }
 }
 
-/** `path`: of the answer in the whole one, with its dot. */
 function readStep(plug: Plug, answer: unknown, path: string, depth: number): Answer | BadAnswer {
   if (typeof answer === 'string') return answerOfState(plug, answer)
   if (answer === undefined || answer === null) return NO_ANSWER
   if (!isPlainObject(answer))
-    return bad(plug, `answered ${shown(answer)}; give a state or an object such as { state, rawData }`)
+    return bad(plug, `returned ${shown(answer)}; return a state or an object such as { state, rawData }`)
 
-  // None of these names is on Object.prototype, so plain reads give own fields, several times faster than own-property checks.
+  // Object.prototype has none of these names, so plain reads return own fields, several times faster than own-property
+  // checks.
   const given = answer['state'] ?? answer['observedState'] ?? undefined
   const state = typeof given === 'string' ? stateIndex(plug, given) : -1
   if (state === -1 && given !== undefined) return wrongState(plug, given)
 
   const rawData = answer['rawData'] ?? undefined
   if (rawData !== undefined && !isPlainObject(rawData)) {
-    return bad(plug, `gave ${shown(rawData)} as rawData; it must be an object such as { value: 21.5 }`)
+    return bad(plug, `returned ${shown(rawData)} as rawData; it must be an object such as { value: 21.5 }`)
   }
   if (rawData !== undefined && hasForbiddenKey(rawData)) {
-    return bad(plug, `gave rawData with one of the keys ${[...FORBIDDEN_KEYS].join(', ')}, which are not allowed`)
+    return bad(plug, `returned rawData with one of the keys ${[...FORBIDDEN_KEYS].join(', ')}, which are not allowed`)
   }
   if (rawData !== undefined && !isPlainRecord(rawData)) return notJson(plug, rawData, `${path}rawData`)
   const message = answer['message'] ?? undefined
   if (message !== undefined && typeof message !== 'string') {
-    return bad(plug, `gave ${shown(message)} as message; it must be text`)
+    return bad(plug, `returned ${shown(message)} as message; it must be text`)
   }
   const after = answer['after'] ?? undefined
   if (after !== undefined && !isDelay(after)) {
-    return bad(plug, `gave ${shown(after)} as after; it must be milliseconds, 0 or more`)
+    return bad(plug, `returned ${shown(after)} as after; it must be milliseconds, 0 or more`)
   }
   const whole = answer['whole'] ?? undefined
   if (whole !== undefined && !isDelay(whole)) {
-    return bad(plug, `gave ${shown(whole)} as whole; it must be milliseconds, 0 or more`)
+    return bad(plug, `returned ${shown(whole)} as whole; it must be milliseconds, 0 or more`)
   }
   const next = answer['then'] ?? undefined
   let then: Answer | undefined
   if (next !== undefined) {
-    if (depth + 1 > MAX_CHAIN) return bad(plug, `gave a chain of more than ${MAX_CHAIN} results by then`)
+    if (depth + 1 > MAX_CHAIN) return bad(plug, `returned a chain of more than ${MAX_CHAIN} results by then`)
     const read = readStep(plug, next, `${path}then.`, depth + 1)
     if (!read.ok) return read
     if (read.after === undefined) {
-      return bad(plug, 'gave a result by then without its own after; say after how many milliseconds')
+      return bad(plug, 'returned a result in then without its own after; add after in milliseconds')
     }
     then = read
   }
   const internalState = answer['internalState']
-  // An actuator keeps no memory.
+  // actuators have no memory
   if (internalState !== undefined && plug.kind === 'sensor' && !isPlainJson(internalState))
     return notJson(plug, internalState, `${path}internalState`)
   return { ok: true, state, rawData, internalState, message, after, whole, then }
 }
 
 function notJson(plug: Plug, value: unknown, path: string): BadAnswer {
-  return bad(plug, `gave ${jsonFault(value, path) ?? `${path}, which is different at each look`}`)
+  return bad(plug, `returned ${jsonFault(value, path) ?? `${path}, which changes with each read`}`)
 }
 
 function hasForbiddenKey(record: Record<string, unknown>): boolean {
-  // What a plain object inherits under these names is known: plain reads tell that it has none of its own, much faster.
+  // The inherited values of these names are known, so plain reads prove that it has none of its own, much faster.
   const isPlain =
     record['constructor'] === Object && record['prototype'] === undefined && record['__proto__'] === Object.prototype
   if (isPlain && Object.getPrototypeOf(record) === Object.prototype) return false
@@ -113,7 +109,7 @@ function hasForbiddenKey(record: Record<string, unknown>): boolean {
   )
 }
 
-/** Of a plug that gave nothing, and of a call that was not made. */
+/** Answer of a plug that returned nothing, and of a skipped call. */
 export const NO_ANSWER: Answer = Object.freeze(answerWith(-1))
 
 function answerOfState(plug: Plug, state: string): Answer | BadAnswer {

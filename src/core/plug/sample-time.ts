@@ -1,10 +1,10 @@
-/** When the values of a message were measured. */
+/** Measurement time of the values of a message. */
 import { isoInstant } from '#kernel'
 import type { PlugContext } from './plug.ts'
 
 /**
- * When the values of the message at hand were measured, epoch ms: its own `timestamp` (epoch ms or ISO 8601), but never
- * later than the engine's clock. The engine's clock for a message without one that can be read, and without a message.
+ * Epoch ms: the `timestamp` of the message (epoch ms or ISO 8601), capped at the engine's clock; the clock when the
+ * timestamp is missing or malformed, and without a message.
  */
 export function sampleTime(context: Pick<PlugContext, 'isNew' | 'streamValue' | 'now'>): number {
   const { now } = context

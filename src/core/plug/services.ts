@@ -1,34 +1,33 @@
 /**
- * What plugs may ask of the services around the engine: one port a service, given to `createBuiltins({ services })` by
- * whoever has them. A host gives each tenant its own, so that a plug never reaches another tenant.
+ * Ports of the services that plugs may use, passed to `createBuiltins({ services })`. A host passes those of each
+ * tenant, so that a plug never reaches another tenant.
  *
- * Not in here: HTTP, paging and wire forms. Answers are plain JSON in the shapes of the services; refusals are AppErrors.
+ * Without HTTP, paging and wire forms. Results are plain JSON in the shapes of the services; errors are AppErrors.
  */
 import type { Issue } from '#kernel'
 
-/** Who asks, and why: services keep it, so that a chain of rules can be shown and stopped. */
+/** Causation of a request, stored by services, so that chains of rules can be shown and stopped. */
 export interface Cause {
   readonly task: string
   readonly node: string
-  /** the execution's id: the same work asked twice has the same */
+  /** id of the execution: equal for a repeated request */
   readonly effect: string
-  /** the source whose trigger ran the node */
   readonly trigger?: string
-  /** rules in a row that led here; services refuse above their limit */
+  /** rules in the chain; services reject above their limit */
   readonly hops: number
-  /** what everything that came of one arrival is known by; services hand it on with the hops. Absent: not known */
+  /** id of the message or event that began the chain; services pass it on with the hops. Absent: unknown */
   readonly root?: string
-  /** the effect does not say what it comes after: services neither refuse it for its order nor remember it */
+  /** the effect does not imply an order: services neither reject it as superseded nor record it */
   readonly unordered?: boolean
 }
 
-/** What a service would refuse: the place is a JSON pointer into what it was shown. */
+/** Problem that a service would report; `path` is a JSON pointer into the body. */
 export type BodyIssue = Readonly<Pick<Issue, 'path' | 'message' | 'suggestion'>>
 
 export type PlainObject = Readonly<Record<string, unknown>>
 
 export interface AlarmPort {
-  /** `source`: id of the resource. Gives the alarm, new or repeated. */
+  /** `source`: id of the resource. Returns the alarm, new or repeated. */
   raise(
     alarm: {
       readonly source: string
@@ -45,8 +44,8 @@ export interface AlarmPort {
     cause: Cause,
   ): Promise<PlainObject>
   /**
-   * What `raise` would refuse of the parts that are known; what is absent is not known yet. At once, and without asking
-   * anything that is stored.
+   * Problems that `raise` would report of the known parts; absent parts are unknown. Synchronous, without access to
+   * stored data.
    */
   check?(alarm: {
     readonly type?: string
@@ -54,9 +53,8 @@ export interface AlarmPort {
     readonly severity?: string
     readonly properties?: PlainObject
   }): readonly BodyIssue[]
-  /** Clears whatever is open of that source and type; gives those alarms. One operation: a raise comes before or after it. */
+  /** Clears all open alarms of that source and type and returns them, atomically. */
   clear(source: string, type: string, cause: Cause): Promise<readonly PlainObject[]>
-  /** the one with the newest timestamp */
   latest(source: string): Promise<PlainObject | undefined>
   find(filter: {
     readonly source?: string
@@ -67,46 +65,44 @@ export interface AlarmPort {
 }
 
 export interface ResourcePort {
-  /** with inherited values; undefined when there is none */
+  /** with inherited values; undefined when it does not exist */
   get(id: string): Promise<PlainObject | undefined>
-  /** Top-level merge; `null` removes. Gives the resource as stored. */
+  /** Top-level merge; `null` removes. Returns the resource as stored. */
   patch(id: string, change: PlainObject, cause: Cause): Promise<PlainObject>
-  /** What `patch` would refuse of any resource. At once. */
+  /** Problems that `patch` would report for any resource. Synchronous. */
   checkPatch?(change: PlainObject): readonly BodyIssue[]
   children(id: string): Promise<readonly PlainObject[]>
-  /** parameters of the listing of resources, by name */
+  /** `query`: parameters of the resource list, by name */
   find(query: PlainObject): Promise<readonly PlainObject[]>
 }
 
 export interface DataPort {
-  /** Posts a message: `store` keeps it, `forward` wakes tasks. */
+  /** `store` persists it, `forward` wakes tasks. */
   post(
     resource: string,
     message: PlainObject,
     how: { readonly store: boolean; readonly forward: boolean },
     cause: Cause,
   ): Promise<void>
-  /** Sends a command to a resource. */
   command(resource: string, command: PlainObject & { readonly name: string }, cause: Cause): Promise<PlainObject>
-  /** What `post` would refuse of any resource. At once. */
+  /** Problems that `post` would report for any resource. Synchronous. */
   checkMessage?(message: PlainObject): readonly BodyIssue[]
-  /** What `command` would refuse of any resource. At once. */
+  /** Problems that `command` would report for any resource. Synchronous. */
   checkCommand?(command: PlainObject): readonly BodyIssue[]
-  /** newest first */
   messages(resource: string, limit: number): Promise<readonly PlainObject[]>
   /** newest sample of each metric; times are epoch ms */
   latest(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
-  /** body and answer of a time series query */
+  /** body and result of a time series query */
   series(query: PlainObject): Promise<PlainObject>
 }
 
 export interface QueryPort {
   /**
-   * Carries out a stored query or one that is given, relative to `now`, the time of the task in epoch ms: nothing that is
-   * later is seen. `resource` takes the place of the query's own, `taskResource` counts where the query has none. Each row
-   * has its time and a value for each column, or null.
+   * Executes a stored or inline query relative to `now`, the time of the task in epoch ms; later data is invisible.
+   * `resource` overrides the query's own, `taskResource` is its default. Each row has its time and a value for each
+   * column, or null.
    */
   execute(
     source: { readonly stored: string } | { readonly query: PlainObject },
@@ -116,12 +112,12 @@ export interface QueryPort {
     readonly rows: readonly (readonly [time: number, ...values: unknown[]])[]
     readonly messages: readonly string[]
   }>
-  /** What `execute` would refuse of a query. At once, and without asking anything that is stored. */
+  /** Problems that `execute` would report. Synchronous, without access to stored data. */
   check?(query: PlainObject): readonly BodyIssue[]
 }
 
 export interface WebscriptPort {
-  /** Calls a webscript of the tenant. A status of 400 and more is an answer, too. */
+  /** Calls a webscript of the tenant. A status from 400 is a result, not an error. */
   call(
     request: {
       readonly name: string
@@ -129,7 +125,6 @@ export interface WebscriptPort {
       readonly method: string
       readonly path: string
       readonly query: Readonly<Record<string, string>>
-      /** text as it is, anything else as JSON */
       readonly body?: unknown
     },
     cause: Cause,
@@ -138,14 +133,16 @@ export interface WebscriptPort {
 }
 
 export interface ModelPort {
-  /** What a hosted model of the tenant says of one instance. `features`: values in the order of the model, or by name. */
+  /**
+   * Predicts one instance with a hosted model of the tenant. `features`: values in the order of the model, or by name.
+   */
   predict(request: {
     readonly model: string
     readonly features: readonly unknown[] | PlainObject
-    /** of scikit-learn: those of its classes */
+    /** of scikit-learn: class probabilities */
     readonly probabilities?: boolean
   }): Promise<unknown>
-  /** Labels with their scores, the highest first; a model that only predicts has one, or one for each probability. */
+  /** Labels with their scores, highest first; a model that only predicts has one, or one for each probability. */
   classify(request: {
     readonly model: string
     readonly features: readonly unknown[] | PlainObject
@@ -154,13 +151,13 @@ export interface ModelPort {
 }
 
 export interface ObjectPort {
-  /** The text of an object, and what is known of it; undefined when there is none. `TOO_LARGE` above `most` bytes. */
+  /** Text and properties of an object; undefined when it does not exist. `TOO_LARGE` above `most` bytes. */
   get(
     bucket: string,
     path: string,
     most: number,
   ): Promise<{ readonly object: PlainObject; readonly text: string } | undefined>
-  /** Makes or replaces it; gives what is known of it. */
+  /** Creates or replaces it; returns its properties. */
   put(
     bucket: string,
     path: string,

@@ -1,12 +1,16 @@
-/** Several texts in one property. */
+/** List of texts in one property. */
 import { AppError } from '#kernel'
 
-/** Several texts in one property: a text with commas between them, or a list. Throws `PLUG_FAILED` for anything else. */
+/** Parses a comma-separated text or a list. Throws `PLUG_FAILED` for anything else. */
 export function textList(given: unknown): readonly string[] {
   if (given === undefined || given === null) return []
   const list: readonly unknown[] = Array.isArray(given) ? given : typeof given === 'string' ? given.split(',') : [given]
   return list.flatMap((item) => {
-    if (typeof item !== 'string') throw new AppError('PLUG_FAILED', 'this is a text with commas, or a list of texts')
+    if (typeof item !== 'string')
+      throw new AppError(
+        'PLUG_FAILED',
+        'the value is not a text or a list of texts; use a text with commas, or a list of texts',
+      )
     return item.trim() === '' ? [] : [item.trim()]
   })
 }

@@ -4,17 +4,15 @@ const VERSION = /^\d{1,9}\.\d{1,9}\.\d{1,9}$/
 const COMPARATOR = /^(>=|<=|>|<|=)(\d{1,9}(?:\.\d{1,9}){0,2})$/
 const MAX_COMPARATORS = 10
 
-/** What a range must look like, for messages. */
-export const RANGE_RULE = `write 1 to ${MAX_COMPARATORS} comparators that must all hold, such as >=1.0.0 <3`
+export const RANGE_RULE = `use 1 to ${MAX_COMPARATORS} comparators that must all hold, such as >=1.0.0 <3`
 
-/** Whether a version, `major.minor.patch`, is in a range. */
 export type VersionRange = (version: string) => boolean
 
 export function isVersion(text: string): boolean {
   return VERSION.test(text)
 }
 
-/** Below, at or above 0 as `a` is older than, the same as or newer than `b`; both are `major.minor.patch`. */
+/** Comparator of versions `major.minor.patch`, oldest first. */
 export function compareVersions(a: string, b: string): number {
   return compareNumbers(numbersOf(a), numbersOf(b))
 }
@@ -24,8 +22,8 @@ export function majorOf(version: string): number {
 }
 
 /**
- * A range as a test: comparators (`>=`, `<`, `<=`, `>`, `=`) with spaces between them, all of which must hold; undefined
- * for a text that is none. A comparator with one or two numbers looks at those alone: `<3` and `<=2` take in 2.9.1.
+ * Parses comparators (`>=`, `<`, `<=`, `>`, `=`) separated by spaces, all of which must hold; undefined when malformed.
+ * A comparator with one or two numbers compares only those: `<3` and `<=2` include 2.9.1.
  */
 export function parseVersionRange(text: string): VersionRange | undefined {
   const parts = text.trim().split(/\s+/, MAX_COMPARATORS + 1)

@@ -3,8 +3,7 @@
  * Documents are changed through immer, so neither a template nor a list is ever touched.
  */
 import { Immer, type Draft } from 'immer'
-import { at, FORBIDDEN_KEYS, ownValue, stepsOf } from '#kernel'
-import { shown } from '../plug/problem.ts'
+import { at, FORBIDDEN_KEYS, ownValue, shown, stepsOf } from '#kernel'
 import { emptyRecord } from './check/record.ts'
 import type { Report } from './check/report.ts'
 import type { NodeOverride, PlugNode, PlugOverride, RuleGraph, Sensor } from './rule.ts'
@@ -61,11 +60,8 @@ export function applyOverrides(
     overrides.forEach((override, i) => {
       const place = at(path, i)
       const target = nodes.get(override.name)
-      if (override.name === '') {
-        const hint = report.suggest('', nodes.keys(), 'nodes')
-        report.error('OVERRIDE', at(place, 'name'), 'the override names no node: its name is empty', hint)
-        return
-      }
+      // an empty name was reported with its shape
+      if (target === undefined && override.name === '') return
       if (target === undefined) {
         const hint = report.instead(override.name, nodes.keys(), 'nodes')
         report.error('OVERRIDE', at(place, 'name'), `there is no node ${shown(override.name)} to override`, hint)

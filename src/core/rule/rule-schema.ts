@@ -1,35 +1,54 @@
 /**
- * The shapes of rules, templates and task settings as JSON Schema. One source: the checker
- * walks these very schemas, and a host can publish them. Fields beyond those listed are let through; the checker warns.
+ * The shapes of rules, templates and task settings as JSON Schema. One source: the checker walks these very schemas, and
+ * a host publishes them. Fields beyond those listed are let through; the checker warns. Two keywords are our own:
+ * `x-check`, more is checked of the value than JSON Schema can say, and `x-issue`, the type of the issue of a value that
+ * does not fit, where it is not TYPE.
  */
 import { Type } from 'typebox'
+import { DURATION_PATTERN } from '#kernel'
 import { DOWNTIME_POLICIES } from '../plug/downtime.ts'
 
 const Position = Type.Array(Type.Number(), { minItems: 2, maxItems: 2, description: '[x, y]' })
-const Duration = Type.String({ description: 'ISO 8601 duration such as PT50S' })
+const CHECKED = { 'x-check': true } as const
+const MAX_DURATION = { maxLength: 100, description: 'duration such as PT50S' }
+/** It has a digit that is not 0. */
+const LONGER_THAN_NOTHING = `(?=.*[1-9])${DURATION_PATTERN}`
+const Duration = Type.String({ pattern: LONGER_THAN_NOTHING, ...MAX_DURATION })
 const Properties = Type.Record(Type.String(), Type.Unknown(), { description: 'properties of the plug by name' })
-const Label = Type.String({ minLength: 1 })
+const Label = Type.String({ minLength: 1, 'x-issue': 'LABEL', ...CHECKED })
+const LabelOfNode = Type.String({ minLength: 1, description: 'label of a node', 'x-issue': 'LABEL', ...CHECKED })
+const State = Type.String(CHECKED)
+const States = Type.Optional(Type.Array(State))
 
 const RetryConfigSchema = Type.Object(
   {
     maxRetries: Type.Integer({ minimum: 0 }),
     minBackoff: Type.Optional(Duration),
     maxBackoff: Type.Optional(Duration),
-    errorState: Type.Optional(Type.String({ minLength: 1 })),
+    errorState: Type.Optional(Type.String({ minLength: 1, ...CHECKED })),
   },
   { title: 'retryConfig' },
 )
 
 const plugNode = {
   label: Label,
-  name: Type.String({ minLength: 1, description: 'plug name' }),
-  version: Type.Optional(Type.String({ minLength: 1, description: 'exact version, or latest' })),
+  name: Type.String({ minLength: 1, description: 'plug name', ...CHECKED }),
+  version: Type.Optional(Type.String({ minLength: 1, description: 'exact version, or latest', ...CHECKED })),
   position: Type.Optional(Position),
   properties: Type.Optional(Properties),
-  resource: Type.Optional(Type.String({ description: 'an id, $, $taskId, $<variable> or META.$.<key>' })),
+  resource: Type.Optional(
+    Type.String({
+      minLength: 1,
+      description: 'an id, $, $taskId, $<variable> or META.$.<key>',
+      'x-issue': 'RESOURCE',
+      ...CHECKED,
+    }),
+  ),
   timeout: Type.Optional(Duration),
   retryConfig: Type.Optional(RetryConfigSchema),
-  loopDef: Type.Optional(Type.String({ description: 'JSON array of objects; the node runs once per object' })),
+  loopDef: Type.Optional(
+    Type.String({ description: 'JSON array of objects; the node runs once per object', ...CHECKED }),
+  ),
   pauseExecution: Type.Optional(Type.Boolean()),
   pauseExecutionTimeout: Type.Optional(Duration),
   unordered: Type.Optional(Type.Boolean()),
@@ -48,8 +67,8 @@ export const SensorSchema = Type.Object(
     downtime: Type.Optional(Type.Enum([...DOWNTIME_POLICIES])),
     pollingPeriod: Type.Optional(Type.Number({ exclusiveMinimum: 0, description: 'ms' })),
     pollingFixedRate: Type.Optional(Type.Boolean()),
-    schedule: Type.Optional(Type.String({ minLength: 1, description: 'cron or rrule' })),
-    timeoutState: Type.Optional(Type.String({ minLength: 1 })),
+    schedule: Type.Optional(Type.String({ minLength: 1, description: 'cron or rrule', ...CHECKED })),
+    timeoutState: Type.Optional(Type.String({ minLength: 1, ...CHECKED })),
   },
   { title: 'sensor' },
 )
@@ -60,8 +79,12 @@ export const RelationSchema = Type.Object(
   {
     label: Label,
     type: Type.Enum(['AND', 'OR', 'GENERAL', 'NAND']),
-    parentLabels: Type.Array(Type.String(), { minItems: 1 }),
-    combinations: Type.Array(Type.Array(Type.String())),
+    parentLabels: Type.Array(Type.String(CHECKED), { minItems: 1 }),
+    combinations: Type.Array(Type.Array(State, { description: 'a state for each parent', ...CHECKED }), {
+      minItems: 1,
+      'x-issue': 'GATE',
+      ...CHECKED,
+    }),
     position: Type.Optional(Position),
   },
   { title: 'relation' },
@@ -69,15 +92,15 @@ export const RelationSchema = Type.Object(
 
 export const TriggerSchema = Type.Object(
   {
-    sourceLabel: Label,
-    destinationLabel: Label,
+    sourceLabel: LabelOfNode,
+    destinationLabel: LabelOfNode,
     invocationPolicy: Type.Optional(Type.Number({ minimum: 0, description: 's' })),
-    statesTrigger: Type.Optional(Type.Array(Type.String())),
+    statesTrigger: States,
     stateChangeTrigger: Type.Optional(
-      Type.Object({ stateFrom: Type.String(), stateTo: Type.String() }, { title: 'stateChangeTrigger' }),
+      Type.Object({ stateFrom: State, stateTo: State }, { title: 'stateChangeTrigger' }),
     ),
-    begins: Type.Optional(Type.Array(Type.String())),
-    ends: Type.Optional(Type.Array(Type.String())),
+    begins: States,
+    ends: States,
   },
   { title: 'trigger' },
 )
@@ -105,7 +128,7 @@ const PlugOverrideSchema = Type.Object(
 /** One entry of `nodes`. */
 export const NodeOverrideSchema = Type.Object(
   {
-    name: Type.String({ description: 'label of a node' }),
+    name: Type.String({ minLength: 1, description: 'label of a node', 'x-issue': 'OVERRIDE', ...CHECKED }),
     properties: Type.Object(
       {
         cost: Type.Optional(Type.Integer({ minimum: 0 })),
@@ -136,7 +159,7 @@ const settings = {
   name: Type.Optional(Type.String()),
   start: Type.Optional(Type.Boolean()),
   type: Type.Optional(Type.Enum(['onetime', 'scheduled', 'reactive', 'periodic'])),
-  resource: Type.Optional(Type.String()),
+  resource: Type.Optional(Type.String(CHECKED)),
   variables: Type.Optional(Type.Record(Type.String(), Type.Unknown())),
   resetObservations: Type.Optional(Type.Boolean()),
   resetScope: Type.Optional(Type.Enum(['invocation', 'task'])),
@@ -145,11 +168,11 @@ const settings = {
   frequency: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_FREQUENCY, description: 'ms' })),
   pollingInterval: Type.Optional(Type.Number({ exclusiveMinimum: 0, maximum: MAX_FREQUENCY / 1000, description: 's' })),
   pollingFixedRate: Type.Optional(Type.Boolean()),
-  cron: Type.Optional(Type.String({ minLength: 1 })),
-  rrule: Type.Optional(Type.String({ minLength: 1 })),
-  timeZone: Type.Optional(Type.String({ minLength: 1, description: 'IANA zone or offset' })),
+  cron: Type.Optional(Type.String({ minLength: 1, ...CHECKED })),
+  rrule: Type.Optional(Type.String({ minLength: 1, ...CHECKED })),
+  timeZone: Type.Optional(Type.String({ minLength: 1, description: 'IANA zone or offset', ...CHECKED })),
   misfire: Type.Optional(Type.Enum(['skip', 'once', 'all'])),
-  maxLateness: Type.Optional(Duration),
+  maxLateness: Type.Optional(Type.String({ pattern: DURATION_PATTERN, ...MAX_DURATION, 'x-issue': 'TASK' })),
   maxMissed: Type.Optional(Type.Integer({ minimum: 0, maximum: 1000 })),
   overlap: Type.Optional(Type.Enum(['skip', 'queue', 'cancelPrevious'])),
   whenBusy: Type.Optional(Type.Enum(['queue', 'latest', 'skip'])),
@@ -158,7 +181,12 @@ const settings = {
       Type.Enum(['drop', 'take']),
       Type.Object(
         {
-          reorder: Type.String({ minLength: 1, description: 'a duration such as 30s or PT30S' }),
+          reorder: Type.String({
+            ...MAX_DURATION,
+            pattern: LONGER_THAN_NOTHING,
+            description: 'duration such as 30s or PT30S',
+            'x-issue': 'TASK',
+          }),
           then: Type.Optional(Type.Enum(['drop', 'take'])),
         },
         { title: 'late' },
@@ -188,8 +216,10 @@ export const TaskSettingsSchema = Type.Object(settings, { title: 'task settings'
 /** The body that makes a task from a template. */
 export const TaskFromTemplateSchema = Type.Object(
   {
-    template: Type.String({ minLength: 1 }),
-    templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'default: the newest version' })),
+    template: Type.String({ minLength: 1, ...CHECKED }),
+    templateVersion: Type.Optional(
+      Type.Integer({ minimum: 1, description: 'default: the newest version', ...CHECKED }),
+    ),
     ...settings,
   },
   { title: 'task from template' },
@@ -216,6 +246,7 @@ const VariableDeclarationSchema = Type.Object(
 export const RuleSchema = Type.Object(
   {
     ...graph,
+    sensors: Type.Array(SensorSchema, { minItems: 1 }),
     variables: Type.Optional(
       Type.Union([Type.Record(Type.String(), Type.Unknown()), Type.Array(VariableDeclarationSchema)], {
         description: 'values by name, as in the settings, or declarations, as in a template',

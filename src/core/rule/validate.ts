@@ -216,11 +216,8 @@ interface GraphContext {
 
 function checkGraph(rule: LooseRule, plugs: PlugRegistry, context: GraphContext, report: Report): void {
   const { sensors = [] } = context.written
-  if (Array.isArray(sensors) && sensors.length === 0) {
-    const hint = 'add a sensor'
-    if (context.open) report.warning('START', '/sensors', 'a draft without sensors, so no task can be made of it', hint)
-    else report.error('TYPE', '/sensors', 'the rule has no sensors, so nothing could ever happen', hint)
-  }
+  if (context.open && Array.isArray(sensors) && sensors.length === 0)
+    report.warning('START', '/sensors', 'a draft without sensors, so no task can be made of it', 'add a sensor')
   const index = indexRule(rule, plugs, report)
   const invocations = invocationsOf(rule, index, context.hasTick)
   checkPlugNodes(rule, index, context.hasTick, invocations, report)

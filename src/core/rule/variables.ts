@@ -1,7 +1,6 @@
 /** Variables: their declarations, and the values that a task starts with. */
-import { at, FORBIDDEN_KEYS } from '#kernel'
+import { at, FORBIDDEN_KEYS, shown } from '#kernel'
 import { FIELD_TYPES } from '../plug/field-type.ts'
-import { shown } from '../plug/problem.ts'
 import { emptyRecord } from './check/record.ts'
 import type { Report } from './check/report.ts'
 import type { VariableDeclaration } from './rule.ts'

@@ -1,26 +1,24 @@
-/** The days of a month that a cron expression means, with Quartz's `L`, `L-3`, `W`, `LW`, `6L` and `6#3`. */
+/** Days of a month that match a cron expression, with Quartz's `L`, `L-3`, `W`, `LW`, `6L` and `6#3`. */
 import { dayNumber, daysInMonth, weekdayOf } from './civil.ts'
 
 export interface CronDays {
-  /** plain days of the month, 1 to 31 */
   days: readonly number[]
   /** days before the last of the month: 0 for `L`, 3 for `L-3` */
   beforeLast: readonly number[]
   /** the same, moved to the nearest weekday: 0 for `LW` */
   beforeLastWeekday: readonly number[]
-  /** `15W`: the weekday nearest to the day, never in another month */
+  /** `15W`: the nearest weekday in the same month */
   nearestWeekday: readonly number[]
-  /** plain weekdays, 0 = Sunday */
   weekdays: readonly number[]
   /** `6L`: the last such weekday */
   lastWeekdays: readonly number[]
   /** `6#3`: weekday and its number in the month */
   nthWeekdays: readonly (readonly [weekday: number, nth: number])[]
-  /** unix: a day fits when either field does, if both say something */
+  /** unix: with both fields set, a day that matches one of them is enough */
   either: boolean
 }
 
-/** The days of a month as bits, bit 0 for the first. */
+/** Days of a month as bits, bit 0 for the first. */
 export function daysOfMonth(rule: CronDays, year: number, month: number): number {
   const size = daysInMonth(year, month)
   const firstWeekday = weekdayOf(dayNumber(year, month, 1))

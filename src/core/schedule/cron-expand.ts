@@ -1,7 +1,7 @@
-/** The values of plain cron lists, by cron-parser. */
+/** Expands plain cron lists to their values by cron-parser. */
 import { CronExpressionParser } from 'cron-parser'
 
-/** Items of the fields in cron-parser's numbers, such as `5`, `*` or `0-59/15`; none for a field that says nothing. */
+/** Items per field in the numbers of cron-parser, such as `5`, `*` or `0-59/15`; empty for an unset field. */
 export interface PlainFields {
   seconds: readonly string[]
   minutes: readonly string[]
@@ -11,7 +11,6 @@ export interface PlainFields {
   weekdays: readonly string[]
 }
 
-/** The values of each field, ascending, none twice; weekdays 0 = Sunday to 6. */
 export function expandFields(fields: PlainFields): Record<keyof PlainFields, number[]> {
   const values = {
     seconds: new Set<number>(),
@@ -38,13 +37,13 @@ export function expandFields(fields: PlainFields): Record<keyof PlainFields, num
         read.dayOfWeek.values.map((value) => Number(value) % 7),
       )
     }
-    // On its own, because cron-parser refuses 30 February even where a weekday fits too.
+    // separately, since cron-parser rejects 30 February even where a weekday matches too
     if (days !== undefined) add(values.days, CronExpressionParser.parse(`0 0 0 ${days} * *`).fields.dayOfMonth.values)
   }
   return mapFields(values, (set) => [...set].toSorted((a, b) => a - b))
 }
 
-/** Single values in one row and each range in its own: cron-parser refuses lists that say a value twice. */
+/** Puts single values in one row and each range in its own, since cron-parser rejects lists with duplicates. */
 function toRows(items: readonly string[]): string[] {
   const singles = new Set(items.filter((item) => /^\d+$/.test(item)))
   const others = new Set(items.filter((item) => !singles.has(item)))

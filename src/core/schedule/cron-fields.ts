@@ -1,6 +1,6 @@
 /**
- * The fields of a cron expression, item by item, as plain lists that cron-parser can expand: names become numbers,
- * `/15` and `5/15` get their range, ranges that run over the end are written out, Quartz weekdays become unix ones.
+ * Normalizes items of cron fields to plain lists for cron-parser: names become numbers, `/15` and `5/15` get their
+ * range, wrapping ranges are written out, Quartz weekdays become unix ones.
  */
 import { scheduleProblem } from './schedule-problem.ts'
 import type { Issue } from '#kernel'
@@ -9,9 +9,8 @@ export interface CronField {
   name: string
   min: number
   max: number
-  /** names of the values, the first for `min` */
   names?: readonly string[]
-  /** added to a value to get cron-parser's */
+  /** added to a value for cron-parser */
   shift?: number
 }
 
@@ -31,7 +30,7 @@ export const CRON_FIELDS = {
 
 const ITEM = /^(?:(\*|\?)|([A-Z]{3}|\d{1,4})(?:-([A-Z]{3}|\d{1,4}))?)?(?:\/(\d{1,4}))?$/
 
-/** Number of a value or name, undefined when it is outside the field. */
+/** Number of a value or name; undefined when out of range. */
 export function fieldValue(text: string, field: CronField): number | undefined {
   const named = field.names?.indexOf(text) ?? -1
   if (named >= 0) return field.min + named
@@ -40,22 +39,21 @@ export function fieldValue(text: string, field: CronField): number | undefined {
   return value >= field.min && value <= field.max ? value : undefined
 }
 
-/** `name min-max`, as errors show a field. */
 export function describeField(field: CronField): string {
   const names = field.names ? ` or ${field.names[0]}-${field.names.at(-1)}` : ''
   return `${field.name} takes ${field.min}-${field.max}${names}`
 }
 
 /**
- * One item in upper case, such as `5`, `MON-FRI`, `0/15` or `22-2`, as a plain list in cron-parser's numbers.
- * Reports a problem and gives undefined when it cannot be read.
+ * Normalizes an item in upper case, such as `5`, `MON-FRI`, `0/15` or `22-2`. Reports a problem and returns undefined
+ * when it is malformed.
  */
 export function plainItem(item: string, field: CronField, report: (issue: Issue) => void): string | undefined {
   const match = item === '' ? null : ITEM.exec(item)
   const refuse = (why: string): undefined => {
     report(scheduleProblem('cron', `${field.name}: "${item}" ${why}`, describeField(field)))
   }
-  if (!match) return refuse('cannot be read')
+  if (!match) return refuse('is malformed')
   const [, any, first, last, stepText] = match
   const top = field === CRON_FIELDS.unixWeekday && last === undefined ? 6 : field.max
   const from = first === undefined ? field.min : fieldValue(first, field)
@@ -67,7 +65,7 @@ export function plainItem(item: string, field: CronField, report: (issue: Issue)
     return refuse(`has a step outside 1-${field.max - field.min + 1}`)
   }
   if (any === '?' && (stepText !== undefined || !field.name.startsWith('day'))) {
-    return refuse('is for a whole day-of-month or day-of-week only')
+    return refuse('is valid only as a whole day-of-month or day-of-week')
   }
   const shift = field.shift ?? 0
   if (from <= until)

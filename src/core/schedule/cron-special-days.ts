@@ -1,11 +1,11 @@
-/** The items of the two day fields that only a calendar can answer: `L`, `L-3`, `LW`, `15W`, `6L`, `6#3`. */
+/** Cron day items that depend on the calendar: `L`, `L-3`, `LW`, `15W`, `6L`, `6#3`. */
 import type { CronDays } from './cron-days.ts'
 import { CRON_FIELDS, fieldValue, type CronField } from './cron-fields.ts'
 
 type SpecialDates = Pick<CronDays, 'beforeLast' | 'beforeLastWeekday' | 'nearestWeekday'>
 type SpecialWeekdays = Pick<CronDays, 'lastWeekdays' | 'nthWeekdays'>
 
-/** `plain` are the items that are left. */
+/** `plain`: the remaining items. */
 export interface SplitDays<Special> {
   special: Special
   plain: readonly string[]
@@ -16,7 +16,7 @@ const NEAREST = /^(\d{1,2})W$/
 const LAST_WEEKDAY = /^([A-Z]{3}|\d)L$/
 const NTH_WEEKDAY = /^([A-Z]{3}|\d)#([1-5])$/
 
-/** Splits the items of a day-of-month field. What does not fit is left as plain, where it is refused. */
+/** Splits the items of a day-of-month field. Malformed items stay in `plain`, whose parser rejects them. */
 export function splitDates(items: readonly string[]): SplitDays<SpecialDates> {
   const beforeLast: number[] = []
   const beforeLastWeekday: number[] = []

@@ -1,6 +1,6 @@
 /**
- * The local times of a cron expression. Tables give the next value of a field, bits the days of a month, so an answer
- * costs well under a microsecond, and at most one look at each month to 2099.
+ * Local times of a cron expression. Tables hold the next value of a field and bits the days of a month, so a query
+ * takes well under a microsecond and visits each month to 2099 at most once.
  */
 import { DAY_MS, DAY_SECONDS, SECOND_MS, civilDay, dayNumber } from './civil.ts'
 import { daysOfMonth, type CronDays } from './cron-days.ts'
@@ -9,7 +9,6 @@ import { timeOfDay, type ClockFields } from './time-of-day.ts'
 
 export interface CronPlan extends ClockFields {
   months: readonly number[]
-  /** undefined: every year to 2099 */
   years: readonly number[] | undefined
   days: CronDays
 }

@@ -1,13 +1,13 @@
-/** Tells cron expressions and recurrence rules apart. */
+/** Distinguishes cron expressions from recurrence rules. */
 
 export type ExpressionKind = 'cron' | 'rrule'
 
-/** Which of the two an expression is: a rule has `=` or `:`, cron has neither. */
+/** A recurrence rule has `=` or `:`, cron has neither. */
 export function expressionKind(expression: string): ExpressionKind {
   return /[=:]/.test(expression) ? 'rrule' : 'cron'
 }
 
-/** The settings of a clock whose expression is one or the other, as in the `schedule` of a node. */
+/** Schedule settings of an expression, as in the `schedule` of a node. */
 export function clockOf(
   expression: string,
 ): { type: 'scheduled'; cron: string } | { type: 'scheduled'; rrule: string } {

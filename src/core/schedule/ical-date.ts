@@ -1,4 +1,4 @@
-/** Dates and times as iCalendar writes them: `19970902`, `19970902T090000`, `19970902T090000Z`. */
+/** Dates and times in iCalendar form: `19970902`, `19970902T090000`, `19970902T090000Z`. */
 import { DAY_MS, SECOND_MS, dayNumber, daysInMonth } from './civil.ts'
 import { placeLocal } from './place-local.ts'
 import type { Zone } from './schedule.ts'
@@ -9,13 +9,12 @@ export interface IcalDate {
   kind: 'date' | 'local' | 'utc'
 }
 
-/** Years that a schedule may speak of. */
 export const ICAL_FIRST_YEAR = 1600
 export const ICAL_LAST_YEAR = 2199
 
 const DATE = /^(\d{4})(\d{2})(\d{2})(?:T(\d{2})(\d{2})(\d{2})(Z)?)?$/i
 
-/** Undefined when the text is no such date, or one that no calendar has. */
+/** Undefined when malformed, out of range, or not in the calendar. */
 export function icalDate(text: string): IcalDate | undefined {
   const match = DATE.exec(text)
   if (!match) return undefined
@@ -29,7 +28,7 @@ export function icalDate(text: string): IcalDate | undefined {
   return { local, kind: match[7] === undefined ? 'local' : 'utc' }
 }
 
-/** The wall clock of `zone` when the wall clock of `own` (UTC for a `Z`) shows the date. */
+/** Wall clock of `zone` at the moment when the wall clock of `own` (UTC for a `Z`) shows the date. */
 export function localIn(zone: Zone, date: IcalDate, own: Zone | undefined): number {
   if (date.kind === 'utc') return date.local + zone.stretchAt(date.local).offset
   if (own === undefined || own.name === zone.name) return date.local

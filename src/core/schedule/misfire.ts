@@ -1,25 +1,21 @@
-/** What becomes of occurrences that nobody was there for. */
+/** Policy for occurrences missed during downtime. */
 import { latestBefore, tallyBetween } from './occurrences.ts'
 import type { Schedule } from './schedule.ts'
 
-/** What to do with occurrences that nobody was there for (task settings `misfire` and `maxLateness`). */
 export interface MisfirePolicy {
-  /** `skip` runs none of them, `once` the latest, `all` each of them in order */
+  /** run none, only the latest, or each in order */
   misfire: 'skip' | 'once' | 'all'
-  /** ms; an older occurrence is skipped under every policy */
+  /** ms; older occurrences are skipped under every policy */
   maxLatenessMs?: number | undefined
-  /** how many `all` runs at most, the latest ones; default 100, at most 1000 */
+  /** limit of runs under `all`, the latest ones; default 100, at most 1000 */
   cap?: number | undefined
 }
 
 export interface Missed {
-  /** the occurrences to run late, ascending */
   run: readonly number[]
-  /** how many are left out */
   skipped: number
-  /** false: there were too many to count one by one, and `skipped` is only a lower bound */
   isExact: boolean
-  /** the first occurrence at or after `now`, which is not late */
+  /** first occurrence at or after `now`, which is not late */
   next: number | null
 }
 
@@ -27,9 +23,9 @@ const DEFAULT_CAP = 100
 const MAX_CAP = 1000
 
 /**
- * What a clock missed strictly between its last tick and `now` (epoch ms), and what follows from the policy.
+ * Applies the policy to the occurrences strictly between the last tick and `now` (epoch ms).
  * `at`: the instant from which lateness counts, when it is not `now`.
- * Bounded: beyond 100,000 occurrences it stops counting. After a fixed delay at most one is missed.
+ * Counting stops at 100,000 occurrences. With a fixed delay at most one is missed.
  */
 export function missed(schedule: Schedule, lastTick: number, now: number, policy: MisfirePolicy, at = now): Missed {
   if (schedule.fixedDelay) return missedDelay(schedule, lastTick, now, policy)

@@ -1,4 +1,4 @@
-/** What an expression will do: its next runs, what the changes of the clocks do to it, and what a downtime would. */
+/** Preview of an expression: its next runs, and the effects of clock changes and of a downtime. */
 import { AppError } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
 import { expressionKind, type ExpressionKind } from './expression.ts'
@@ -11,73 +11,67 @@ import { firstFrom, type Schedule, type WallClock } from './schedule.ts'
 import { quoted } from './schedule-problem.ts'
 
 export interface NextRunsOptions {
-  /** epoch ms; a run at that very instant is one of them. A rule without DTSTART starts there, and runs after it, or at the downtime when that is earlier */
+  /** epoch ms, inclusive. A rule without DTSTART starts here, or at an earlier downtime */
   from: number
-  /** IANA name or offset, default UTC */
   zone?: string
   /** 1 to 10,000, default 10 */
   count?: number
   dst?: DstPolicy
-  /** a downtime to try, epoch ms: from `from` up to, not including, `to` */
+  /** downtime to simulate, epoch ms: `from` inclusive, `to` exclusive */
   down?: { from: number; to: number; maxLatenessMs?: number; cap?: number }
 }
 
-/** `gap-shifted`: its local time does not exist that day; `overlap-...`: its local time comes twice, this is the first or second. */
+/**
+ * `gap-shifted`: its local time does not exist that day; `overlap-...`: its local time occurs twice, and this is the
+ * first or second.
+ */
 export type RunNote = 'gap-shifted' | 'overlap-first' | 'overlap-second'
 
 export interface NextRun {
-  /** epoch ms */
   at: number
-  /** ISO 8601 with offset */
   scheduledAt: string
   note?: RunNote
 }
 
-/** A local time of the schedule that a change of the clocks touches. */
+/** Local time of the schedule that a clock change affects. */
 export interface TouchedTime {
-  /** ISO 8601 without offset */
   local: string
-  /** `merged`: shifted to where another run is anyway */
+  /** `merged`: shifted onto another run */
   effect: 'shifted' | 'merged' | 'skipped' | 'first' | 'second' | 'both'
-  /** ISO 8601 with offset; none for `skipped` */
+  /** ISO 8601 with offset; empty for `skipped` */
   runsAt: readonly string[]
 }
 
 export interface ScheduleChange {
-  /** the day, `2026-03-29` */
+  /** as in `2026-03-29` */
   day: string
   kind: 'gap' | 'overlap'
-  /** ISO 8601 with the new offset */
   at: string
   offsetBefore: string
   offsetAfter: string
-  /** the first few of them */
   touched: readonly TouchedTime[]
-  /** how many there are, counted to 1000 */
+  /** total, counted to 1000 */
   count: number
 }
 
 export interface DowntimeRuns {
   run: readonly string[]
   skipped: number
-  /** false: `skipped` is a lower bound */
   isExact: boolean
 }
 
 export interface NextRuns {
   kind: ExpressionKind
-  /** the zone's name */
   zone: string
   runs: readonly NextRun[]
-  /** gap and overlap days within two years that touch the schedule */
+  /** clock changes within two years that affect the schedule */
   changes: readonly ScheduleChange[]
-  /** the days within two years on which the clocks change and no run is touched */
+  /** days of clock changes within two years that do not */
   untouched: readonly string[]
-  /** what became of the policy where it was left open */
+  /** the effective policy, with defaults */
   dst: Required<DstPolicy>
-  /** which rule applies where crons differ: both day fields of a unix expression */
+  /** semantics that differ between cron dialects: both day fields of a unix expression */
   warning?: string
-  /** what happens when the process is down, for each misfire policy */
   downtime?: Readonly<Record<'skip' | 'once' | 'all', DowntimeRuns>>
 }
 
@@ -86,11 +80,11 @@ const TWO_YEARS_MS = 731 * 86_400_000
 const MAX_TOUCHED_SHOWN = 5
 const MAX_TOUCHED_COUNTED = 1000
 
-/** Throws `SCHEDULE` for an expression or zone that cannot be used, `TOO_LARGE` for too many runs. */
+/** Throws `SCHEDULE` for an invalid expression or zone, `TOO_LARGE` for too many runs. */
 export function nextRuns(expression: string, options: NextRunsOptions): NextRuns {
   const { from, zone, count = 10, dst, down } = options
   if (!Number.isInteger(count) || count < 1 || count > MAX_RUNS) {
-    throw new AppError('TOO_LARGE', `${quoted(count)} runs cannot be listed; ask for 1 to ${MAX_RUNS}`)
+    throw new AppError('TOO_LARGE', `count: ${quoted(count)} is out of range; use 1 to ${MAX_RUNS}`)
   }
   const kind = expressionKind(expression)
   const common = {
@@ -153,7 +147,7 @@ function describeChange(change: ClockChange, schedule: Schedule, wallClock: Wall
   let local = times.next(change.from - 1)
   while (local !== null && local < change.until && count < MAX_TOUCHED_COUNTED) {
     const instants = placeLocal(local, zone, dst).filter((instant) => schedule.next(instant - 1) === instant)
-    // A schedule that ended or had not begun is not touched, though its times go on.
+    // A schedule that has ended or not begun is unaffected, though its local times continue.
     if (instants.length > 0 || (change.kind === 'gap' && dst.gap === 'skip')) {
       count++
       if (touched.length < MAX_TOUCHED_SHOWN) {

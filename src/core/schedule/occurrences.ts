@@ -1,9 +1,9 @@
-/** Questions about the occurrences of a schedule between two instants. */
+/** Queries over the occurrences of a schedule between two instants. */
 import type { Schedule, Tally } from './schedule.ts'
 
 const MAX_COUNTED = 100_000
 
-/** How many occurrences lie strictly between two instants; beyond 100,000 it stops counting. */
+/** Counts the occurrences strictly between two instants; stops at 100,000. */
 export function tallyBetween(schedule: Schedule, after: number, before: number): Tally {
   return schedule.tally?.(after, before) ?? walkedTally(schedule, after, before)
 }
@@ -19,8 +19,8 @@ function walkedTally(schedule: Schedule, after: number, before: number): Tally {
 }
 
 /**
- * The last occurrence after `floor` and before `before`, null when there is none. Whole milliseconds.
- * Halves the span instead of walking it, so that a dense schedule costs no more than a sparse one.
+ * Last occurrence after `floor` and before `before`, or null. Whole milliseconds.
+ * Bisects the span, so that a dense schedule costs no more than a sparse one.
  */
 export function latestBefore(schedule: Schedule, before: number, floor: number): number | null {
   const isBefore = (after: number): boolean => {

@@ -1,12 +1,12 @@
 /**
  * Cron expressions (`cron`): six or seven fields are Quartz's, five are unix's with the minute first.
  *
- * - Quartz: weekdays 1 to 7 from Sunday; one of the two day fields may say something, the other is `?` or `*`.
- * - unix: weekdays 0 to 7, Sunday at both ends; a day fits when either day field does, if both say something.
- *   `@hourly`, `@daily` and its like stand for unix fields.
- * - Both: names in any case, lists, steps, ranges that run over the end (`22-2`), `L`, `L-3`, `W`, `LW`, `6L`, `6#3`.
+ * - Quartz: weekdays 1 to 7 from Sunday; one of the two day fields must be `?` or `*`.
+ * - unix: weekdays 0 to 7, Sunday at both ends; with both day fields set, a day that matches one of them is enough.
+ *   `@hourly`, `@daily` and the like stand for unix fields.
+ * - Both: names in any case, lists, steps, wrapping ranges (`22-2`), `L`, `L-3`, `W`, `LW`, `6L`, `6#3`.
  *
- * cron-parser expands what is plain; what it lacks is taken off or rewritten before.
+ * cron-parser expands plain lists; the rest is handled or rewritten here.
  */
 import type { Issue } from '#kernel'
 import { expandFields } from './cron-expand.ts'
@@ -18,7 +18,7 @@ import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
 
 const LONGEST = 1000
 const FORMS =
-  'write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly'
+  'use 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly'
 const NAMED: ReadonlyMap<string, string> = new Map([
   ['@HOURLY', '0 * * * *'],
   ['@DAILY', '0 0 * * *'],
@@ -31,7 +31,7 @@ const NAMED: ReadonlyMap<string, string> = new Map([
 
 type Report = (problem: Issue) => void
 
-/** The local times of an expression. Throws `SCHEDULE` with all problems at once. */
+/** Throws `SCHEDULE` with all problems at once. */
 export function parseCron(expression: string): Recurrence {
   const problems: Issue[] = []
   const plan = readPlan(expression, problems)
@@ -43,22 +43,22 @@ export function parseCron(expression: string): Recurrence {
       scheduleProblem(
         'cron',
         `${quoted(expression)} never runs from ${years}`,
-        'name a day that one of its months has',
+        'use a day that exists in one of its months',
       ),
     ])
   }
   return { key: keyOf(plan), times, everyHour: plan.hours.length === 24, anyStart: true }
 }
 
-/** The warning of an expression that `parseCron` reads, but by a rule that differs between crons. */
+/** Warns of a valid expression whose meaning differs between cron dialects. */
 export function cronWarning(expression: string): Issue | undefined {
   const fields = fieldsOf(expression)
   const [date, weekday] = [fields[2], fields[4]]
   if (fields.length !== 5 || isAny(date?.split(',')) || isAny(weekday?.split(','))) return undefined
   return scheduleProblem(
     'cron',
-    `day-of-month "${date}" and day-of-week "${weekday}" are both given: it runs on days that fit either`,
-    'for days that fit both write an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
+    `day-of-month "${date}" and day-of-week "${weekday}" are both set: it runs on days that match either`,
+    'for days that match both, use an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
   )
 }
 
@@ -68,7 +68,6 @@ function fieldsOf(expression: string): string[] {
   return (NAMED.get(text) ?? text).split(/\s+/)
 }
 
-/** Undefined when there are problems. */
 function readPlan(expression: string, problems: Issue[]): CronPlan | undefined {
   const report = (problem: Issue): void => void problems.push(problem)
   const fields = fieldsOf(expression)
@@ -83,7 +82,7 @@ function readPlan(expression: string, problems: Issue[]): CronPlan | undefined {
   const bothDays = !isAny(date) && !isAny(weekday)
   if (bothDays && !isUnix) {
     const both = `"${date?.join(',')}" and "${weekday?.join(',')}"`
-    report(scheduleProblem('cron', `day-of-month and day-of-week are both given: ${both}`, 'write ? for one of them'))
+    report(scheduleProblem('cron', `day-of-month and day-of-week are both set: ${both}`, 'use ? for one of them'))
   }
   const weekdayField = isUnix ? CRON_FIELDS.unixWeekday : CRON_FIELDS.quartzWeekday
   const dates = splitDates(date ?? [])
@@ -103,7 +102,7 @@ function readPlan(expression: string, problems: Issue[]): CronPlan | undefined {
   return { ...values, years, days: { ...dates.special, ...weekdays.special, days, weekdays: daysOfWeek, either } }
 }
 
-/** Short, because fleets hold many: each list of numbers as the bits of one. */
+/** Short, because fleets hold many: each list of numbers becomes the bits of one. */
 function keyOf({ seconds, minutes, hours, months, years, days }: CronPlan): string {
   const { nthWeekdays, either, ...lists } = days
   const bits = [seconds, minutes, hours, months, ...Object.values(lists)].map(bitText)
@@ -120,12 +119,11 @@ function isAny(items: readonly string[] | undefined): boolean {
   return items === undefined || (items.length === 1 && (items[0] === '*' || items[0] === '?'))
 }
 
-/** The items of a field as cron-parser reads them, without those that cannot be read. */
 function plainItems(items: readonly string[] | undefined, field: CronField, report: Report): string[] {
   return (items ?? []).flatMap((item) => plainItem(item, field, report)?.split(',') ?? [])
 }
 
-/** cron-parser has no years. */
+/** cron-parser does not support years. */
 function expandYears(items: readonly string[]): number[] {
   return items.flatMap((item) => {
     const [range = '', step = '1'] = item.split('/')

@@ -1,9 +1,10 @@
 /**
  * Recurrence rules (`rrule`; RFC 5545, 3.8.5.3): an RRULE value alone, or lines of DTSTART, RRULE, RDATE and EXDATE.
  *
- * Everything is reckoned in the wall clock of one zone. Without DTSTART a rule starts at the start of the task, to the second.
- * COUNT counts local times: one that EXDATE leaves out is counted, one that a gap leaves out is not. UNTIL as a date alone means the end of that day.
- * A DTSTART that its rule does not meet is not an occurrence. BYSETPOS picks out of whole periods, also of the first.
+ * All times are in the wall clock of one zone. Without DTSTART a rule starts at the start of the task, to the second.
+ * COUNT counts local times: an excluded date (EXDATE) counts, a time skipped by a gap does not. A date-only UNTIL means
+ * the end of that day.
+ * A DTSTART that its rule does not match is not an occurrence. BYSETPOS picks from whole periods, including the first.
  */
 import type { Issue } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
@@ -21,7 +22,6 @@ import type { Zones } from './zone.ts'
 export interface RruleContext {
   /** start of the task, epoch ms */
   start: number
-  /** of the task settings; must not contradict a TZID */
   zone: Zone | undefined
   zones: Zones
   gap: DstPolicy['gap']
@@ -41,7 +41,7 @@ export function parseRrule(text: string, context: RruleContext): ZonedRecurrence
   const own = lines.start?.zone
   if (own && context.zone && own.name !== context.zone.name) {
     const message = `timeZone is ${context.zone.name} but DTSTART is in ${own.name}`
-    report(scheduleProblem('timeZone', message, 'give one of them, or the same zone twice'))
+    report(scheduleProblem('timeZone', message, 'use only one of them, or the same zone in both'))
   }
   if (problems.length > 0) throw scheduleError(problems)
   const zone = context.zone ?? own ?? context.zones.parse('UTC')
@@ -91,7 +91,7 @@ function prepare(
   const search = ruleSeconds(complete, start)
   if (search(start, { left: MAX_STEPS }) === undefined) {
     const message = `${quoted(text)} never runs, or too rarely to be found in ${MAX_STEPS} steps`
-    throw scheduleError([scheduleProblem('rrule', message, 'name days and times that its periods reach')])
+    throw scheduleError([scheduleProblem('rrule', message, 'use days and times that its periods reach')])
   }
   const isThere = (second: number): boolean =>
     gap !== 'skip' || placeLocal(second * SECOND_MS, zone, { gap }).length > 0
@@ -109,12 +109,12 @@ function untilSecond(until: IcalDate | undefined, zone: Zone): number {
   if (until === undefined) return Infinity
   if (until.kind === 'date') return Math.floor((until.local + DAY_MS - 1) / SECOND_MS)
   if (until.kind === 'local') return Math.floor(until.local / SECOND_MS)
-  // In an hour that comes twice the clock has shown later times before.
+  // in a repeated hour the clock has already shown later times
   const { from, before, offset } = zone.stretchAt(until.local)
   return Math.floor(Math.max(until.local + offset, from + before - 1) / SECOND_MS)
 }
 
-/** The second of the last of `count` occurrences: a count is walked once, and is an UNTIL from then on. */
+/** Second of the last of `count` occurrences. Counting happens once; the result works like UNTIL. */
 function countedSecond(
   search: SecondSearch,
   start: number,
@@ -128,7 +128,7 @@ function countedSecond(
     if (next === undefined) {
       if (steps.left > 0) break
       const message = `COUNT=${count} takes more than ${MAX_STEPS} steps to count`
-      throw scheduleError([scheduleProblem('rrule', message, 'write UNTIL instead')])
+      throw scheduleError([scheduleProblem('rrule', message, 'use UNTIL instead')])
     }
     last = next
     if (isThere(next)) counted++
@@ -136,7 +136,7 @@ function countedSecond(
   return last
 }
 
-/** The times of all sources and the added ones, without the removed ones. A removed date takes its whole day. */
+/** Merges all sources and added times, minus removed ones. A removed date removes its whole day. */
 function mergedTimes(
   sources: readonly LocalTimes[],
   added: readonly number[],
@@ -162,7 +162,7 @@ function mergedTimes(
       let time = earliest(after)
       while (time !== null) {
         const day = Math.floor(time / DAY_MS)
-        // A removed day is leapt as a whole: it may hold a time for each of its seconds.
+        // skips a removed day at once: it may hold a time in each of its seconds
         if (removedDays.has(day)) time = earliest((day + 1) * DAY_MS - 1)
         else if (removedTimes.has(time)) time = earliest(time)
         else return time

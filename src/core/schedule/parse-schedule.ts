@@ -1,4 +1,4 @@
-/** The schedule that task settings ask for. */
+/** Parses the schedule of task settings. */
 import { AppError, type Issue } from '#kernel'
 import type { DstPolicy } from '../rule/rule.ts'
 import { parseCron } from './parse-cron.ts'
@@ -9,16 +9,15 @@ import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
 import { wallClockSchedule } from './wall-clock-schedule.ts'
 import { Zones } from './zone.ts'
 
-/** A year, the longest there is. */
 const MAX_FREQUENCY_MS = 366 * 86_400_000
 
 /**
- * The clock that task settings ask for. Throws `SCHEDULE` with all problems at once.
+ * Throws `SCHEDULE` with all problems at once.
  *
- * `dst.gap` is `shift` by default. `dst.overlap` is `first` by default, but `both` for an expression that runs in every
- * hour of its days: "every 15 minutes" must not fall silent for the hour that comes twice.
+ * `dst.gap` defaults to `shift`. `dst.overlap` defaults to `first`, but to `both` for an expression that runs in every
+ * hour of its days: "every 15 minutes" must not pause for the repeated hour.
  *
- * `zones`: pass one for many schedules, so that they share what is known about a zone.
+ * `zones`: share one among many schedules to cache zone data.
  */
 export function parseSchedule(settings: ScheduleSettings, zones = new Zones()): Schedule {
   const problems: Issue[] = []
@@ -29,7 +28,7 @@ export function parseSchedule(settings: ScheduleSettings, zones = new Zones()): 
 
 function read(settings: ScheduleSettings, zones: Zones, problems: Issue[]): Schedule | undefined {
   if (!Number.isFinite(settings.start)) {
-    problems.push(scheduleProblem('start', `${quoted(settings.start)} is not an instant`, 'give epoch milliseconds'))
+    problems.push(scheduleProblem('start', `${quoted(settings.start)} is not an instant`, 'use epoch milliseconds'))
   }
   checkDst(settings.dst, problems)
   const zone =
@@ -48,8 +47,8 @@ function read(settings: ScheduleSettings, zones: Zones, problems: Issue[]): Sche
       problems.push(
         scheduleProblem(
           'type',
-          `${quoted(type)} is no kind of clock`,
-          'write onetime, periodic, scheduled or reactive',
+          `${quoted(type)} is not a valid clock type`,
+          'use onetime, periodic, scheduled or reactive',
         ),
       )
       return undefined
@@ -60,8 +59,8 @@ function read(settings: ScheduleSettings, zones: Zones, problems: Issue[]): Sche
 function readPeriodic(settings: ScheduleSettings & { type: 'periodic' }, problems: Issue[]): Schedule | undefined {
   const { frequency, start } = settings
   if (!Number.isInteger(frequency) || frequency < 1 || frequency > MAX_FREQUENCY_MS) {
-    const suggestion = `write whole milliseconds from 1 to ${MAX_FREQUENCY_MS} (a year)`
-    problems.push(scheduleProblem('frequency', `${quoted(frequency)} is not a frequency`, suggestion))
+    const suggestion = `use whole milliseconds from 1 to ${MAX_FREQUENCY_MS} (a year)`
+    problems.push(scheduleProblem('frequency', `${quoted(frequency)} is not a valid frequency`, suggestion))
     return undefined
   }
   return settings.pollingFixedRate === false ? fixedDelay(frequency, start) : fixedRate(frequency, start)
@@ -75,8 +74,8 @@ function readScheduled(
 ): Schedule | undefined {
   const { cron, rrule } = settings as { cron?: string; rrule?: string }
   if ((cron === undefined) === (rrule === undefined)) {
-    const message = cron === undefined ? 'a scheduled task has neither cron nor rrule' : 'cron and rrule are both given'
-    problems.push(scheduleProblem('cron', message, 'give exactly one of them'))
+    const message = cron === undefined ? 'a scheduled task has neither cron nor rrule' : 'cron and rrule are both set'
+    problems.push(scheduleProblem('cron', message, 'set exactly one of them'))
     return undefined
   }
   const read = (): ZonedRecurrence => {
@@ -92,14 +91,15 @@ function readScheduled(
 function checkDst(dst: DstPolicy | undefined, problems: Issue[]): void {
   const { gap, overlap } = dst ?? {}
   if (gap !== undefined && gap !== 'shift' && gap !== 'skip') {
-    problems.push(scheduleProblem('dst/gap', `${quoted(gap)} is no policy`, 'write shift or skip'))
+    problems.push(scheduleProblem('dst/gap', `${quoted(gap)} is not a valid policy`, 'use shift or skip'))
   }
   if (overlap !== undefined && overlap !== 'first' && overlap !== 'second' && overlap !== 'both') {
-    problems.push(scheduleProblem('dst/overlap', `${quoted(overlap)} is no policy`, 'write first, second or both'))
+    problems.push(
+      scheduleProblem('dst/overlap', `${quoted(overlap)} is not a valid policy`, 'use first, second or both'),
+    )
   }
 }
 
-/** The problems of one setting join those of the others. */
 function collect<T>(problems: Issue[], part: () => T): T | undefined {
   try {
     return part()
@@ -110,7 +110,6 @@ function collect<T>(problems: Issue[], part: () => T): T | undefined {
   }
 }
 
-/** One occurrence, at the start of the task. */
 function once(start: number): Schedule {
   return {
     key: `onetime ${start}`,
@@ -119,7 +118,7 @@ function once(start: number): Schedule {
   }
 }
 
-/** No clock: a task that only data and pushed states wake. */
+/** A task without a clock, which only data and pushed states wake. */
 function never(): Schedule {
   return { key: 'reactive', next: () => null, first: () => null }
 }

@@ -1,17 +1,16 @@
-/** Schedules that repeat after a fixed time, at a rate or with a delay. */
+/** Schedules with a fixed period: at a fixed rate, or with a fixed delay. */
 import type { Schedule, Tally } from './schedule.ts'
 
-/** Every `frequency` ms, counted from `start`: start, start + frequency ... */
 export function fixedRate(frequency: number, start: number): Schedule {
   return new FixedRate(frequency, start)
 }
 
-/** `frequency` ms after the end of the last work. Its occurrences hang on that work, so its key names the start. */
+/** `frequency` ms after the end of the last work. The key includes the start, since occurrences depend on that work. */
 export function fixedDelay(frequency: number, start: number): Schedule {
   return new FixedDelay(frequency, start)
 }
 
-/** Classes, because every periodic task has a schedule of its own, and two numbers are all that it needs. */
+/** Classes with two numbers each, since every periodic task has a schedule of its own. */
 class FixedRate implements Schedule {
   readonly #frequency: number
   readonly #start: number

@@ -1,17 +1,16 @@
 /**
- * From local times to instants under a policy for the two odd days of the year.
+ * Converts local times to instants under a DST policy.
  *
- * A local time in a gap (the clock jumps over it) moves forward by the gap's length, or is left out.
- * One in an overlap (the clock shows it twice) means its first instant, its second, or both.
+ * A local time in a gap (skipped by the clock) moves forward by the length of the gap, or is dropped.
+ * One in an overlap (shown twice) means its first instant, its second, or both.
  */
 import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS } from './civil.ts'
 import type { Stretch, Zone } from './schedule.ts'
 
-/** A change of a zone's offset, with the local times it touches: `from` up to, not including, `until`. */
+/** Change of a zone's offset and the affected local times: `from` inclusive, `until` exclusive. */
 export interface ClockChange {
   kind: 'gap' | 'overlap'
-  /** the instant of the change, epoch ms */
   at: number
   /** offsets in ms east of UTC */
   offsetBefore: number
@@ -20,11 +19,11 @@ export interface ClockChange {
   until: number
 }
 
-/** The instants that a local time stands for: none, one, or two in ascending order. */
+/** Instants of a local time: none, one, or two in ascending order. */
 export function placeLocal(local: number, zone: Zone, dst: DstPolicy = {}): readonly number[] {
   const instants: number[] = []
   let shifted: number | undefined
-  // No offset is further than a day from UTC, so the instant lies in one of these stretches.
+  // no offset exceeds a day, so the instant lies in one of these stretches
   let stretch = zone.stretchAt(local - 2 * DAY_MS)
   for (;;) {
     const instant = local - stretch.offset
@@ -45,7 +44,7 @@ function isInGap(local: number, before: Stretch): boolean {
   return local >= before.until + before.offset && local < before.until + before.after
 }
 
-/** The gaps and overlaps of a zone whose instant is at or after `from` and before `until`, in order. */
+/** Gaps and overlaps of a zone from `from` (inclusive) to `until` (exclusive), in order. */
 export function clockChanges(zone: Zone, from: number, until: number): readonly ClockChange[] {
   const changes: ClockChange[] = []
   for (let stretch = zone.stretchAt(from - 1); stretch.until < until; stretch = zone.stretchAt(stretch.until)) {

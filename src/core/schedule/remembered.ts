@@ -1,23 +1,19 @@
-/** A schedule that many tasks ask the same, and that answers from memory. */
+/** Caches the last answers of a schedule that many tasks share: a fleet that ticks together costs one computation. */
 import { tallyBetween } from './occurrences.ts'
 import { firstFrom, type Schedule, type Tally, type WallClock } from './schedule.ts'
 
-/**
- * A schedule that many tasks share and that remembers its last answers, because tasks of one template ask the same one
- * after the other: a fleet that ticks together costs one computation.
- */
 export class RememberedSchedule implements Schedule {
   readonly key: string
   readonly anyStart: boolean
   readonly wallClock: WallClock | undefined
   readonly #schedule: Schedule
   readonly #runsAtStart: boolean
-  /** from `#after` up to `#answer` the answer is the same; Infinity: there is none left */
+  /** from `#after` up to `#answer` the answer is the same; Infinity: exhausted */
   #after = Number.NaN
   #answer = Number.NaN
   #tally: { after: number; before: number; tally: Tally } | undefined
 
-  /** `runsAtStart`: a run at the very start is the first. */
+  /** `runsAtStart`: an occurrence at the start itself counts. */
   constructor(schedule: Schedule, runsAtStart = false) {
     this.#schedule = schedule
     this.#runsAtStart = runsAtStart
@@ -38,7 +34,7 @@ export class RememberedSchedule implements Schedule {
     return this.#runsAtStart ? firstFrom(this.#schedule, start) : this.next(start)
   }
 
-  /** Goes on from where the last count ended, when it began at the same instant. */
+  /** Extends the last count when it began at the same instant. */
   tally(after: number, before: number): Tally {
     const known = this.#tally
     const goesOn = known !== undefined && known.after === after && known.before <= before

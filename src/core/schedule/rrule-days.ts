@@ -1,8 +1,8 @@
-/** The days that the BY parts of a rule allow (RFC 5545, 3.3.10), whatever its periods are. */
+/** Days that the BY parts of a rule allow (RFC 5545, 3.3.10), regardless of its periods. */
 import { civilDay, dayNumber, daysInMonth, isLeapYear, weekdayOf } from './civil.ts'
 import type { OrdinalWeekday, RrulePlan } from './rrule-plan.ts'
 
-/** Gives the first allowed day at or after `from` and before `until`, or -Infinity for none. Day numbers. */
+/** Returns the first allowed day from `from` (inclusive) to `until` (exclusive), or -Infinity. Day numbers. */
 export type DaySearch = (from: number, until: number) => number
 
 export const NO_DAY = -Infinity
@@ -54,7 +54,7 @@ function dayFilter(plan: RrulePlan): DayFilter {
   return (year, month, day, at) => filters.every((filter) => filter(year, month, day, at))
 }
 
-/** `3FR` counts within the year for a yearly rule without months, else within the month. */
+/** `3FR` counts within the year for a yearly rule without months, otherwise within the month. */
 function weekdayFilter(weekdays: readonly OrdinalWeekday[], inYear: boolean): DayFilter {
   const each = new Set(weekdays.filter(({ nth }) => nth === undefined).map(({ weekday }) => weekday))
   const numbered = weekdays.filter(({ nth }) => nth !== undefined)
@@ -70,7 +70,9 @@ function weekdayFilter(weekdays: readonly OrdinalWeekday[], inYear: boolean): Da
   }
 }
 
-/** Number of the week that a day lies in, and how many weeks that week's year has. Week 1 is the first with four days in its year. */
+/**
+ * Week number of a day, and the number of weeks in that week's year. Week 1 is the first with four days in its year.
+ */
 function weekOf(day: number, weekStart: number): { number: number; count: number } {
   const start = day - ((weekdayOf(day) - weekStart + 7) % 7)
   const { year } = civilDay(start + 3)

@@ -1,4 +1,4 @@
-/** The lines around a recurrence rule (RFC 5545, 3.1 and 3.8): DTSTART, RRULE, RDATE, EXDATE, each with its zone. */
+/** Lines around a recurrence rule (RFC 5545, 3.1 and 3.8): DTSTART, RRULE, RDATE, EXDATE, each with its zone. */
 import { AppError, type Issue } from '#kernel'
 import { icalDate, type IcalDate } from './ical-date.ts'
 import type { Zone } from './schedule.ts'
@@ -25,7 +25,7 @@ const WHOLE_RULE = /^(?:RRULE(?:;[^:]*)?:)?(\s*[A-Z]+=.*)$/i
 
 type Report = (problem: Issue) => void
 
-/** Reports every line that cannot be read. */
+/** Reports every malformed line. */
 export function readRruleLines(text: string, zones: Zones, report: Report): RruleLines {
   const starts: DateLine[] = []
   const rules: string[] = []
@@ -33,7 +33,7 @@ export function readRruleLines(text: string, zones: Zones, report: Report): Rrul
   const removed: DateLine[] = []
   const refuse = (message: string, suggestion: string): void => report(scheduleProblem('rrule', message, suggestion))
   if (typeof text !== 'string' || text.length > LONGEST) {
-    refuse(`${quoted(text)} is not a rule of at most ${LONGEST} characters`, 'write a rule such as FREQ=DAILY;BYHOUR=9')
+    refuse(`${quoted(text)} is not a rule of at most ${LONGEST} characters`, 'use a rule such as FREQ=DAILY;BYHOUR=9')
     return { start: undefined, rules, added, removed }
   }
   for (const line of text.replaceAll(/\r?\n[ \t]/g, '').split(/\r?\n/)) {
@@ -46,12 +46,12 @@ export function readRruleLines(text: string, zones: Zones, report: Report): Rrul
       const target = name === 'DTSTART' ? starts : name === 'RDATE' ? added : removed
       target.push(readDates(name, dated[2] ?? '', dated[3] ?? '', zones, report))
     } else if (rule) rules.push(rule[1] ?? '')
-    else refuse(`${quoted(trimmed)} cannot be read`, 'the lines are DTSTART, RRULE, RDATE and EXDATE')
+    else refuse(`${quoted(trimmed)} is not a valid line`, 'use lines of DTSTART, RRULE, RDATE and EXDATE')
   }
   const [start] = starts
-  if (starts.length > 1 || (start && start.dates.length > 1)) refuse('DTSTART is given more than once', 'give it once')
-  if (rules.length > MAX_RULES) refuse(`${rules.length} rules are given`, `give at most ${MAX_RULES}`)
-  if (rules.length === 0 && added.length === 0) refuse('there is no RRULE', 'write a rule such as FREQ=DAILY;BYHOUR=9')
+  if (starts.length > 1 || (start && start.dates.length > 1)) refuse('DTSTART appears more than once', 'write it once')
+  if (rules.length > MAX_RULES) refuse(`${rules.length} rules are too many`, `use at most ${MAX_RULES}`)
+  if (rules.length === 0 && added.length === 0) refuse('RRULE is missing', 'use a rule such as FREQ=DAILY;BYHOUR=9')
   return { start, rules, added, removed }
 }
 
@@ -63,7 +63,11 @@ function readDates(name: string, parameters: string, values: string, zones: Zone
     if (/^TZID$/i.test(key)) zone = readZone(value.replaceAll('"', ''), zones, report)
     else if (!/^VALUE$/i.test(key) || !/^DATE(?:-TIME)?$/i.test(value)) {
       report(
-        scheduleProblem('rrule', `${name}: ${quoted(parameter)} is not understood`, 'write TZID=... or VALUE=DATE'),
+        scheduleProblem(
+          'rrule',
+          `${name}: ${quoted(parameter)} is not a valid parameter`,
+          'use TZID=... or VALUE=DATE',
+        ),
       )
     }
   }
@@ -71,8 +75,8 @@ function readDates(name: string, parameters: string, values: string, zones: Zone
     const date = icalDate(value.trim())
     if (date) dates.push(date)
     else {
-      const suggestion = 'write 20300131, 20300131T090000 or 20300131T090000Z, in 1600-2199'
-      report(scheduleProblem('rrule', `${name}: ${quoted(value)} is no date`, suggestion))
+      const suggestion = 'use 20300131, 20300131T090000 or 20300131T090000Z, in 1600-2199'
+      report(scheduleProblem('rrule', `${name}: ${quoted(value)} is not a valid date`, suggestion))
     }
   }
   return { zone, dates }

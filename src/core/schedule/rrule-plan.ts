@@ -1,6 +1,6 @@
 /**
- * One RRULE value as a plan: every part checked against RFC 5545 (3.3.10), all problems at once.
- * rrule reads the parts; it is lenient, so what it would let pass is refused before.
+ * Parses one RRULE value to a plan and checks every part against RFC 5545 (3.3.10), reporting all problems at once.
+ * The package rrule parses the parts; it is lenient, so the checks come first.
  */
 import rr from 'rrule'
 import type { Issue } from '#kernel'
@@ -11,7 +11,6 @@ export const FREQUENCIES = ['YEARLY', 'MONTHLY', 'WEEKLY', 'DAILY', 'HOURLY', 'M
 export type Frequency = (typeof FREQUENCIES)[number]
 
 export interface OrdinalWeekday {
-  /** 0 = Sunday */
   weekday: number
   /** third = 3, last = -1, undefined: each */
   nth: number | undefined
@@ -35,7 +34,6 @@ export interface RrulePlan {
   positions: readonly number[]
 }
 
-/** A larger COUNT cannot be walked in bounded time. */
 export const MAX_COUNT = 10_000
 const MAX_INTERVAL = 1_000_000_000
 
@@ -55,7 +53,7 @@ const KNOWN = ['FREQ', 'INTERVAL', 'COUNT', 'UNTIL', 'WKST', 'BYDAY', ...Object.
 
 type Report = (problem: Issue) => void
 
-/** `value` is what follows `RRULE:`. Undefined when problems were reported. */
+/** `value` follows `RRULE:`. Returns undefined when problems were reported. */
 export function rrulePlan(value: string, report: Report): RrulePlan | undefined {
   let problems = 0
   const refuse = (message: string, suggestion: string): void => {
@@ -78,8 +76,8 @@ function readParts(value: string, refuse: Refuse): Map<string, string> {
     if (part === '') continue
     const equals = part.indexOf('=')
     const name = equals < 0 ? part : part.slice(0, equals)
-    if (!KNOWN.includes(name)) refuse(`${quoted(part)} is no part of a rule`, `the parts are ${KNOWN.join(', ')}`)
-    else if (parts.has(name)) refuse(`${name} is given twice`, 'give it once, as a list')
+    if (!KNOWN.includes(name)) refuse(`${quoted(part)} is not a part of a rule`, `use the parts ${KNOWN.join(', ')}`)
+    else if (parts.has(name)) refuse(`${name} appears twice`, 'write it once, as a list')
     else parts.set(name, part.slice(equals + 1))
   }
   return parts
@@ -88,20 +86,23 @@ function readParts(value: string, refuse: Refuse): Map<string, string> {
 function checkPart(name: string, text: string, refuse: Refuse): void {
   const range = NUMBER_PARTS[name]
   if (name === 'FREQ' && !FREQUENCIES.some((frequency) => frequency === text)) {
-    refuse(`FREQ: ${quoted(text)} is no frequency`, `FREQ takes ${FREQUENCIES.join(', ')}`)
+    refuse(`FREQ: ${quoted(text)} is not a valid frequency`, `FREQ takes ${FREQUENCIES.join(', ')}`)
   } else if (name === 'INTERVAL' && !isWhole(text, 1, MAX_INTERVAL)) {
     refuse(`INTERVAL: ${quoted(text)} is out of range`, `INTERVAL takes 1-${MAX_INTERVAL}`)
   } else if (name === 'COUNT' && !isWhole(text, 1, MAX_COUNT)) {
-    refuse(`COUNT: ${quoted(text)} is out of range`, `COUNT takes 1-${MAX_COUNT}; for more write UNTIL`)
+    refuse(`COUNT: ${quoted(text)} is out of range`, `COUNT takes 1-${MAX_COUNT}; for more use UNTIL`)
   } else if (name === 'UNTIL' && icalDate(text) === undefined) {
-    refuse(`UNTIL: ${quoted(text)} is no date of 1600-2199`, 'write 20301231, 20301231T090000 or 20301231T090000Z')
+    refuse(
+      `UNTIL: ${quoted(text)} is not a valid date of 1600-2199`,
+      'use 20301231, 20301231T090000 or 20301231T090000Z',
+    )
   } else if (name === 'WKST' && !WEEKDAYS.includes(text)) {
-    refuse(`WKST: ${quoted(text)} is no weekday`, `WKST takes ${WEEKDAYS.join(', ')}`)
+    refuse(`WKST: ${quoted(text)} is not a weekday`, `WKST takes ${WEEKDAYS.join(', ')}`)
   } else if (name === 'BYDAY') {
     for (const item of text.split(',')) {
       const match = WEEKDAY.exec(item)
       if (!match || (match[2] !== undefined && !isWhole(match[2], 1, 53))) {
-        refuse(`BYDAY: ${quoted(item)} is no weekday`, 'BYDAY takes SU-SA, with 1-53 or -53--1 before it')
+        refuse(`BYDAY: ${quoted(item)} is not a weekday`, 'BYDAY takes SU-SA, with 1-53 or -53--1 before it')
       }
     }
   } else if (range) {
@@ -122,19 +123,19 @@ function checkTogether(parts: ReadonlyMap<string, string>, refuse: Refuse): void
   const frequency = parts.get('FREQ')
   const isOneOf = (...some: Frequency[]): boolean => some.some((name) => name === frequency)
   if (frequency === undefined) refuse('FREQ is missing', `FREQ takes ${FREQUENCIES.join(', ')}`)
-  if (parts.has('COUNT') && parts.has('UNTIL')) refuse('COUNT and UNTIL are both given', 'give one of them')
-  if (parts.has('BYWEEKNO') && !isOneOf('YEARLY')) refuse('BYWEEKNO needs FREQ=YEARLY', 'write BYDAY or FREQ=YEARLY')
+  if (parts.has('COUNT') && parts.has('UNTIL')) refuse('COUNT and UNTIL are both set', 'use one of them')
+  if (parts.has('BYWEEKNO') && !isOneOf('YEARLY')) refuse('BYWEEKNO needs FREQ=YEARLY', 'use BYDAY or FREQ=YEARLY')
   if (parts.has('BYYEARDAY') && isOneOf('DAILY', 'WEEKLY', 'MONTHLY')) {
-    refuse(`BYYEARDAY does not go with FREQ=${frequency}`, 'write FREQ=YEARLY')
+    refuse(`BYYEARDAY is not allowed with FREQ=${frequency}`, 'use FREQ=YEARLY')
   }
   if (parts.has('BYMONTHDAY') && isOneOf('WEEKLY'))
-    refuse('BYMONTHDAY does not go with FREQ=WEEKLY', 'write FREQ=DAILY')
+    refuse('BYMONTHDAY is not allowed with FREQ=WEEKLY', 'use FREQ=DAILY')
   const hasOrdinal = /\d/.test(parts.get('BYDAY') ?? '')
   if (hasOrdinal && (!isOneOf('YEARLY', 'MONTHLY') || parts.has('BYWEEKNO'))) {
-    refuse('BYDAY with a number needs FREQ=MONTHLY, or FREQ=YEARLY without BYWEEKNO', 'leave the number out')
+    refuse('BYDAY with a number needs FREQ=MONTHLY, or FREQ=YEARLY without BYWEEKNO', 'omit the number')
   }
   if (parts.has('BYSETPOS') && ![...parts.keys()].some((name) => name.startsWith('BY') && name !== 'BYSETPOS')) {
-    refuse('BYSETPOS has nothing to choose from', 'add another BY part')
+    refuse('BYSETPOS needs another BY part', 'add one, such as BYDAY')
   }
 }
 

@@ -1,4 +1,4 @@
-/** What a rule takes from its start: the parts it leaves open, and the phase of its periods (RFC 5545, 3.3.10). */
+/** Completes a rule from its start: the missing parts, and the phase of its periods (RFC 5545, 3.3.10). */
 import { DAY_SECONDS, civilDay, weekdayOf } from './civil.ts'
 import { FREQUENCIES, type RrulePlan } from './rrule-plan.ts'
 
@@ -8,7 +8,7 @@ const OTHER_IN_EVERY_PART = 33 * DAY_SECONDS + 3661
 const ALL_SIXTY = Array.from({ length: 60 }, (_, index) => index)
 const ALL_HOURS = ALL_SIXTY.slice(0, 24)
 
-/** The plan with what it leaves open filled in. `start`: second of the wall clock. */
+/** Fills in the missing parts. `start`: second of the wall clock. */
 export function completedPlan(plan: RrulePlan, start: number): RrulePlan {
   const today = Math.floor(start / DAY_SECONDS)
   const { month, day } = civilDay(today)
@@ -32,8 +32,8 @@ export function completedPlan(plan: RrulePlan, start: number): RrulePlan {
 }
 
 /**
- * A start with the same occurrences from the given one on, and as much as can be the same for all starts, so that tasks
- * with one rule share their occurrences. The given start where it cannot be moved.
+ * Returns a canonical start with the same occurrences from the actual one on, so that tasks with one rule share their
+ * occurrences; the actual start where that is impossible.
  */
 export function sharedStart(plan: RrulePlan, start: number): number {
   if (plan.count !== undefined || start < 0) return start
@@ -45,13 +45,13 @@ export function sharedStart(plan: RrulePlan, start: number): number {
   return plan.interval === 1 ? 0 : start
 }
 
-/** Whether such a rule without DTSTART has other times when its task starts at another time. */
+/** True when the times of a rule without DTSTART depend on the start of its task. */
 export function hangsOnStart(plan: RrulePlan): boolean {
   if (plan.count !== undefined || plan.interval !== 1) return true
   return JSON.stringify(completedPlan(plan, 0)) !== JSON.stringify(completedPlan(plan, OTHER_IN_EVERY_PART))
 }
 
-/** Whether in no hour of its days such a rule is silent. */
+/** True when the rule runs in every hour of its days. */
 export function repeatsInEveryHour(plan: RrulePlan): boolean {
   if (plan.count !== undefined || plan.hours.length < 24) return false
   const unit = SECONDS_OF[plan.frequency]

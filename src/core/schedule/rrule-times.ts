@@ -1,11 +1,11 @@
 /**
- * The local times of one rule, from any point, without walking from DTSTART.
+ * Local times of one rule from any point, without walking from DTSTART.
  *
  * Invariants:
- * RRULE-1 an answer hangs on the rule and the point asked from alone.
- * RRULE-2 periods before the point are leapt by arithmetic; within a day, times that BY parts forbid are leapt by
+ * RRULE-1 an answer depends only on the rule and the point of the query.
+ * RRULE-2 periods before the point are skipped by arithmetic; within a day, times that BY parts forbid are skipped by
  *   tables.
- * RRULE-3 an answer takes at most MAX_STEPS steps; a rule so sparse that they do not suffice counts as exhausted.
+ * RRULE-3 an answer takes at most MAX_STEPS steps; a rule too sparse for them counts as exhausted.
  */
 import { civilDay, DAY_SECONDS, dayNumber, SECOND_MS, weekdayOf } from './civil.ts'
 import { ICAL_LAST_YEAR } from './ical-date.ts'
@@ -16,7 +16,7 @@ import type { LocalTimes } from './schedule.ts'
 
 export const MAX_STEPS = 20_000
 
-/** Finds the first second (of the wall clock) at or after one, undefined when there is none or the steps do not suffice. */
+/** Finds the first second (of the wall clock) at or after `from`; undefined when exhausted or out of steps. */
 export type SecondSearch = (from: number, steps: Steps) => number | undefined
 
 export interface Steps {
@@ -27,7 +27,7 @@ const END_DAY = dayNumber(ICAL_LAST_YEAR + 1, 1, 1)
 const END = END_DAY * DAY_SECONDS
 const UNIT_SECONDS: Readonly<Record<string, number>> = { HOURLY: 3600, MINUTELY: 60, SECONDLY: 1 }
 
-/** `start`: second of DTSTART. The plan is complete: nothing is left to be taken from DTSTART. */
+/** `start`: second of DTSTART. The plan must be complete. */
 export function ruleSeconds(plan: RrulePlan, start: number): SecondSearch {
   const unit = UNIT_SECONDS[plan.frequency]
   const search = unit === undefined ? byDays(plan, start) : byUnits(plan, start, unit)
@@ -37,7 +37,6 @@ export function ruleSeconds(plan: RrulePlan, start: number): SecondSearch {
   }
 }
 
-/** The same as local times, in ms. */
 export function ruleTimes(search: SecondSearch, lastSecond: number): LocalTimes {
   return {
     next(after) {
@@ -73,14 +72,14 @@ function byDays(plan: RrulePlan, start: number): SecondSearch {
         const found = setOf(index).find((second) => second >= from)
         if (found !== undefined) return found
       }
-      // Periods without an allowed day are leapt.
+      // skips periods without an allowed day
       index = Math.max(index + 1, day < span.until ? 0 : periods.indexOf(day))
     }
     return undefined
   }
 }
 
-/** What BYSETPOS picks out of a period; the last period is kept, since questions come in order. */
+/** Times that BYSETPOS picks from a period; the last period is cached, since queries come in order. */
 function positionsOf(
   plan: RrulePlan,
   span: (index: number) => { from: number; until: number },
@@ -103,7 +102,6 @@ function positionsOf(
   }
 }
 
-/** Indexes that positions mean in a set of that size, in order. */
 function picks(positions: readonly number[], size: number): number[] {
   const indexes = positions.map((position) => (position > 0 ? position - 1 : size + position))
   return [...new Set(indexes.filter((index) => index >= 0 && index < size))].toSorted((a, b) => a - b)
@@ -138,7 +136,7 @@ function byUnits(plan: RrulePlan, start: number, unit: number): SecondSearch {
   }
 }
 
-/** The times of the day at which a unit may start, and the seconds that follow within it. */
+/** Times of the day at which a unit may start, and the seconds within it. */
 function splitTimes(plan: RrulePlan, unit: number): { starts: ClockFields; inner: ClockFields } {
   const { hours, minutes, seconds } = plan
   const zero = [0]
@@ -154,7 +152,7 @@ function innerSeconds(inner: ClockFields, positions: readonly number[]): readonl
   return indexes.map((index) => nthTimeOfDay(inner, index))
 }
 
-/** Whether any allowed start can ever be reached in strides from the phase: some share their remainder. */
+/** True when an allowed start is reachable in strides from the phase: one must share its remainder. */
 function meets(starts: ClockFields, stride: number, phase: number): boolean {
   const divisor = greatestCommonDivisor(stride, DAY_SECONDS)
   const size = timesInDay(starts)
@@ -168,11 +166,10 @@ function greatestCommonDivisor(a: number, b: number): number {
   return b === 0 ? a : greatestCommonDivisor(b, a % b)
 }
 
-/** The periods of a rule: year, month, week or day number `index` of those that INTERVAL keeps, as spans of days. */
+/** Periods of a rule: every INTERVAL-th year, month, week or day, as spans of days. */
 interface Periods {
-  /** index of the kept period that holds the day, or of the last one before it */
+  /** index of the period that holds the day, or of the last one before it */
   indexOf(day: number): number
-  /** first day of the period, and first day after it */
   span(index: number): { from: number; until: number }
 }
 

@@ -1,17 +1,18 @@
-/** Streams of ticks that tasks with equal schedules share. */
+/** Shares one stream of ticks among tasks with equal schedules. */
 import { Observable, finalize, share, tap, type SchedulerLike } from 'rxjs'
 import type { Schedule } from './schedule.ts'
 import { ticks$, type Tick, type TickOptions } from './ticks.ts'
 
-/** Streams of ticks by schedule: schedules with equal keys share one. */
 export interface SharedTicks {
-  /** Ticks from the subscription on. A tick of this very instant is not missed by one who comes second. */
+  /** Ticks from the subscription on. A second subscriber at the same instant still receives that tick. */
   of(schedule: Schedule): Observable<Tick>
-  /** how many streams run */
   readonly size: number
 }
 
-/** A registry for one scheduler. A stream ends with its last subscriber. Fixed delays are not shared: they follow their own work. */
+/**
+ * Registry for one scheduler. A stream ends with its last subscriber. Fixed delays are never shared: they follow their
+ * own work.
+ */
 export function shareTicks(
   scheduler: SchedulerLike,
   options: Pick<TickOptions, 'misfire' | 'maxLatenessMs' | 'cap' | 'graceMs' | 'recheckMs'> = {},

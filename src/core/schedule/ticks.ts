@@ -1,10 +1,10 @@
 /**
- * A schedule as a stream of ticks on a scheduler that the caller owns.
+ * A schedule as a stream of ticks on the scheduler of the caller.
  *
  * Invariants, whatever the clock does:
- * TICK-1 no occurrence ticks twice, also after the clock was put back: then it is silent until the clock has caught
- *   up.
- * TICK-2 an occurrence that the clock leapt over ticks or is reported as skipped, as the misfire policy says.
+ * TICK-1 an occurrence ticks at most once, even after the clock was set back: the stream pauses until the clock has
+ *   caught up.
+ * TICK-2 an occurrence that the clock skipped ticks or is reported as skipped, as the misfire policy says.
  * TICK-3 at most one timer waits; after unsubscribing none does.
  * TICK-4 the stream ends when the schedule is exhausted, and never errors.
  */
@@ -13,32 +13,27 @@ import { missed, type MisfirePolicy } from './misfire.ts'
 import { latestBefore } from './occurrences.ts'
 import type { Schedule } from './schedule.ts'
 
-/** Both in epoch ms. */
 export interface Tick {
-  /** the occurrence */
   scheduledAt: number
-  /** what the clock said when it ticked */
   startedAt: number
 }
 
 export interface TickOptions extends Partial<MisfirePolicy> {
-  /** the start of the task, default the scheduler's time on subscribing */
+  /** start of the task, default the scheduler's time on subscribing */
   start?: number
-  /** the last tick before a downtime: what was missed since then follows `misfire`, default `skip` */
+  /** last tick before a downtime; later occurrences follow `misfire`, default `skip` */
   lastTick?: number
-  /** ms that a tick may be late before it counts as missed, default a minute. Does not hold for a downtime */
+  /** ms of lateness before a tick counts as missed, default a minute; not applied to a downtime */
   graceMs?: number
-  /** ms after which a waiting timer looks at the clock again, so that a clock put forward is noticed; default 24 days */
+  /** ms after which a waiting timer reads the clock again, to notice a clock that was set forward; default 24 days */
   recheckMs?: number
-  /** told of occurrences that are left out; the count is a lower bound when it is not exact */
+  /** reports skipped occurrences; the count is a lower bound when not exact */
   onSkipped?(count: number, isExact: boolean): void
 }
 
-/** Longest delay that timers take. */
 const MAX_DELAY_MS = 2 ** 31 - 1
 const DEFAULT_GRACE_MS = 60_000
 
-/** Ticks from the first occurrence on; `startedAt - scheduledAt` is how late each is. */
 export function ticks$(schedule: Schedule, scheduler: SchedulerLike, options: TickOptions = {}): Observable<Tick> {
   return new Observable((subscriber) => {
     const policy = { ...options, misfire: options.misfire ?? 'skip' }
@@ -74,7 +69,7 @@ export function ticks$(schedule: Schedule, scheduler: SchedulerLike, options: Ti
       const isPunctual = at - latest <= graceMs
       const gone = missed(schedule, first - 1, isPunctual ? latest : at + 1, policy, at)
       due = schedule.next(latest)
-      // The punctual one stands for what `once` would run late.
+      // under `once` the punctual tick replaces the late one
       const run = isPunctual && policy.misfire !== 'all' ? [] : gone.run
       skip(gone.skipped + gone.run.length - run.length, gone.isExact)
       tick(isPunctual ? [...run, latest] : run)

@@ -1,11 +1,11 @@
-/** The product of hours, minutes and seconds, each in ascending order, as seconds of the day. */
+/** Product of hours, minutes and seconds, each ascending, as seconds of the day. */
 export interface ClockFields {
   seconds: readonly number[]
   minutes: readonly number[]
   hours: readonly number[]
 }
 
-/** Gives the first second of the day at or after the given one (0 to 86399), or -1. */
+/** Returns a function to the first second of the day at or after the given one (0 to 86399), or -1. */
 export function timeOfDay({ seconds, minutes, hours }: ClockFields): (from: number) => number {
   const nextSecond = successors(seconds, 60)
   const nextMinute = successors(minutes, 60)
@@ -24,12 +24,11 @@ export function timeOfDay({ seconds, minutes, hours }: ClockFields): (from: numb
   }
 }
 
-/** How many times of the day there are. */
 export function timesInDay({ seconds, minutes, hours }: ClockFields): number {
   return seconds.length * minutes.length * hours.length
 }
 
-/** The time of the day with that index, 0 for the earliest, without writing the product out. */
+/** Computes one element of the product by its index. */
 export function nthTimeOfDay({ seconds, minutes, hours }: ClockFields, index: number): number {
   const minuteIndex = Math.floor(index / seconds.length)
   const hourIndex = Math.floor(minuteIndex / minutes.length)
@@ -38,7 +37,7 @@ export function nthTimeOfDay({ seconds, minutes, hours }: ClockFields, index: nu
   return hour * 3600 + minute * 60 + (seconds[index % seconds.length] ?? 0)
 }
 
-/** For each value the least allowed one that is not below it, or -1. */
+/** Least allowed value at or above each value, or -1. */
 function successors(values: readonly number[], size: number): Int8Array {
   const table = new Int8Array(size + 1).fill(-1)
   for (let value = size - 1; value >= 0; value--)

@@ -1,11 +1,11 @@
 /**
- * Local times placed in a zone, as a schedule.
+ * Schedule of local times in a zone.
  *
  * Invariants:
  * WALLCLOCK-1 occurrences are the instants of all local times under the policy: strictly ascending, no instant twice.
- *   Two local times may meet in one instant (after a shift out of a gap), and are then one occurrence.
- * WALLCLOCK-2 the answer to `next` hangs on the instant alone, not on earlier questions.
- * WALLCLOCK-3 a question costs a few questions to the local times, whatever lies between the instant and the answer.
+ *   Two local times that fall on one instant (after a shift out of a gap) are one occurrence.
+ * WALLCLOCK-2 the answer of `next` depends only on the instant, not on earlier queries.
+ * WALLCLOCK-3 a query costs a few queries of the local times, whatever lies between the instant and the answer.
  */
 import type { DstPolicy } from '../rule/rule.ts'
 import { DAY_MS } from './civil.ts'
@@ -22,7 +22,7 @@ export function wallClockSchedule(recurrence: Recurrence, zone: Zone, dst: Requi
 }
 
 function nextInstant(times: LocalTimes, zone: Zone, dst: Required<DstPolicy>, after: number): number | null {
-  // Whole milliseconds, so that "strictly after" is the same in instants and in local times.
+  // whole milliseconds, so that "strictly after" is the same for instants and local times
   let past = Math.floor(after)
   for (;;) {
     const stretch = zone.stretchAt(past + 1)
@@ -33,7 +33,7 @@ function nextInstant(times: LocalTimes, zone: Zone, dst: Required<DstPolicy>, af
     if (plain !== null) return plain
     if (shifted !== null) return shifted
     if (stretch.until === Infinity) return null
-    // What lies within two days of the end may belong to the far side of the change; what lies further can be leapt.
+    // Times within two days of the end may belong to the far side of the change; later ones can be skipped.
     past = stretch.until - 1
     const ahead = times.next(past + stretch.offset - 2 * DAY_MS)
     if (ahead === null) return null
@@ -51,7 +51,7 @@ function highestLocal(stretch: Stretch, dst: Required<DstPolicy>): number {
   return stretch.until + (repeated ? stretch.after : stretch.offset)
 }
 
-/** The first local time out of the gap before the stretch that lands after `past`. */
+/** First local time in the gap before the stretch that lands after `past`. */
 function shiftedOutOfGap(times: LocalTimes, stretch: Stretch, past: number): number | null {
   const { from, before, offset } = stretch
   if (before >= offset || past >= from + offset - before) return null

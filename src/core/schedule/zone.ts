@@ -1,18 +1,17 @@
 /**
- * Time zones by IANA name or by offset, as stretches of constant offset (`timeZone`).
+ * Time zones by IANA name or offset, as stretches of constant offset (`timeZone`).
  *
- * luxon knows the offset at an instant but takes microseconds to say it, so the changes of a year are found once and
- * kept by the zone object. Invariant: between the ends of a stretch the offset is the one that luxon gives.
+ * A query to luxon takes microseconds, so the changes of a year are computed once and cached. Invariant: within a
+ * stretch the offset equals that of luxon.
  */
 import { IANAZone } from 'luxon'
 import type { Stretch, Zone } from './schedule.ts'
 import { quoted, scheduleError, scheduleProblem } from './schedule-problem.ts'
 import { civilDay, DAY_MS, dayNumber } from './civil.ts'
 
-/** The time zone that a misspelt name most likely meant. */
 const LONGEST = 64
 
-/** The IANA name that looks most like the text, undefined when none does. A city alone finds its zone. */
+/** IANA name most similar to the text, or undefined. Also matches a city alone. */
 function nearestZone(text: string): string | undefined {
   const wanted = spelling(text.slice(0, LONGEST))
   if (wanted === '') return undefined
@@ -34,7 +33,7 @@ function spelling(text: string): string {
   return text.toLowerCase().replaceAll(/[\s-]/g, '_')
 }
 
-/** Levenshtein's distance, or `limit` when it is not below that. */
+/** Levenshtein distance, capped at `limit`. */
 function editDistance(a: string, b: string, limit: number): number {
   if (Math.abs(a.length - b.length) >= limit) return limit
   let row = Array.from({ length: b.length + 1 }, (_, index) => index)
@@ -52,18 +51,18 @@ function editDistance(a: string, b: string, limit: number): number {
 const OFFSET = /^(?:UTC|GMT)?([+-])(\d{1,2})(?::?(\d{2}))?$/i
 const UTC = /^(?:Z|UTC|GMT)$/i
 const MAX_OFFSET_MINUTES = 18 * 60
-/** No zone has changed twice within less than a week, so a step below that sees every change. */
+/** Zones never changed twice within a week, so this step sees every change. */
 const STEP_MS = 5 * DAY_MS
-/** From here on there are rules instead of history, and the shortest season that any foresees is a month. */
+/** From here on rules apply instead of history; their shortest season is a month. */
 const RULED_FROM_YEAR = 2038
 const RULED_STEP_MS = 14 * DAY_MS
 const MAX_YEARS_KEPT = 256
-/** Ends of the known years keep further from unknown changes than local times can reach across one. */
+/** Distance of the ends of the known years from unknown changes, beyond the reach of local times. */
 const EDGE_MS = 2 * DAY_MS
 
 /**
- * The zone of an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `+0530`, `UTC+2`, `Z`), in any case of letters.
- * Throws `SCHEDULE`, naming the zone that looks most like the text.
+ * Parses an IANA name (`Europe/Brussels`) or an offset (`+02:00`, `+0530`, `UTC+2`, `Z`), in any case of letters.
+ * Throws `SCHEDULE` and suggests the most similar zone.
  */
 export function parseZone(text: string): Zone {
   const trimmed = typeof text === 'string' ? text.trim() : ''
@@ -73,20 +72,19 @@ export function parseZone(text: string): Zone {
     const minutes = Number(offset[2]) * 60 + Number(offset[3] ?? 0)
     if (minutes <= MAX_OFFSET_MINUTES && Number(offset[3] ?? 0) < 60)
       return offsetZone(offset[1] === '-' ? -minutes : minutes)
-    throw scheduleError([scheduleProblem('timeZone', `${quoted(text)} is not an offset`, 'write -18:00 to +18:00')])
+    throw scheduleError([scheduleProblem('timeZone', `${quoted(text)} is not a valid offset`, 'use -18:00 to +18:00')])
   }
   if (trimmed.length <= 64 && IANAZone.isValidZone(trimmed)) return new NamedZone(canonicalName(trimmed))
   const nearest = nearestZone(trimmed)
   const like = nearest === undefined ? '' : `did you mean ${nearest}? `
-  const suggestion = `${like}Write an IANA name such as Europe/Brussels, or an offset such as +02:00, UTC+2 or Z`
+  const suggestion = `${like}Use an IANA name such as Europe/Brussels, or an offset such as +02:00, UTC+2 or Z`
   throw scheduleError([scheduleProblem('timeZone', `${quoted(text)} is not a time zone`, suggestion)])
 }
 
-/** Zones by text, so that many schedules share what is known about one zone. Holds at most 1000. */
+/** Cache of zones by text, shared by many schedules. Holds at most 1000. */
 export class Zones {
   readonly #known = new Map<string, Zone>()
 
-  /** as `parseZone` */
   parse(text: string): Zone {
     const known = this.#known.get(text)
     if (known) return known
@@ -113,7 +111,6 @@ function fixedZone(name: string, offset: number): Zone {
   return { name, stretchAt: () => all }
 }
 
-/** A change of the offset: from `at` on it is `after`. */
 interface Change {
   at: number
   before: number
@@ -178,11 +175,11 @@ class NamedZone implements Zone {
 
   #changeBetween(low: number, high: number, before: number): number {
     const quarter = this.#halve(low, high, before, 900_000)
-    // Nearly every change is on a quarter of an hour; a few historic ones are on a second.
+    // Nearly all changes are on a quarter of an hour; a few historic ones are on a second.
     return this.#offset(quarter - 1000) === before ? quarter : this.#halve(quarter - 900_000, quarter, before, 1000)
   }
 
-  /** The first multiple of `unit` ms after `low` that no longer has the offset `before`. */
+  /** First multiple of `unit` ms after `low` whose offset is no longer `before`. */
   #halve(low: number, high: number, before: number, unit: number): number {
     let from = low / unit
     let until = high / unit

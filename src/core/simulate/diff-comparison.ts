@@ -1,27 +1,25 @@
-/** Compares two rules side by side while messages are played to both. */
+/** Compares two rules side by side over the same messages. */
 import type { FiredEvent } from '../engine/events.ts'
 import type { RuleGraph } from '../rule/rule.ts'
 import { FiringMatcher, type DiffFiring, type DiffTally, type Difference, type Side } from './diff-firings.ts'
 import { partingOf, type Parting, type PartingInput, type WatchedEvent, type Witness } from './diff-parting.ts'
 
-/** What a comparison found. */
 export interface Compared {
-  /** whether both runs fire the same destinations at the same times */
+  /** both runs fire the same destinations at the same times */
   readonly equal: boolean
   /** in order of time; the first 10,000 */
   readonly differences: readonly Difference[]
-  /** how many more there are */
+  /** number of further differences */
   readonly more: number
-  /** per destination, also those that agree */
+  /** per destination, also without differences */
   readonly nodes: readonly DiffTally[]
-  /** the first thing that nodes of both rules did differently, which may be long before a firing; null: nothing */
+  /** first divergence of nodes that both rules have, possibly long before a firing; null: none */
   readonly parted: Parting | null
 }
 
 const MAX_DIFFERENCES = 10_000
-/** An explanation looks for the smallest change that would have fired, which costs more than the firing. */
+/** Limit of explanations: the search for the smallest change that would have fired costs more than the firing. */
 const MAX_EXPLAINED = 500
-/** Compares two runs that are told to it step by step. */
 export class Comparison {
   readonly #matcher: FiringMatcher
   readonly #differences: Difference[] = []
@@ -38,7 +36,6 @@ export class Comparison {
     })
   }
 
-  /** Tells which nodes there are. */
   expect(before: RuleGraph, after: RuleGraph): void {
     const newLabels = new Set(labelsOf(after))
     this.#common = new Set(labelsOf(before).filter((label) => newLabels.has(label)))
@@ -46,7 +43,6 @@ export class Comparison {
       for (const { destinationLabel } of triggers) this.#matcher.declare(destinationLabel)
   }
 
-  /** What both runs did of one input. */
   instant(
     time: number,
     input: PartingInput,

@@ -1,24 +1,23 @@
 /**
- * Which firings of two runs are the same, which moved in time, and which only one run has.
+ * Matches the firings of two runs: equal, moved in time, or in one run only.
  *
- * DIFF-1 a firing counts once: as equal, as a half of a move, or as one that only its run has.
- * DIFF-2 firings of one destination at one instant are equal, before any move is looked for.
- * DIFF-3 moves of one destination do not cross, and go no further than the tolerance.
+ * DIFF-1 a firing counts once: as equal, as a half of a move, or as one of its run only.
+ * DIFF-2 firings of one destination at one instant are equal; moves are matched afterwards.
+ * DIFF-3 moves of one destination do not cross, and stay within the tolerance.
  */
 import type { Why } from '../engine/events.ts'
 import type { TriggerExplanation } from '../task/explain.ts'
 
 export type Side = 'old' | 'new'
 
-/** A firing that the other run does not have at that time. */
+/** Firing without an equal in the other run. */
 export interface DiffFiring {
-  /** epoch ms */
   readonly time: number
   readonly source: string
   readonly why?: Why
   /**
-   * What held back the other run's triggers into this node at that time; `needs` is the smallest change that would
-   * have let it through. Absent when the other rule has no such node, or when too many had to be explained
+   * What blocked the other run's triggers into this node at that time; `needs` is the smallest change that would have
+   * fired. Absent when the other rule lacks the node, or beyond the limit of explanations
    */
   readonly other?: readonly TriggerExplanation[]
 }
@@ -29,7 +28,6 @@ export type Difference =
   | {
       readonly kind: 'moved'
       readonly node: string
-      /** of the earlier one */
       readonly time: number
       /** ms, negative when the new run fires earlier */
       readonly by: number
@@ -37,7 +35,6 @@ export type Difference =
       readonly new: DiffFiring
     }
 
-/** Firings of one destination, counted. */
 export interface DiffTally {
   readonly node: string
   old: number
@@ -50,12 +47,12 @@ export interface DiffTally {
 
 interface Destination {
   readonly tally: DiffTally
-  /** not matched yet, in order of time */
+  /** unmatched, in order of time */
   readonly old: DiffFiring[]
   readonly new: DiffFiring[]
 }
 
-/** Takes the firings of both runs instant by instant; keeps only what may still be matched. */
+/** Takes the firings of both runs in order of time; keeps only unmatched ones. */
 export class FiringMatcher {
   readonly #tolerance: number
   readonly #found: (difference: Difference) => void
@@ -71,12 +68,11 @@ export class FiringMatcher {
     return [...this.#byNode.values()].map(({ tally }) => tally)
   }
 
-  /** Declares a destination, so that one which never fires is counted too. */
+  /** Declares a destination, so that one without firings is counted too. */
   declare(node: string): void {
     this.#of(node)
   }
 
-  /** Firings of one node that both runs have at one instant. */
   equal(node: string, count: number): void {
     const { tally } = this.#of(node)
     tally.old += count
@@ -84,7 +80,7 @@ export class FiringMatcher {
     tally.equal += count
   }
 
-  /** A firing that the other run does not have, unless it comes at the same instant. Times never go back. */
+  /** Adds a firing of one run, and matches one of the other run at the same instant. Times must not decrease. */
   single(side: Side, node: string, firing: DiffFiring): void {
     const destination = this.#of(node)
     const others = destination[side === 'old' ? 'new' : 'old']
@@ -97,7 +93,7 @@ export class FiringMatcher {
     }
   }
 
-  /** Matches what lies before `now`, and gives up on what nothing to come can match. */
+  /** Matches firings before `now`, and settles firings that no later one can match. */
   settle(now: number): void {
     for (const [node, destination] of this.#byNode) {
       if (destination.old.length + destination.new.length > 0) this.#match(node, destination, now)
@@ -114,7 +110,7 @@ export class FiringMatcher {
   }
 
   #match(node: string, destination: Destination, now: number): void {
-    // At this very instant more may come.
+    // the current instant may not be complete
     const over = (firing: DiffFiring | undefined) => (firing !== undefined && firing.time < now ? firing : undefined)
     for (;;) {
       const before = over(destination.old[0])

@@ -1,4 +1,4 @@
-/** The first thing that two runs do differently, whether or not anything fires. */
+/** First divergence of two runs, with or without a firing. */
 import type { EngineEvent } from '../engine/events.ts'
 import type { TriggerExplanation } from '../task/explain.ts'
 import type { Message } from '../task/origin.ts'
@@ -6,7 +6,6 @@ import type { Side } from './diff-firings.ts'
 import type { Step } from './playback.ts'
 
 export interface Parting {
-  /** epoch ms */
   readonly time: number
   readonly input: PartingInput
   readonly node: string | null
@@ -14,7 +13,7 @@ export interface Parting {
   readonly new: PartingSide
 }
 
-/** What both runs were given. `number` counts messages from 1. */
+/** Input of both runs. `number` counts messages from 1. */
 export interface PartingInput {
   readonly kind: Step['kind']
   readonly number?: number
@@ -22,24 +21,23 @@ export interface PartingInput {
 }
 
 export interface PartingSide {
-  /** what the node did in this run; null: not that */
+  /** null: this run lacks the event */
   readonly event: WatchedEvent | null
-  /** the node afterwards: its most likely state when it is certain, and its data */
+  /** the node afterwards: its most likely state when certain, and its data */
   readonly state: string | null
   readonly rawData?: unknown
-  /** for a destination that did not fire: what held it back */
+  /** why a destination did not fire */
   readonly blocked?: readonly TriggerExplanation[]
 }
 
-/** Results, logs and data are left out: they say properties back, which differ from the first message on. */
+/** Excludes results, logs and data: they repeat properties, which differ from the first message on. */
 export type WatchedEvent = Extract<
   EngineEvent,
   { type: 'state' | 'gate' | 'fired' | 'held' | 'evicted' | 'stopped' | 'failed' }
 >
 
-/** A run at one of its instants. */
 export interface Witness {
-  /** what holds back the triggers into a node now; undefined when that cannot be told */
+  /** explanations of the triggers into a node; undefined when unknown */
   blocked(node: string): readonly TriggerExplanation[] | undefined
   state(node: string): { state: string | null; rawData?: unknown }
 }
@@ -57,7 +55,6 @@ export function isWatched(event: EngineEvent): event is WatchedEvent {
   return WATCHED.has(event.type)
 }
 
-/** Compares what both runs did of one input; null when that is the same. */
 export function partingOf(
   time: number,
   input: PartingInput,
@@ -87,7 +84,7 @@ export function partingOf(
   }
 }
 
-/** The first events that differ, both when they are of one node; else the one whose partner is missing. */
+/** The first events that differ when both are of one node, otherwise the one without a partner. */
 function firstDifference(
   old: readonly WatchedEvent[],
   fresh: readonly WatchedEvent[],
@@ -98,14 +95,14 @@ function firstDifference(
     const after = fresh[i]
     if (before !== undefined && after !== undefined && essence(before) === essence(after)) continue
     if (before === undefined || after === undefined || before.node === after.node) return [before, after]
-    // One of them has something in between; it is the one that the other run does not have further on.
+    // one run has an extra event: the one that the other run never has later
     const isExtra = !fresh.slice(i).some((event) => essence(event) === essence(before))
     return isExtra ? [before, undefined] : [undefined, after]
   }
   return [undefined, undefined]
 }
 
-/** What counts when events are compared: not their numbers, ids and reasons. */
+/** Compared parts of an event, without numbers, ids and reasons. */
 function essence(event: WatchedEvent): string {
   const { type, node } = event
   switch (event.type) {

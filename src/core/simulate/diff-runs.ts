@@ -1,4 +1,4 @@
-/** What two runs that are over did differently. */
+/** Compares two finished runs. */
 import type { EngineEvent } from '../engine/events.ts'
 import type { TriggerExplanation } from '../task/explain.ts'
 import { toleranceMs, type Diff, type DiffOptions } from './diff.ts'
@@ -8,8 +8,8 @@ import { isWatched, type PartingInput, type WatchedEvent, type Witness } from '.
 import type { Run } from './simulate.ts'
 
 /**
- * Compares the events that two runs kept. Of a firing that one run lacks it knows only whether it was held back there;
- * `diffRules` runs the rules again and can say more. Errors: `VALIDATION` for a tolerance that is no duration.
+ * Compares recorded events. For a firing that one run lacks it only knows whether it was held back there; `diffRules`
+ * runs the rules again and explains more. Errors: `VALIDATION` for an invalid tolerance.
  */
 export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptions = {}): Diff {
   const comparison = new Comparison(toleranceMs(options.tolerance))
@@ -26,12 +26,10 @@ export function diffRuns(before: DiffedRun, after: DiffedRun, options: DiffOptio
   return { ...comparison.end(), messages, late, from, until }
 }
 
-/** What a comparison reads of a run. */
 export type DiffedRun = Pick<Run, 'events' | 'messages' | 'late' | 'from' | 'until'>
 
-/** Walks over the events of a run, one instant at a time. */
 class RecordedRun implements Witness {
-  /** what began the last instant, as far as the events tell */
+  /** input of the last instant, as far as the events show it */
   input: PartingInput | undefined
   readonly #events: readonly EngineEvent[]
   readonly #states = new Map<string, string | null>()
@@ -46,7 +44,7 @@ class RecordedRun implements Witness {
     return this.#events[this.#place]?.time ?? Number.POSITIVE_INFINITY
   }
 
-  /** The watched events of an instant, which must be the next one. */
+  /** Watched events of the given instant, which must be the next one. */
   take(time: number): readonly WatchedEvent[] {
     const taken: WatchedEvent[] = []
     this.input = undefined
@@ -75,7 +73,8 @@ class RecordedRun implements Witness {
         {
           reason: reason === 'invocationPolicy' ? ('cool-down' as const) : ('overlap' as const),
           node,
-          message: reason === 'invocationPolicy' ? `${node} fired and may not fire again yet` : `${node} was held back`,
+          message:
+            reason === 'invocationPolicy' ? `${node} fired and is still in its cool-down` : `${node} was held back`,
           ...(until !== undefined && { until }),
         },
       ],

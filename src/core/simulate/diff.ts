@@ -1,4 +1,4 @@
-/** What two rules do differently over the same messages. */
+/** Compares two rules over the same messages. */
 import { AppError, durationMs } from '#kernel'
 import type { Task } from '../engine/api.ts'
 import type { EngineEvent } from '../engine/events.ts'
@@ -9,14 +9,13 @@ import { isWatched, type PartingInput, type WatchedEvent, type Witness } from '.
 import { play, type PlaybackOptions, type Step } from './playback.ts'
 
 export interface DiffOptions {
-  /** ms, or ISO 8601: firings of one destination this far apart are one that moved; default ten minutes */
+  /** ms, or ISO 8601: firings of one destination within this distance count as moved; default ten minutes */
   readonly tolerance?: number | string
 }
 
 export interface Diff extends Compared {
   readonly messages: number
   readonly late: number
-  /** epoch ms */
   readonly from: number
   readonly until: number
 }
@@ -24,8 +23,8 @@ export interface Diff extends Compared {
 const DEFAULT_TOLERANCE_MS = 600_000
 
 /**
- * Runs both rules side by side over the messages and compares them at every step. Memory does not grow with the
- * recording. Errors: as `simulate`, and `VALIDATION` for a tolerance that is no duration.
+ * Runs both rules side by side and compares them at every step. Memory does not grow with the recording. Errors: as
+ * `simulate`, and `VALIDATION` for an invalid tolerance.
  */
 export async function diffRules(
   before: Rule | Template,
@@ -65,10 +64,7 @@ export async function diffRules(
 export function toleranceMs(given: number | string | undefined): number {
   const ms = typeof given === 'string' ? durationMs(given) : (given ?? DEFAULT_TOLERANCE_MS)
   if (ms >= 0 && Number.isFinite(ms)) return ms
-  throw new AppError(
-    'VALIDATION',
-    `the tolerance ${String(given)} is not a length of time; give ms from 0, or PT10M, or 10m`,
-  )
+  throw new AppError('VALIDATION', `tolerance: ${String(given)} is not a valid duration; use ms from 0, PT10M or 10m`)
 }
 
 function onTask(task: Task): Witness {
@@ -85,7 +81,7 @@ function onTask(task: Task): Witness {
   }
 }
 
-/** Undefined for a node that the other rule alone has. */
+/** Undefined for a node that only the other rule has. */
 function ask<T>(question: () => T): T | undefined {
   try {
     return question()

@@ -1,19 +1,19 @@
-/** The time of a recorded message. */
+/** Time of a recorded message. */
 import { AppError, isInstant, isoInstant } from '#kernel'
 import type { Message } from '../task/origin.ts'
 
 /**
- * Epoch ms of a message's `timestamp`: a number is epoch ms, text is ISO 8601 and without an offset UTC.
- * `place` is the message's number, or the name of the option, for the error. Throws `BAD_RECORDING`.
+ * Epoch ms of a message's `timestamp`: a number is epoch ms, text is ISO 8601, UTC without an offset.
+ * `place`: number of the message, or name of the option, for the error. Throws `BAD_RECORDING`.
  */
 export function instantOf(message: Message, place: number | string): number {
   const { timestamp } = message
   const time = typeof timestamp === 'string' ? isoInstant(timestamp) : (timestamp ?? Number.NaN)
   if (isInstant(time)) return time
   const where = typeof place === 'number' ? `message ${place}` : place
-  const what = timestamp === undefined ? 'has no timestamp' : `has the timestamp ${JSON.stringify(timestamp)}`
+  const what = timestamp === undefined ? 'lacks a timestamp' : `has the timestamp ${JSON.stringify(timestamp)}`
   throw new AppError(
     'BAD_RECORDING',
-    `${where} ${what}; give epoch milliseconds or an ISO 8601 time such as 2026-01-31T12:00:00Z`,
+    `${where} ${what}; use epoch milliseconds or an ISO 8601 time such as 2026-01-31T12:00:00Z`,
   )
 }

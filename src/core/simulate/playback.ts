@@ -1,8 +1,8 @@
 /**
- * Messages played to one rule or to several side by side, in virtual time. Each rule has an engine of its own with the
- * same task id and seed, so that it does what it would do alone; reading, clock and waiting are shared.
+ * Plays messages to one or more rules side by side in virtual time. Each rule has an engine of its own with the same
+ * task id and seed, so that it behaves as it would alone; reading, clock and waiting are shared.
  *
- * Between two instants nothing passes but virtual time: asynchronous plugs are waited for before the clock moves on.
+ * Asynchronous plugs take no virtual time: the clock waits for them.
  */
 import { AppError, isInstant, type Logger, messageOf } from '#kernel'
 import type { EngineOptions, SavedTask, Task } from '../engine/api.ts'
@@ -20,79 +20,73 @@ import { VirtualClock } from './virtual-clock.ts'
 
 export interface PlaybackOptions {
   readonly plugs: readonly Plug[]
-  /** each with a `timestamp` (epoch ms or ISO 8601), in order; an older one is taken late, at the clock's time */
+  /** each with a `timestamp` (epoch ms or ISO 8601), in order; an older one counts as late, at the clock's time */
   readonly messages?: Iterable<Message> | AsyncIterable<Message>
-  /** on which channel a message comes; default, and undefined: it is broker data */
+  /** channel of a message; default, and undefined: broker data */
   readonly channelOf?: (message: Message) => string | undefined
-  /** when a message comes, epoch ms; default, and undefined: at its timestamp */
+  /** arrival of a message, epoch ms; default, and undefined: its timestamp */
   readonly arrivalOf?: (message: Message) => number | undefined
   /**
-   * the host is away, epoch ms: what comes meanwhile is delivered at its end, and what sensors wait for goes by `downtime`.
+   * downtime of the host, epoch ms: messages within it arrive at its end, and waits of sensors follow `downtime`.
    * `VALIDATION` when it is not within the run
    */
   readonly down?: { readonly from: number; readonly until: number }
-  /** default: the first message's time, else 0 */
+  /** default: time of the first message, else 0 */
   readonly from?: number | string
-  /** default: the last message's time */
+  /** default: time of the last message */
   readonly until?: number | string
   readonly resource?: string
   readonly variables?: Readonly<Record<string, unknown>>
-  /** more task settings, over the rule's own */
   readonly settings?: TaskSettings
-  /** default 1: equal seeds give equal runs */
+  /** default 1; equal seeds give equal runs */
   readonly seed?: number
   readonly ports?: Ports
-  /** metadata by resource, for `META.$.<key>` and `${task.resource.meta.*}` */
+  /** by resource, for `META.$.<key>` and `${task.resource.meta.*}` */
   readonly metadata?: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   /** default true */
   readonly why?: boolean
-  /** now and then, for progress bars */
+  /** called now and then */
   readonly onProgress?: (done: { messages: number; time: number }) => void
   readonly logger?: Logger
-  /** ms of virtual time by which each answer of a plug comes late, by label of the node or name of the plug */
+  /** ms of virtual time that delay each answer of a plug, by label of the node or name of the plug */
   readonly latency?: Readonly<Record<string, number>>
   /**
-   * How long, in real time, to wait for asynchronous plugs before virtual time goes on without them: calls `giveUp`
-   * then, and gives a function that takes that back. Default: wait for ever
+   * Real-time limit for asynchronous plugs: calls `giveUp` when virtual time should continue without them; returns a
+   * function that cancels it. Default: no limit
    */
   readonly patience?: (giveUp: () => void) => () => void
-  /** as of an engine */
   readonly generate?: Generate
 }
 
 /** One of the rules that are played side by side. */
 export interface Lane {
   readonly rule: Rule | Template
-  /** stands before its errors, where there are several lanes */
   readonly name?: string
   readonly onEvent?: ((event: EngineEvent) => void) | undefined
-  /** told of firings alone: the lane then takes its messages as an engine does to which nobody listens */
+  /** receives firings only: the lane then runs like an engine without subscribers */
   readonly onFired?: ((event: FiredEvent) => void) | undefined
 }
 
-/** How the engines of a playback are thrown away. */
+/** Crash of the engines of a playback. */
 export interface Crash {
-  /** ms until they go on from what they saved; timers that are due by then act late */
+  /** ms until they resume from their saved state; timers due by then act late */
   readonly down: number
-  /** die before plugs have answered the message, instead of after; their calls are made again */
+  /** before plugs have answered the message, instead of after; their calls are repeated */
   readonly inFlight: boolean
 }
 
-/** What has just been taken by all lanes, with all that followed from it. */
 export interface Step {
   readonly kind: 'start' | 'message' | 'clock'
-  /** epoch ms of the clock */
   readonly time: number
   readonly message?: Message
 }
 
 export interface PlaybackHooks {
   readonly onStep?: (step: Step, tasks: readonly Task[]) => void
-  /** whether all engines are thrown away and go on from what they saved, after that many messages */
+  /** crash after that many messages, if any */
   readonly restartAfter?: (messages: number) => Crash | undefined
-  /** gives each engine its plugs, which may be made anew so that what they remember dies with it; default: those of the options */
+  /** plugs of each engine, which may be new so that their memory is lost in a crash; default: those of the options */
   readonly preparer?: (() => Preparer) | undefined
-  /** as of an engine; default true */
   readonly detail?: boolean
 }
 
@@ -100,16 +94,14 @@ export interface Played {
   readonly messages: number
   /** messages older than the clock */
   readonly late: number
-  /** epoch ms */
   readonly from: number
   readonly until: number
-  /** ms that an input waited at most for earlier ones of its task */
+  /** ms: longest wait of an input for earlier ones of its task */
   readonly maxLag: number
-  /** one per lane */
   readonly tasks: readonly Task[]
 }
 
-/** Messages times lanes between two tellings. */
+/** messages times lanes between two progress calls */
 const PROGRESS_EVERY = 4096
 const TASK_ID = 'task'
 const MAX_TOLD = 20
@@ -194,7 +186,7 @@ class Playback {
     return false
   }
 
-  /** Starts every lane, and reports what is wrong with any of them at once. */
+  /** Reports the problems of all lanes at once. */
   async start(): Promise<void> {
     const { settings, resource, variables } = this.#options
     const tasks: Task[] = []
@@ -224,18 +216,17 @@ class Playback {
     for (const { engine } of this.#lanes) engine.receive(message, sent)
   }
 
-  /** whether anything happens before or at that time */
   isDue(time: number): boolean {
     const at = this.#clock.nextAt()
     return at !== undefined && at <= time
   }
 
-  /** Moves the clock over a stretch in which nothing happens. */
+  /** Moves the clock over a span without timers. */
   jumpTo(time: number): void {
     this.#clock.advanceTo(time)
   }
 
-  /** Moves the clock, stopping at each instant at which something happens. */
+  /** Moves the clock, stopping at each timer. */
   async advanceTo(time: number): Promise<void> {
     for (let at = this.#clock.nextAt(); at !== undefined && at <= time; at = this.#clock.nextAt()) {
       this.#clock.advanceTo(at)
@@ -245,7 +236,7 @@ class Playback {
     this.#clock.advanceTo(time)
   }
 
-  /** Lets asynchronous plugs answer, and those that follow from their answers, while virtual time stands still. */
+  /** Waits for asynchronous plugs and the calls that follow, at constant virtual time. */
   async wait(): Promise<void> {
     let cancel: (() => void) | undefined
     const outOfPatience = new Promise<boolean>((resolve) => {
@@ -259,7 +250,6 @@ class Playback {
     for (const { engine } of this.#lanes) engine.giveUp()
   }
 
-  /** Lets answers come that are still held back: the clock stands, so that nothing else happens any more. */
   async finish(): Promise<void> {
     for (const { engine } of this.#lanes) {
       while (engine.delays.size > 0) {
@@ -269,19 +259,18 @@ class Playback {
     }
   }
 
-  /** ms */
   get maxLag(): number {
     return Math.max(0, ...this.#lanes.map(({ engine }) => engine.takeMaxLag()))
   }
 
-  /** Nobody is there for a while. */
+  /** Simulates a downtime of the host. */
   async goAway(away: DowntimeInterval): Promise<void> {
     await this.advanceTo(away.from)
     if (this.mustWait) await this.wait()
     await this.restart(away.until - this.now, away)
   }
 
-  /** Moves every lane to a new engine by its saved state, so many ms later. `away`: the host was down meanwhile. */
+  /** Moves every lane to a new engine by its saved state, after `down` ms. `away`: the host was down meanwhile. */
   async restart(down: number, away?: DowntimeInterval): Promise<void> {
     const saved = this.tasks.map((task) => JSON.parse(JSON.stringify(task.save())) as SavedTask)
     for (const { engine } of this.#lanes) await engine.close()
@@ -336,12 +325,12 @@ interface MessageIterator {
   return?(): unknown
 }
 
-/** Plain iterables stay on a path without promises. */
+/** plain iterables stay on a path without promises */
 function iteratorOf(messages: Iterable<Message> | AsyncIterable<Message>): MessageIterator {
   return Symbol.asyncIterator in messages ? messages[Symbol.asyncIterator]() : messages[Symbol.iterator]()
 }
 
-/** One error for all lanes that did not start: lanes that fail alike are told once. */
+/** One error for all lanes that failed to start; equal failures are reported once. */
 function together(failures: readonly { name: string | undefined; error: unknown }[]): unknown {
   const [first] = failures
   const texts = new Map<string, string>()
@@ -358,12 +347,12 @@ function together(failures: readonly { name: string | undefined; error: unknown 
 
 function requireWithin(down: DowntimeInterval | undefined, from: number, until = Number.POSITIVE_INFINITY): void {
   if (down === undefined || (down.from >= from && down.from < down.until && down.until <= until)) return
-  throw new AppError('VALIDATION', 'the downtime is not within the run; give one that begins and ends in it')
+  throw new AppError('VALIDATION', 'the downtime is not within the run; use one that begins and ends in it')
 }
 
 function instant(given: number | string, name: string): number {
   const time = typeof given === 'number' ? given : Number.NaN
   if (typeof given === 'string') return instantOf({ resource: '', timestamp: given }, name)
   if (isInstant(time)) return time
-  throw new AppError('VALIDATION', `${name} is ${String(given)}; give epoch milliseconds or an ISO 8601 time`)
+  throw new AppError('VALIDATION', `${name}: ${String(given)} is not a valid time; use epoch milliseconds or ISO 8601`)
 }

@@ -1,4 +1,4 @@
-/** A rule over recorded or made-up messages in virtual time, by the engine that also runs live. */
+/** Runs a rule over recorded or generated messages in virtual time, by the engine that also runs live. */
 import type { Task } from '../engine/api.ts'
 import type { EngineEvent, EventType } from '../engine/events.ts'
 import type { Rule, Template } from '../rule/rule.ts'
@@ -6,7 +6,7 @@ import type { Explanation } from '../task/explain.ts'
 import { play, type PlaybackOptions } from './playback.ts'
 
 export interface SimulateOptions extends PlaybackOptions {
-  /** which events `run.events` keeps; default all */
+  /** events kept in `run.events`; default all */
   readonly keep?: 'all' | 'none' | readonly EventType[]
   readonly onEvent?: (event: EngineEvent) => void
 }
@@ -16,16 +16,15 @@ export interface Run {
   readonly messages: number
   /** messages older than the clock */
   readonly late: number
-  /** epoch ms */
   readonly from: number
   readonly until: number
-  /** ms that an input waited at most for earlier ones; 0 without `latency` */
+  /** ms: longest wait of an input for earlier ones; 0 without `latency` */
   readonly maxLag: number
   readonly task: Task
   explain(node: string): Explanation
 }
 
-/** Runs a rule or template in virtual time. Errors: as `engine.start`, and `BAD_RECORDING` for a message without a time. */
+/** Errors: as `engine.start`, and `BAD_RECORDING` for a message without a time. */
 export async function simulate(rule: Rule | Template, options: SimulateOptions): Promise<Run> {
   const events: EngineEvent[] = []
   const { tasks, ...played } = await play([{ rule, onEvent: listener(events, options) }], options)

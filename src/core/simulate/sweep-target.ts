@@ -1,4 +1,4 @@
-/** Where in a rule a value of a sweep goes: `node.property`, `node.invocationPolicy`, or a variable. */
+/** Target of a sweep in a rule: `node.property`, `node.invocationPolicy`, or a variable. */
 import { FORBIDDEN_KEYS, nearest, ownValue } from '#kernel'
 import type { PlugRegistry } from '../plug/plug.ts'
 import type { PlugNode, Rule, Template } from '../rule/rule.ts'
@@ -6,7 +6,6 @@ import { settingsOf } from '../rule/settings.ts'
 
 export interface SweepTarget {
   readonly path: string
-  /** a changed copy of the rule */
   apply(rule: Rule | Template, value: unknown): Rule | Template
 }
 
@@ -29,10 +28,10 @@ interface Place {
   readonly node: PlugNode
 }
 
-/** Finds what a path means in a validated rule. A label may have dots; the longest one that fits is taken. */
+/** Resolves a path in a validated rule. A label may have dots; the longest match wins. */
 export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegistry): SweepTarget | SweepProblem {
   if (path.split('.').some((part) => FORBIDDEN_KEYS.has(part)))
-    return { message: `"${path}" leads to a prototype`, suggestion: 'name a property of a node' }
+    return { message: `"${path}" reaches a prototype`, suggestion: 'use a property of a node' }
   const nodes = placesOf(rule)
   const place = nodes
     .filter(({ node }) => path.startsWith(`${node.label}.`))
@@ -41,7 +40,7 @@ export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegis
   const { label } = place.node
   const rest = path.slice(label.length + 1)
   if (settingsOf(rule).nodes?.some(({ name }) => name === label)) {
-    const suggestion = `change ${label} itself and take its entry out of nodes`
+    const suggestion = `change ${label} itself and remove its entry from nodes`
     return { message: `${label} is changed by an entry of the task's nodes, which would win`, suggestion }
   }
   const keys = keysOf(place, plugs, rest)
@@ -51,7 +50,7 @@ export function findTarget(rule: Rule | Template, path: string, plugs: PlugRegis
   return noSuchProperty(rule, place, plugs, path, rest)
 }
 
-/** The way from the node to the value. */
+/** Path from the node to the value. */
 function keysOf({ list, node }: Place, plugs: PlugRegistry, rest: string): readonly string[] | undefined {
   const { properties } = node
   const known = propertiesOf({ list, node }, plugs)
@@ -85,7 +84,7 @@ function noSuchProperty(
   const names = [...propertiesOf(place, plugs), ...(list === 'sensors' ? SENSOR_FIELDS : ACTUATOR_FIELDS)]
   if (rule.triggers?.some(({ destinationLabel }) => destinationLabel === node.label)) names.push(COOL_DOWN)
   return {
-    message: `${node.label} has no property "${rest}"`,
+    message: `"${rest}" is not a property of ${node.label}`,
     suggestion: guess(
       path,
       names.map((name) => `${node.label}.${name}`),
@@ -105,7 +104,7 @@ function variableOrProblem(
   }
   const properties = nodes.flatMap((place) => propertiesOf(place, plugs).map((name) => `${place.node.label}.${name}`))
   const dot = path.indexOf('.')
-  const message = dot > 0 ? `there is no node "${path.slice(0, dot)}"` : `there is no variable "${path}"`
+  const message = dot > 0 ? `node "${path.slice(0, dot)}" does not exist` : `variable "${path}" does not exist`
   return { message, suggestion: guess(path, [...properties, ...variables]) }
 }
 
@@ -115,7 +114,7 @@ function variablesOf(rule: Rule | Template): readonly string[] {
   return [...declared, ...Object.keys(rule.taskDefaults?.variables ?? {})]
 }
 
-/** A rule may use a variable that only its task brings. */
+/** A rule may use a variable that only its task declares. */
 function mentions(rule: Rule | Template, name: string): boolean {
   if (!/^\w+$/.test(name)) return false
   const text = JSON.stringify(rule)
@@ -126,7 +125,7 @@ function guess(path: string, known: readonly string[]): string {
   const near = nearest(path, known)
   if (near !== undefined) return `did you mean ${near}?`
   const more = known.length > MAX_LISTED ? ` and ${known.length - MAX_LISTED} more` : ''
-  return known.length === 0 ? 'it has none' : `there are ${known.slice(0, MAX_LISTED).join(', ')}${more}`
+  return known.length === 0 ? 'the rule has none to set' : `use one of ${known.slice(0, MAX_LISTED).join(', ')}${more}`
 }
 
 function withNode(

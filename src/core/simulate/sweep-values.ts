@@ -1,25 +1,24 @@
-/** The values that a sweep tries, from texts such as `70..90/5`. */
+/** Values of a sweep, from texts such as `70..90/5`. */
 import { AppError } from '#kernel'
 
-/** The most runs that one sweep may have. */
 export const MAX_SWEEP_RUNS = 1000
 
 const NUMBER = /^-?\d+(?:\.\d+)?$/
-const FORMS = 'write a range with its step such as 70..90/5, a list such as 70,75,90, or one value'
+const FORMS = 'use a range with its step such as 70..90/5, a list such as 70,75,90, or one value'
 
 /**
- * The values that a text stands for: `70..90/5` (both ends count), `70,75,90`, or one value. A value is what JSON says,
- * anything else is text. Throws `VALIDATION` for a range that cannot be, `TOO_LARGE` for more than 1,000 values.
+ * Parses `70..90/5` (inclusive), `70,75,90`, or one value, each as JSON or else as text. Throws `VALIDATION` for an
+ * invalid range, `TOO_LARGE` above 1,000 values.
  */
 export function sweepValues(text: string): readonly unknown[] {
   const trimmed = text.trim()
-  if (trimmed === '') throw new AppError('VALIDATION', `there is no value; ${FORMS}`)
+  if (trimmed === '') throw new AppError('VALIDATION', `the value is missing; ${FORMS}`)
   const whole = parsed(trimmed)
   if (whole !== undefined) return [whole]
   const dots = trimmed.indexOf('..')
   if (dots > 0 && !trimmed.includes(',')) return range(trimmed, dots)
   const values = trimmed.split(',').map((part) => part.trim())
-  if (values.includes('')) throw new AppError('VALIDATION', `"${text}" has an empty place; ${FORMS}`)
+  if (values.includes('')) throw new AppError('VALIDATION', `"${text}" has an empty item; ${FORMS}`)
   return bounded(values.length, text, values.map(jsonOrText))
 }
 
@@ -27,7 +26,7 @@ function range(text: string, dots: number): readonly unknown[] {
   const slash = text.indexOf('/', dots)
   const from = text.slice(0, dots)
   const to = text.slice(dots + 2, slash === -1 ? undefined : slash)
-  if (slash === -1) throw new AppError('VALIDATION', `the range "${text}" has no step; ${FORMS}`)
+  if (slash === -1) throw new AppError('VALIDATION', `the range "${text}" lacks a step; ${FORMS}`)
   const step = text.slice(slash + 1)
   for (const part of [from, to, step]) {
     if (!NUMBER.test(part) || !Number.isFinite(Number(part)))
@@ -37,7 +36,7 @@ function range(text: string, dots: number): readonly unknown[] {
   if (width <= 0) throw new AppError('VALIDATION', `the step of "${text}" must be above 0; ${FORMS}`)
   const first = Number(from)
   const last = Number(to)
-  // A hair more, since 0.3 / 0.1 is a hair less than 3.
+  // slightly more, since 0.3 / 0.1 is slightly below 3
   const steps = Math.floor((Math.abs(last - first) / width) * (1 + 1e-12) + 1e-9)
   const digits = Math.min(15, Math.max(decimals(from), decimals(step)))
   const sign = last < first ? -1 : 1
@@ -45,7 +44,7 @@ function range(text: string, dots: number): readonly unknown[] {
     steps + 1,
     text,
     steps < MAX_SWEEP_RUNS
-      ? // 0 is added so that no value is -0
+      ? // adding 0 turns -0 into 0
         Array.from({ length: steps + 1 }, (_, i) => Number((first + sign * i * width).toFixed(digits)) + 0)
       : [],
   )
@@ -56,7 +55,7 @@ function bounded(count: number, text: string, values: readonly unknown[]): reado
   const most = MAX_SWEEP_RUNS.toLocaleString('en-US')
   throw new AppError(
     'TOO_LARGE',
-    `"${text}" has ${count.toLocaleString('en-US')} values, more than ${most}; take a larger step`,
+    `"${text}" has ${count.toLocaleString('en-US')} values, more than ${most}; use a larger step`,
   )
 }
 
@@ -70,7 +69,6 @@ function jsonOrText(text: string): unknown {
   return value === undefined ? text : value
 }
 
-/** Undefined for text that is not JSON. */
 function parsed(text: string): unknown {
   try {
     return JSON.parse(text) as unknown

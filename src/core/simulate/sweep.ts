@@ -1,4 +1,4 @@
-/** One rule with several values of its parameters over the same messages: how often each of them fires. */
+/** Runs one rule with several values of its parameters over the same messages, and counts the firings of each. */
 import { AppError, type Issue, messageOf, validationError } from '#kernel'
 import type { EngineEvent } from '../engine/events.ts'
 import { createRegistry } from '../plug/registry.ts'
@@ -11,34 +11,31 @@ import { MAX_SWEEP_RUNS, sweepValues } from './sweep-values.ts'
 
 export interface SweepOptions extends PlaybackOptions {
   /**
-   * By path (`node.property`, `node.invocationPolicy`, or the name of a variable) the values to try: a list, or text
-   * such as `70..90/5` or `70,75,90`. Several paths make a grid.
+   * Values by path (`node.property`, `node.invocationPolicy`, or the name of a variable): a list, or text such as
+   * `70..90/5` or `70,75,90`. Several paths make a grid.
    */
   readonly set: Readonly<Record<string, string | number | boolean | readonly unknown[]>>
 }
 
 export interface Sweep {
-  /** the paths, in the order given */
+  /** paths, in the order given */
   readonly parameters: readonly string[]
-  /** what triggers lead to: actuators first */
+  /** destinations of triggers, actuators first */
   readonly destinations: readonly string[]
   /** one per run; the last parameter changes fastest */
   readonly rows: readonly SweepRow[]
   readonly messages: number
   readonly late: number
-  /** epoch ms */
   readonly from: number
   readonly until: number
 }
 
 export interface SweepRow {
-  /** by path */
   readonly values: Readonly<Record<string, unknown>>
-  /** firings by destination */
   readonly fired: Readonly<Record<string, number>>
-  /** the same per 24 hours; null over no time at all */
+  /** per 24 hours; null for a run without duration */
   readonly perDay: Readonly<Record<string, number | null>>
-  /** executions that failed */
+  /** failed executions */
   readonly errors: number
 }
 
@@ -53,8 +50,8 @@ interface Variant {
 }
 
 /**
- * Runs a rule once per combination of values, all in one pass over the messages. Each run does what `simulate` would do.
- * Errors: as `simulate`; `VALIDATION` with every path and value that cannot be, `TOO_LARGE` above 1,000 runs.
+ * Runs one rule per combination of values, all in one pass over the messages. Each run equals that of `simulate`.
+ * Errors: as `simulate`; `VALIDATION` with every invalid path and value, `TOO_LARGE` above 1,000 runs.
  */
 export async function sweep(rule: Rule | Template, options: SweepOptions): Promise<Sweep> {
   const { set, ...playback } = options
@@ -111,15 +108,21 @@ function variantsOf(rule: Rule | Template, set: SweepOptions['set'], plugs: Plug
     }
   }
   if (Object.keys(set).length === 0) {
-    const message = 'there is nothing to set'
-    issues.push({ path: '/set', message, suggestion: 'name a node.property', severity: 'ERROR', type: 'SWEEP' })
+    const message = 'the parameters to set are missing'
+    issues.push({
+      path: '/set',
+      message,
+      suggestion: 'add one such as node.property',
+      severity: 'ERROR',
+      type: 'SWEEP',
+    })
   }
   if (issues.length > 0) throw validationError('the sweep', issues)
   const runs = axes.reduce((product, { values }) => product * values.length, 1)
   if (runs > MAX_SWEEP_RUNS) {
     const most = MAX_SWEEP_RUNS.toLocaleString('en-US')
     const told = runs.toLocaleString('en-US')
-    throw new AppError('TOO_LARGE', `the grid has ${told} runs, more than ${most}; take larger steps or fewer values`)
+    throw new AppError('TOO_LARGE', `the grid has ${told} runs, more than ${most}; use larger steps or fewer values`)
   }
   const variants = grid(axes, rule)
   const problems = variants.flatMap(({ name, rule: changed }) => problemsOf(name, changed, plugs))
@@ -131,7 +134,7 @@ function valuesOf(given: SweepOptions['set'][string]): readonly unknown[] {
   if (typeof given === 'string') return sweepValues(given)
   if (typeof given !== 'object') return [given]
   if (given.length > 0) return given
-  throw new AppError('VALIDATION', 'there is no value; give at least one')
+  throw new AppError('VALIDATION', 'the list of values is empty; use at least one value')
 }
 
 function grid(
@@ -150,7 +153,6 @@ function grid(
   return variants.map((one) => ({ ...one, name: nameOf(one.values), fired: new Map(), errors: 0 }))
 }
 
-/** `hot.threshold=75, cold.threshold=10`. */
 function nameOf(values: Readonly<Record<string, unknown>>): string {
   return Object.entries(values)
     .map(([path, value]) => `${path}=${typeof value === 'string' ? value : JSON.stringify(value)}`)

@@ -1,6 +1,6 @@
 /**
- * Virtual time as an RxJS scheduler: nothing runs until the clock is told to advance, and then everything due runs
- * in order of its time, ties in order of scheduling. Backed by a heap, so that a fleet of timers stays cheap.
+ * Virtual time as an RxJS scheduler: actions run only when the clock advances, in order of their time, ties in order of
+ * scheduling. A heap keeps many timers cheap.
  */
 import { Subscription, type SchedulerAction, type SchedulerLike } from 'rxjs'
 import { Heap } from '#kernel'
@@ -30,16 +30,15 @@ class VirtualAction<T> extends Subscription implements SchedulerAction<T> {
 }
 
 export class VirtualClock implements SchedulerLike {
-  // In arrays, where a new number makes no object.
+  // in arrays, where a new number allocates no object
   readonly #now: Float64Array
   #order = 0
-  /** No action is due before it, live or not; most messages of a simulation come earlier. */
+  /** Lower bound of the next action; most messages of a simulation come earlier. */
   readonly #earliest = Float64Array.of(Number.POSITIVE_INFINITY)
   readonly #due = new Heap<{ at: number; order: number; action: VirtualAction<unknown> }>(
     (a, b) => a.at < b.at || (a.at === b.at && a.order < b.order),
   )
 
-  /** `now`: epoch ms at which the clock stands first. */
   constructor(now = 0) {
     this.#now = Float64Array.of(now)
   }
@@ -59,7 +58,7 @@ export class VirtualClock implements SchedulerLike {
     if (action.at < (this.#earliest[0] as number)) this.#earliest[0] = action.at
   }
 
-  /** Time of the next live action, undefined when nothing waits. */
+  /** Time of the next live action, or undefined. */
   nextAt(): number | undefined {
     for (let top = this.#due.peek(); top; top = this.#due.peek()) {
       if (!top.action.closed && top.order === top.action.order) return (this.#earliest[0] = top.at)
@@ -69,13 +68,13 @@ export class VirtualClock implements SchedulerLike {
     return undefined
   }
 
-  /** Goes to `time` at once: what was due before runs late, at that time. Never goes back. */
+  /** Moves to `time` at once: earlier actions run late, at that time. Never moves back. */
   jumpTo(time: number): void {
     this.#now[0] = Math.max(this.#now[0] as number, time)
     this.advanceTo(time)
   }
 
-  /** Runs everything due up to and including `time`, each at its own time; ends at `time`. Never goes back. */
+  /** Runs everything due up to and including `time`, each at its own time; ends at `time`. Never moves back. */
   advanceTo(time: number): void {
     if (time < (this.#earliest[0] as number)) {
       if (time > (this.#now[0] as number)) this.#now[0] = time

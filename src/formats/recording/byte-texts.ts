@@ -1,8 +1,7 @@
-/** What texts mean that occur again and again in a file, by their bytes: then nobody makes the text anew to look it up. */
+/** Caches the meaning of recurring texts of a file by their bytes, to avoid decoding them again. */
 
-/** places; a text whose place another one took is made again */
 const PLACES = 1 << 15
-/** longer texts are made each time */
+/** longer texts are not cached */
 const MAX_BYTES = 64
 
 const DECODER = new TextDecoder('utf-8', { ignoreBOM: true })
@@ -16,7 +15,6 @@ interface Known<Meaning> {
   readonly meaning: Meaning
 }
 
-/** A bounded memory of what `meaningOf` gave. */
 export class ByteTexts<Meaning> {
   readonly #meaningOf: (text: string) => Meaning
   // oxlint-disable-next-line unicorn/no-new-array -- `Array.from` would set each place, for every table that is read
@@ -26,7 +24,6 @@ export class ByteTexts<Meaning> {
     this.#meaningOf = meaningOf
   }
 
-  /** `hash`: any whole number that equal bytes share. */
   get(bytes: Uint8Array, start: number, end: number, hash: number): Meaning {
     const place = (hash ^ (hash >>> 15)) & (PLACES - 1)
     const known = this.#known[place]
@@ -38,7 +35,6 @@ export class ByteTexts<Meaning> {
   }
 }
 
-/** Whether `bytes` has the same from `start` to `end`. */
 export function isEqual(known: Uint8Array, bytes: Uint8Array, start: number, end: number): boolean {
   const { length } = known
   if (end - start !== length) return false
@@ -46,7 +42,7 @@ export function isEqual(known: Uint8Array, bytes: Uint8Array, start: number, end
   return true
 }
 
-/** Chunks may be Node's buffers, whose `slice` copies nothing. */
+/** copies, since chunks may be Node buffers, whose `slice` shares memory */
 export function copyOf(bytes: Uint8Array, start: number, end: number): Uint8Array {
   return new Uint8Array(bytes.subarray(start, end))
 }

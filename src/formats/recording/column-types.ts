@@ -1,31 +1,29 @@
-/** Finds what the columns of a CSV are: numbers where each cell is one, true and false likewise, else texts. */
+/** Infers the types of CSV columns: number or boolean when every cell is one, otherwise text. */
 import { kindOf, looksNumeric, type CellKind } from './csv-cells.ts'
 import type { ValueType } from './value-types.ts'
 
 /** metrics of one file */
 export const MAX_METRICS = 10_000
 
-/** A column of texts that has numbers among them. */
+/** Text column with numbers among its cells. */
 export interface MixedColumn {
   readonly metric: string
-  /** the first cell that is no number, as it stands; and where it is */
+  /** first cell that is not a number, with its line */
   readonly cell: string
   readonly line: number
 }
 
 const MAX_SHOWN = 60
 
-/** For people: why it is a column of texts, and how it would be one of numbers. */
+/** Explains why a column is text, and how to read it as numbers. */
 export function mixedText({ metric, cell }: MixedColumn): string {
   const shown = JSON.stringify(cell.length > MAX_SHOWN ? `${cell.slice(0, MAX_SHOWN)}...` : cell)
   return `${metric} is read as text, because ${shown} is not a plain decimal; --types ${metric}=number reads numbers`
 }
 
-/** What a cell says of its column. */
 export interface CellLook {
   readonly cell: string
   readonly kind: CellKind
-  /** somebody may have meant a number */
   readonly isNumeric: boolean
 }
 
@@ -34,16 +32,15 @@ export function lookAt(cell: string): CellLook {
   return { cell, kind, isNumeric: kind === 'number' || (kind === 'text' && looksNumeric(cell)) }
 }
 
-/** What the cells of one column have said so far. */
+/** Accumulates the cells of one column. */
 export class ColumnLook {
   #hasNumber = false
   #hasBoolean = false
   #hasText = false
   #isNumeric = false
-  /** the first cell that is no number */
   #odd: { readonly cell: string; readonly line: number } | undefined
 
-  /** Whether no cell can change anything any more. */
+  /** True when further cells cannot change the type. */
   get isDecided(): boolean {
     return this.#isNumeric && this.#odd !== undefined && this.type === 'text'
   }
@@ -70,18 +67,16 @@ export class ColumnLook {
     return this.#hasBoolean ? 'boolean' : 'number'
   }
 
-  /** Undefined where nobody can have meant numbers. */
+  /** Undefined unless some cells look like numbers. */
   get mixed(): Omit<MixedColumn, 'metric'> | undefined {
     return this.type === 'text' && this.#isNumeric ? this.#odd : undefined
   }
 }
 
-/** The columns of a file, by the names of their metrics. */
 export class ColumnTypes {
   readonly #columns = new Map<string, ColumnLook>()
   readonly #given = new Set<string>()
 
-  /** A metric whose type was given is in the file. */
   sawGiven(metric: string): void {
     this.#given.add(metric)
   }
@@ -94,7 +89,7 @@ export class ColumnTypes {
     return [...this.#given, ...this.#columns.keys()]
   }
 
-  /** Undefined: there are more metrics than are told apart. */
+  /** Undefined above the limit of metrics. */
   of(metric: string): ColumnLook | undefined {
     let look = this.#columns.get(metric)
     if (look === undefined && this.#columns.size < MAX_METRICS) this.#columns.set(metric, (look = new ColumnLook()))

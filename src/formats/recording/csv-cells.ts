@@ -1,16 +1,16 @@
-/** What the cells of a CSV mean. */
+/** Values of CSV cells. */
 import { FORBIDDEN_KEYS, isLongInteger, longIntegersOf, shownDigits } from '#kernel'
 import type { ValueType } from './value-types.ts'
 
-/** As `--types name=number` reads them. */
+/** Number syntax of `--types name=number`. */
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?$/
 const PLAIN = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/
 const BOOLEAN = /^(?:true|false)$/i
-/** significant digits of which a number keeps each */
+/** significant digits that a number represents exactly */
 const EXACT_DIGITS = 15
 const MAX_SHOWN = 60
 
-/** A cell that is not what its column is. */
+/** Cell that does not match its column type. */
 export class CellFault {
   readonly message: string
   readonly suggestion: string
@@ -21,10 +21,9 @@ export class CellFault {
   }
 }
 
-/** What a column is as far as one of its cells says. */
 export type CellKind = 'none' | 'number' | 'boolean' | 'text'
 
-/** `none`: it says nothing, because it is blank or NaN. A number is a plain decimal that a number keeps digit by digit. */
+/** `none`: blank or NaN, without information. A number is a plain decimal that a number represents exactly. */
 export function kindOf(cell: string): CellKind {
   if (PLAIN.test(cell)) return keepsDigits(cell) ? 'number' : 'text'
   const text = cell.trim()
@@ -32,7 +31,7 @@ export function kindOf(cell: string): CellKind {
   return BOOLEAN.test(cell) ? 'boolean' : 'text'
 }
 
-/** Whether somebody may have meant a number by a cell. */
+/** True when a cell may have been meant as a number. */
 export function looksNumeric(cell: string): boolean {
   return NUMBER.test(cell.trim())
 }
@@ -45,7 +44,7 @@ function isNan(text: string): boolean {
   return text.toLowerCase() === 'nan'
 }
 
-/** The value of a cell, or what is wrong with it; undefined when the cell has none. */
+/** Value of a cell, or its fault; undefined for an empty cell. */
 export function cellValue(cell: string, type: ValueType, metric: string): unknown {
   if (type === 'text') return cell === '' ? undefined : cell
   const text = cell.trim()
@@ -57,7 +56,7 @@ export function cellValue(cell: string, type: ValueType, metric: string): unknow
       if (BOOLEAN.test(text)) return text.toLowerCase() === 'true'
       return new CellFault(
         `${metric} is ${shown(text)}, not true or false`,
-        `read it as it stands: --types ${metric}=text`,
+        `use --types ${metric}=text to read it unchanged`,
       )
     case 'json':
       return jsonOf(text, metric)
@@ -66,13 +65,13 @@ export function cellValue(cell: string, type: ValueType, metric: string): unknow
 
 function numberOf(text: string, metric: string): unknown {
   if (isNan(text)) return Number.NaN
-  const asText = `read it as it stands: --types ${metric}=text`
+  const asText = `use --types ${metric}=text to read it unchanged`
   if (isLongInteger(text)) {
-    return new CellFault(`${metric} is ${shownDigits(text)}, which has more digits than a number keeps`, asText)
+    return new CellFault(`${metric} is ${shownDigits(text)}, which has more digits than a number can hold`, asText)
   }
   if (!NUMBER.test(text)) return new CellFault(`${metric} is ${shown(text)}, which is not a number`, asText)
   const number = Number(text)
-  return Number.isFinite(number) ? number : new CellFault(`${metric} is beyond 1.8e308`, 'leave it empty')
+  return Number.isFinite(number) ? number : new CellFault(`${metric} is beyond 1.8e308`, 'use an empty cell')
 }
 
 function jsonOf(text: string, metric: string): unknown {
@@ -80,13 +79,13 @@ function jsonOf(text: string, metric: string): unknown {
   try {
     value = JSON.parse(text)
   } catch {
-    return new CellFault(`${metric} is ${shown(text)}, which is not JSON`, 'a text stands in quotes, such as ""on""')
+    return new CellFault(`${metric} is ${shown(text)}, which is not JSON`, 'use quotes around a text, such as ""on""')
   }
   const [long] = longIntegersOf(text)
   if (long === undefined) return value
   return new CellFault(
-    `${metric} has ${shownDigits(long.digits)}, which has more digits than a number keeps`,
-    'write it as a text',
+    `${metric} has ${shownDigits(long.digits)}, which has more digits than a number can hold`,
+    'use a text',
   )
 }
 
@@ -94,7 +93,7 @@ function shown(text: string): string {
   return JSON.stringify(text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}...` : text)
 }
 
-/** Whether a row of the long form may name a metric so; empty is not asked here. */
+/** True for a valid metric name in the long form; does not check for emptiness. */
 export function isMetricName(name: string): boolean {
   return !FORBIDDEN_KEYS.has(name) && name !== 'resource' && name !== 'timestamp'
 }

@@ -1,4 +1,4 @@
-/** Messages of a recording in CSV. */
+/** Recordings in CSV. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { lookAt, type ColumnTypes } from './column-types.ts'
 import { CellFault, cellValue, isMetricName } from './csv-cells.ts'
@@ -12,31 +12,27 @@ import { typedName, type ValueType } from './value-types.ts'
 const LONG: ReadonlySet<string> = new Set(['resource', 'metric', 'timestamp', 'value'])
 
 /**
- * Messages of a CSV with a header row: `timestamp` is needed, `resource` is used when there, all else are metrics. With
- * the columns `metric` and `value` and no others besides, each row is one value: the long form. A name such as
- * `flow:number` has the type of its column with it.
+ * Reads a CSV with a header row: `timestamp` is required, `resource` is optional, all other columns are metrics. With
+ * only the additional columns `metric` and `value`, each row is one value: the long form. A name such as `flow:number`
+ * includes the column type.
  */
 export class CsvFormat implements MessageFormat, RecordTaker {
-  /** of its header */
   readonly fileProblems: LineProblem[] = []
   readonly #taker: MessageTaker
   readonly #types: ReadingOptions['types']
-  /** it is looked through for what its columns are, and gives no messages */
+  /** set: only infers the columns, and delivers no messages */
   readonly #columns: ColumnTypes | undefined
   readonly #records: CsvRecords
   readonly #times: RecordingTimes
   readonly #resource: string | undefined
   #header: readonly string[] | undefined
-  /** of columns that name theirs */
   #ownTypes: readonly (ValueType | undefined)[] = []
   readonly #everyProblem: boolean
   #timeColumn = -1
   #resourceColumn = -1
-  /** of the long form */
   #metricColumn = -1
   #valueColumn = -1
   #toldResource = false
-  /** of a taker of rows, once there is a header without a fault */
   #rows: CsvRows | undefined
 
   constructor(options: ReadingOptions, taker: MessageTaker, columns?: ColumnTypes) {
@@ -53,7 +49,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     return this.#times.epochs
   }
 
-  /** What columns that name their type are. */
+  /** Types in the header. */
   get ownTypes(): ReadonlyMap<string, ValueType> {
     const types = new Map<string, ValueType>()
     for (const [index, type] of this.#ownTypes.entries()) {
@@ -80,7 +76,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   record(cells: readonly string[], line: number): void {
     if (this.#header === undefined) return this.#takeHeader(cells, line)
-    // No line can be used, and the header has been reported.
+    // the header is invalid and has been reported
     if (this.fileProblems.length > 0) return
     if (cells.length !== this.#header.length) return this.#wrongCount(cells.length, this.#header, line)
     const timestamp = this.#times.read(cells[this.#timeColumn] ?? '')
@@ -97,7 +93,7 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     if (this.#columns === undefined) this.#taker.message(message, line)
   }
 
-  /** False: the cell is not what its column is, which has been told. */
+  /** Returns false for a reported mismatch of a cell and its column type. */
   #take(message: RecordedMessage, { metric, cell, index, line }: PlacedCell): boolean {
     const given = this.#types?.get(metric)
     const type = given ?? this.#ownTypes[index]
@@ -115,12 +111,13 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     return true
   }
 
-  /** A row of the long form. */
+  /** Takes a row of the long form. */
   #takeValue(cells: readonly string[], message: RecordedMessage, line: number): void {
     const metric = (cells[this.#metricColumn] ?? '').trim()
-    if (metric === '') return this.problem(line, 'the row names no metric', 'write its name into the column metric')
+    if (metric === '')
+      return this.problem(line, 'the metric of the row is missing', 'set its name in the column metric')
     if (!isMetricName(metric)) {
-      return this.problem(line, `a metric cannot be named "${metric}"`, 'rename it')
+      return this.problem(line, `"${metric}" is not a valid metric name`, 'rename it')
     }
     const index = this.#valueColumn
     const isGood = this.#take(message, { metric, cell: cells[index] ?? '', index, line })
@@ -135,15 +132,15 @@ export class CsvFormat implements MessageFormat, RecordTaker {
     this.#resourceColumn = header.indexOf('resource')
     const seen = new Set<string>()
     for (const [index, name] of header.entries()) {
-      if (name === '') this.#wrongHeader(line, `column ${index + 1} of the header has no name`, 'name each column')
+      if (name === '') this.#wrongHeader(line, `column ${index + 1} of the header lacks a name`, 'name each column')
       else if (seen.has(name))
-        this.#wrongHeader(line, `two columns are named "${name}"`, 'give each column a name of its own')
-      else if (FORBIDDEN_KEYS.has(name)) this.#wrongHeader(line, `a column cannot be named "${name}"`, 'rename it')
+        this.#wrongHeader(line, `two columns are named "${name}"`, 'use a different name for each column')
+      else if (FORBIDDEN_KEYS.has(name)) this.#wrongHeader(line, `"${name}" is not a valid column name`, 'rename it')
       seen.add(name)
     }
     this.#timeColumn = header.indexOf('timestamp')
     if (this.#timeColumn === -1) this.#wrongHeader(line, ...missingTime(header))
-    // a metric of that name has its type beside it
+    // a metric of that name has a type suffix
     const metricColumn = names.findIndex(({ name, type }) => name === 'metric' && type === undefined)
     if (metricColumn !== -1 && header.includes('value') && header.every((name) => LONG.has(name))) {
       this.#metricColumn = metricColumn
@@ -179,16 +176,16 @@ export class CsvFormat implements MessageFormat, RecordTaker {
 
   #wrongCount(found: number, header: readonly string[], line: number): void {
     const wanted = header.length
-    const hint = found > wanted ? 'a cell with a comma in it stands in quotes' : 'an empty cell still has its comma'
+    const hint = found > wanted ? 'quote cells that contain a comma' : 'keep the comma of an empty cell'
     const names = header.length > 8 ? `${header.slice(0, 8).join(',')},...` : header.join(',')
     this.problem(line, `${count(found, 'cell')}, but the header has ${wanted}`, `${names}; ${hint}`)
   }
 
-  /** Once is enough, unless each line counts: the other lines are alike, and would hide what else is wrong. */
+  /** Reports a missing resource once, unless every line counts: repeats would hide other problems. */
   #noResource(line: number): void {
     if (this.#toldResource && !this.#everyProblem) return
     this.#toldResource = true
-    this.problem(line, 'the message names no resource', 'add --resource R, or a column named resource')
+    this.problem(line, 'the resource of the message is missing', 'add --resource R, or a column named resource')
   }
 }
 
@@ -204,7 +201,7 @@ function missingTime(header: readonly string[]): [message: string, suggestion: s
   const separator = [';', '\t', '|'].find((mark) => only.includes(mark))
   if (header.length === 1 && separator !== undefined) {
     const shown = separator === '\t' ? 'tabs' : `"${separator}"`
-    return [`the cells are separated by ${shown}`, 'separate them by commas']
+    return [`the cells are separated by ${shown}`, 'use commas']
   }
   const near = header.find((name) => /^(?:time|date|ts|datum|zeit|when)|timestamp|time$/i.test(name))
   const rename =

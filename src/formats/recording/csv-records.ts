@@ -1,27 +1,27 @@
-/** Records and cells of CSV, from lines as they come. */
+/** Splits lines into CSV records and cells. */
 import { MAX_LINE } from './lines.ts'
 
 export interface RecordTaker {
-  /** the cells of a record that began in that line */
+  /** `line`: the line in which the record began */
   record(cells: readonly string[], line: number): void
   problem(line: number, message: string, suggestion: string): void
 }
 
 /**
- * Records of a CSV text by RFC 4180, from its lines: cells may stand in quotes, and then hold commas, line breaks and
- * doubled quotes. A CR before the end of a line is part of the end, but inside of quotes. Blank lines between records are nothing.
+ * Parses CSV by RFC 4180: quoted cells may hold commas, line breaks and doubled quotes. A CR before the end of a line
+ * belongs to the line end, except within quotes. Blank lines between records are ignored.
  *
- * A quote that is opened and never closed properly would swallow the rest of the file. It is reported where it was
- * opened, and reading goes on in the line after it, so that one slip hides no other. That stays linear: of the lines
- * that are read again only the last can open a quote, because any line that could have would have ended the first.
- * The package csv-parse 7 goes on inside the open quote: it names later lines in place of the torn one, and loses them.
+ * An unclosed quote would swallow the rest of the file. It is reported at its opening, and parsing continues in the
+ * next line, so that one mistake hides no other. This stays linear: of the lines parsed again only the last can open a
+ * quote, since any other would have closed the first. The package csv-parse 7 continues inside the open quote: it
+ * reports later lines instead of the broken one, and loses them.
  */
 export class CsvRecords {
   readonly #taker: RecordTaker
   #cells: string[] = []
-  /** the text so far of a cell whose quote is open */
+  /** text so far of a cell with an open quote */
   #cell = ''
-  /** the lines of the open record, for the case that its quote never closes */
+  /** lines of the open record, in case its quote is never closed */
   #lines: string[] = []
   #length = 0
   #first = 0
@@ -30,7 +30,7 @@ export class CsvRecords {
     this.#taker = taker
   }
 
-  /** Whether the next line may belong to a record that began before it. */
+  /** True when the next line may belong to an earlier record. */
   get isOpen(): boolean {
     return this.#lines.length > 0
   }
@@ -83,8 +83,8 @@ export class CsvRecords {
         if (at === line.length || (line[at] === '\r' && at + 1 === line.length)) return undefined
         if (line[at] !== ',') {
           return {
-            message: `there is text after the closing quote of cell ${this.#cells.length}`,
-            suggestion: 'a quote inside a cell is written twice ("")',
+            message: `cell ${this.#cells.length} has text after its closing quote`,
+            suggestion: 'write a quote inside a cell twice ("")',
           }
         }
         at++
@@ -97,7 +97,7 @@ export class CsvRecords {
         if (cell.includes('"')) {
           return {
             message: `cell ${this.#cells.length + 1} has a quote in the middle`,
-            suggestion: 'put the whole cell in quotes and write the quote inside twice ("")',
+            suggestion: 'quote the whole cell and write the inner quote twice ("")',
           }
         }
         this.#cells.push(cell)
@@ -111,7 +111,7 @@ export class CsvRecords {
     const lines = this.#lines
     const first = this.#first
     this.#reset()
-    this.#taker.problem(first, 'a quote is opened here and never closed', 'close the cell with a second quote')
+    this.#taker.problem(first, 'the quote opened here is never closed', 'close the cell with a second quote')
     for (const [index, text] of lines.entries()) if (index > 0) this.line(text, first + index)
   }
 

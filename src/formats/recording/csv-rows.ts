@@ -1,7 +1,6 @@
 /**
- * Rows of a CSV by their bytes, without a text for each cell and an object for each row. It takes the rows that it is
- * sure of, which in large files are nearly all; any other (a quote, a cell too many, a time that is none) it leaves to
- * `CsvFormat`, which says what is wrong.
+ * Fast path for CSV rows as bytes, without a text per cell or an object per row. It takes unambiguous rows, nearly all
+ * in large files, and leaves others (a quote, an extra cell, a malformed time) to `CsvFormat`, which reports problems.
  */
 import { ByteTexts } from './byte-texts.ts'
 import { lookAt, type ColumnLook, type ColumnTypes } from './column-types.ts'
@@ -11,37 +10,35 @@ import type { RecordedRow } from './message-taker.ts'
 import type { RecordingTimes } from './times.ts'
 import type { ValueType, ValueTypes } from './value-types.ts'
 
-/** Which column is what; -1 where none is. */
+/** Column indexes; -1 when absent. */
 export interface CsvColumns {
   readonly time: number
   readonly resource: number
-  /** of the long form, which has both */
+  /** both set in the long form */
   readonly metric: number
   readonly value: number
 }
 
 export interface CsvRowsOptions {
-  /** each name once, none empty */
+  /** distinct and not empty */
   readonly header: readonly string[]
   readonly columns: CsvColumns
   readonly types: ValueTypes | undefined
-  /** of columns that name theirs in the header */
   readonly ownTypes: readonly (ValueType | undefined)[]
-  /** the file is looked through for what its columns are: rows have no values */
+  /** set: only infers the columns, without values */
   readonly look: ColumnTypes | undefined
-  /** of rows that name none */
+  /** default for rows without one */
   readonly resource: string | undefined
   readonly times: RecordingTimes
-  /** false: it is to be left */
+  /** returns false to leave the row */
   readonly takeRow: (row: RecordedRow, line: number) => boolean
 }
 
 const [LINE_FEED, CARRIAGE_RETURN, QUOTE, COMMA, MINUS, POINT, ZERO, NINE] = [10, 13, 34, 44, 45, 46, 48, 57]
-/** digits of which every number is exact */
+/** digits within which numbers are exact */
 const EXACT_DIGITS = 15
 const POWERS = Array.from({ length: EXACT_DIGITS + 1 }, (_, digits) => 10 ** digits)
 
-/** A row that changes with each one that is handed over. */
 class Row implements RecordedRow {
   resource = ''
   timestamp = 0
@@ -58,15 +55,14 @@ class Row implements RecordedRow {
 export class CsvRows {
   readonly #options: CsvRowsOptions
   readonly #last: number
-  /** where the cells of a row end, and a hash of each */
+  /** end of each cell of a row, and its hash */
   readonly #ends: Int32Array
   readonly #hashes: Int32Array
   readonly #resources = new ByteTexts((text) => text.trim())
   readonly #metrics = new ByteTexts(metricOf)
-  /** faults have no name of a metric, because nobody is told of them */
+  /** without metric names, since faults are not reported here */
   readonly #values = new Map<ValueType, ByteTexts<unknown>>()
   readonly #looks = new ByteTexts(lookAt)
-  /** by column, but in the long form */
   readonly #columns: readonly CellColumn[]
   readonly #row = new Row()
 
@@ -80,7 +76,7 @@ export class CsvRows {
     this.#hashes = new Int32Array(cells)
   }
 
-  /** Takes rows from `start`, where a row begins, up to the first one that is not whole or that it leaves. */
+  /** Takes rows from `start`, the beginning of a row, up to the first incomplete or left one. */
   take(chunk: Uint8Array, start: number, line: number): TakenLines {
     let [end, lines] = [start, 0]
     for (;;) {
@@ -91,7 +87,7 @@ export class CsvRows {
     }
   }
 
-  /** Finds the cells of a row; gives where the next one begins, -1 for one that is to be left. */
+  /** Splits a row into cells; returns the start of the next row, or -1 for a row to leave. */
   #cells(chunk: Uint8Array, start: number): number {
     const [ends, hashes, last] = [this.#ends, this.#hashes, this.#last]
     const bound = Math.min(chunk.length, start + MAX_LINE)
@@ -159,7 +155,7 @@ export class CsvRows {
     return { metric, type: type ?? 'text', look: isOpen ? look?.of(metric) : undefined }
   }
 
-  /** False: it is not what its column is. */
+  /** Returns false when the cell does not match its column. */
   #takeCell(
     chunk: Uint8Array,
     cell: number,
@@ -205,13 +201,13 @@ interface CellColumn {
   readonly look: ColumnLook | undefined
 }
 
-/** Undefined: it cannot be one. */
+/** Undefined when not a valid name. */
 function metricOf(text: string): string | undefined {
   const name = text.trim()
   return name !== '' && isMetricName(name) ? name : undefined
 }
 
-/** A number such as `-12.25` as JavaScript reads it: NaN for what has too many digits for that, or is written otherwise. */
+/** Parses a number such as `-12.25` as JavaScript does; NaN for too many digits or another form. */
 function decimal(bytes: Uint8Array, start: number, end: number): number {
   const isNegative = bytes[start] === MINUS
   const first = isNegative ? start + 1 : start
@@ -224,12 +220,12 @@ function decimal(bytes: Uint8Array, start: number, end: number): number {
     else return Number.NaN
   }
   if (first === end || end - first > EXACT_DIGITS) return Number.NaN
-  // both are exact, so that what is rounded is the quotient alone
+  // both are exact, so only the quotient is rounded
   const number = point === -1 ? digits : digits / (POWERS[end - point - 1] ?? 1)
   return isNegative ? -number : number
 }
 
-/** Whether it is surely a plain decimal, as `kindOf` says: the most common form of it. */
+/** True for the most common form of a plain decimal, as in `kindOf`. */
 function isPlainDecimal(bytes: Uint8Array, start: number, end: number): boolean {
   const first = bytes[start] === MINUS ? start + 1 : start
   if (end - first > EXACT_DIGITS || Number.isNaN(decimal(bytes, start, end))) return false

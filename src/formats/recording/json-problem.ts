@@ -1,7 +1,7 @@
 /**
- * Where a text stops being JSON, and what would be right there. JSON.parse knows a position at best; people who write
- * rules by hand make a few mistakes again and again, and each of them can be named. The package jsonc-parser 3 gives an
- * offset and one of sixteen kinds, which would leave the naming to us, and its calls nest as deep as the text.
+ * Locates and explains the first JSON syntax error. JSON.parse reports a position at best, and people who write rules
+ * by hand repeat a few mistakes, each of which is explained here. The package jsonc-parser 3 reports an offset and one
+ * of sixteen kinds, without explanation, and recurses with the nesting of the text.
  */
 export interface JsonProblem {
   /** from 1 */
@@ -10,7 +10,7 @@ export interface JsonProblem {
   column: number
   message: string
   suggestion?: string
-  /** the line it stands in, without its end */
+  /** the offending line, without its end */
   text: string
 }
 
@@ -21,14 +21,14 @@ const WORD = /[\p{L}_$][\p{L}\p{N}_$-]*/uy
 const ESCAPE = /\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})/y
 const PLAIN = /[^"\\\u0000-\u001f]*/y
 
-/** Words of other languages for what JSON calls otherwise. */
+/** Words of other languages and their JSON equivalents. */
 const FOREIGN: ReadonlyMap<string, string> = new Map([
   ['True', 'true'],
   ['False', 'false'],
   ['None', 'null'],
-  ['undefined', 'null, or leave the key out'],
-  ['NaN', 'null: JSON has no NaN'],
-  ['Infinity', 'a number: JSON has no Infinity'],
+  ['undefined', 'null, or omit the key'],
+  ['NaN', 'null: JSON lacks NaN'],
+  ['Infinity', 'a number: JSON lacks Infinity'],
 ])
 
 class Stop extends Error {
@@ -42,7 +42,7 @@ class Stop extends Error {
   }
 }
 
-/** The first problem of `text`, or undefined when it is JSON. Linear in its length. */
+/** Undefined when the text is valid JSON. Linear in its length. */
 export function findJsonProblem(text: string): JsonProblem | undefined {
   try {
     new Walk(text).document()
@@ -61,17 +61,17 @@ export function findJsonProblem(text: string): JsonProblem | undefined {
   }
 }
 
-/** The offending line with a caret under the place, cut to what fits a screen. */
+/** The offending line with a caret below the column, cut to the width of a screen. */
 export function excerptOf(problem: JsonProblem): string {
   const from = Math.max(0, problem.column - 60)
   const shown = problem.text.slice(from, from + 100).replace(/[\u0000-\u001f\u007f-\u009f]/g, ' ')
   return `  ${shown}\n  ${' '.repeat(problem.column - 1 - from)}^`
 }
 
-/** A walk over the grammar with a stack of its own, so that deep nesting cannot overflow ours. */
+/** Walks the grammar with an explicit stack, so that deep nesting cannot overflow. */
 class Walk {
   readonly #text: string
-  /** open brackets by their offsets */
+  /** offsets of open brackets */
   readonly #open: number[] = []
   #at = 0
 
@@ -81,7 +81,7 @@ class Walk {
 
   document(): void {
     this.#space()
-    if (this.#at >= this.#text.length) throw new Stop(0, 'there is nothing in it', 'a JSON object, { ... }')
+    if (this.#at >= this.#text.length) throw new Stop(0, 'the text is empty', 'use a JSON object, { ... }')
     let wantsValue = true
     for (;;) {
       if (wantsValue) wantsValue = this.#value()
@@ -90,15 +90,11 @@ class Walk {
     }
     this.#space()
     if (this.#at < this.#text.length) {
-      throw new Stop(
-        this.#at,
-        `there is more text after the end of the JSON, ${this.#here()}`,
-        'one JSON value, nothing after it',
-      )
+      throw new Stop(this.#at, `unexpected text after the end of the JSON: ${this.#here()}`, 'use a single JSON value')
     }
   }
 
-  /** Takes a scalar (false: none is wanted next) or opens a bracket (true when its first value is wanted). */
+  /** Takes a scalar (returns false) or opens a bracket (returns true when a first value is required). */
   #value(): boolean {
     const char = this.#text[this.#at]
     if (char === '{' || char === '[') {
@@ -118,7 +114,7 @@ class Walk {
     return false
   }
 
-  /** After a value inside a bracket: a comma (true: another value is wanted) or the end of the bracket. */
+  /** After a value inside a bracket: takes a comma (returns true: a value is required) or the end of the bracket. */
   #afterValue(): boolean {
     this.#space()
     const opened = this.#open.at(-1) ?? 0
@@ -139,7 +135,7 @@ class Walk {
           : `a comma is missing before ${this.#here()}`,
         closers
           ? `close it with ${inObject ? '}' : ']'} first`
-          : `put a comma between two ${inObject ? 'fields' : 'items'}`,
+          : `add a comma between two ${inObject ? 'fields' : 'items'}`,
       )
     }
     const comma = this.#at
@@ -147,7 +143,7 @@ class Walk {
     this.#space()
     const next = this.#text[this.#at]
     if (next === '}' || next === ']') {
-      throw new Stop(comma, `there is a comma before the closing ${next}`, 'take the trailing comma away')
+      throw new Stop(comma, `unexpected comma before the closing ${next}`, 'remove the trailing comma')
     }
     if (next === undefined) this.#unclosed()
     if (inObject) this.#key()
@@ -160,14 +156,14 @@ class Walk {
       this.#refuseForeign('a key')
       const word = this.#match(WORD)
       throw word === ''
-        ? new Stop(this.#at, `a key is expected here, not ${this.#here()}`, 'keys are texts in double quotes')
-        : new Stop(this.#at, `the key ${word} has no quotes`, `write "${word}"`)
+        ? new Stop(this.#at, `a key is expected here, not ${this.#here()}`, 'use keys in double quotes')
+        : new Stop(this.#at, `the key ${word} lacks quotes`, `use "${word}"`)
     }
     this.#string()
     this.#space()
     if (this.#text[this.#at] === undefined) this.#unclosed()
     if (this.#text[this.#at] !== ':') {
-      throw new Stop(this.#at, `a colon is missing before ${this.#here()}`, 'write "key": value')
+      throw new Stop(this.#at, `a colon is missing before ${this.#here()}`, 'use "key": value')
     }
     this.#at++
     this.#space()
@@ -183,14 +179,14 @@ class Walk {
       if (char === undefined || char === '\n' || char === '\r') {
         throw new Stop(
           start,
-          'the text that begins here has no closing quote on its line',
+          'the text that begins here lacks a closing quote on its line',
           'close it with "; write a line break as \\n',
         )
       }
       if (char !== '\\') {
         throw new Stop(
           this.#at,
-          'there is a control character in a text',
+          'a text contains a control character',
           char === '\t' ? 'write a tab as \\t' : 'write it as \\u and four digits',
         )
       }
@@ -198,8 +194,8 @@ class Walk {
       if (escape === '') {
         throw new Stop(
           this.#at,
-          `${this.#text.slice(this.#at, this.#at + 2)} is no escape of JSON`,
-          'a backslash itself is written twice: \\\\',
+          `${this.#text.slice(this.#at, this.#at + 2)} is not a valid JSON escape`,
+          'write a backslash itself twice: \\\\',
         )
       }
       this.#at += escape.length
@@ -220,7 +216,7 @@ class Walk {
       throw new Stop(
         this.#at,
         `${word} is not a JSON value`,
-        right === undefined ? `a text is written "${word}"` : `write ${right}`,
+        right === undefined ? `use "${word}" for a text` : `use ${right}`,
       )
     }
     const number = this.#match(NUMBER)
@@ -232,8 +228,8 @@ class Walk {
     if (whole !== '')
       throw new Stop(
         this.#at,
-        `${whole} is not a number of JSON`,
-        'write 0.5, -3 or 1e6: no plus sign, no leading zeros',
+        `${whole} is not a valid JSON number`,
+        'use a form such as 0.5, -3 or 1e6, without plus sign and leading zeros',
       )
     throw new Stop(
       this.#at,
@@ -245,7 +241,7 @@ class Walk {
   #refuseForeign(wanted: string): void {
     const two = this.#text.slice(this.#at, this.#at + 2)
     if (two === '//' || two === '/*')
-      throw new Stop(this.#at, 'there is a comment', 'JSON has no comments: take it away, or use a note of the rule')
+      throw new Stop(this.#at, 'comments are not allowed in JSON', 'remove it, or use a note of the rule')
     const char = this.#text[this.#at] ?? ''
     if (char === "'" || char === '`')
       throw new Stop(
@@ -254,7 +250,7 @@ class Walk {
         'use double quotes',
       )
     if (char === '“' || char === '”')
-      throw new Stop(this.#at, `${wanted} stands in typographic quotes`, 'use plain double quotes: "')
+      throw new Stop(this.#at, `${wanted} is in typographic quotes`, 'use plain double quotes: "')
   }
 
   #unclosed(): never {
@@ -277,7 +273,7 @@ class Walk {
   #here(): string {
     const char = String.fromCodePoint(this.#text.codePointAt(this.#at) ?? 0)
     if (char === '"') return 'a double quote'
-    return char.trim() === '' ? 'white space that JSON does not know' : `"${char}"`
+    return char.trim() === '' ? 'white space that JSON does not allow' : `"${char}"`
   }
 
   #space(): void {

@@ -1,9 +1,9 @@
-/** Lines of a stream of bytes, bounded in length. */
+/** Splits a byte stream into lines of bounded length. */
 
-/** Longer lines are refused, so that a file without line ends cannot fill the memory. */
+/** Limit of a line, so that a file without line ends cannot fill the memory. */
 export const MAX_LINE = 1 << 20
 
-/** Lines that were taken by their bytes: how many, and where the next one begins. */
+/** Lines taken as bytes: their number, and the start of the next. */
 export interface TakenLines {
   readonly end: number
   readonly lines: number
@@ -11,32 +11,31 @@ export interface TakenLines {
 
 export const NO_LINES: TakenLines = { end: 0, lines: 0 }
 
-/** What takes the lines of a text, numbered from 1. */
+/** Takes the lines of a text, numbered from 1. */
 export interface LineTaker {
   line(text: string, number: number): void
-  /** a line above MAX_LINE, which is left out */
+  /** called for a skipped line above MAX_LINE */
   tooLong(number: number): void
   /**
-   * For takers that need no text of most lines: takes whole lines by their bytes from `start`, where one begins, as many as
-   * it wants; the next one comes as a text.
+   * For takers that rarely need text: takes complete lines as bytes from `start`, as many as it wants; the next line is
+   * delivered as text.
    */
   lines?(chunk: Uint8Array, start: number, number: number): TakenLines
 }
 
 const LINE_FEED = 10
-/** bytes that come as texts before the taker is asked again, at most */
+/** limit of bytes delivered as text before the taker is called again */
 const MAX_TEXTS = 1 << 16
 
-/** Cuts chunks of bytes (UTF-8) into lines at each LF. A byte order mark is taken away; a CR before the LF stays. */
+/** Splits chunks of UTF-8 at each LF. Removes a byte order mark; keeps a CR before the LF. */
 export class LineSplitter {
   readonly #taker: LineTaker
   readonly #decoder = new TextDecoder()
   #rest = ''
   #skipping = false
   #number = 1
-  /** whether the next byte begins a line */
   #isBetween = true
-  /** bytes that come as texts when the taker wants none of them as they are: twice as many each time, and one line first */
+  /** bytes to deliver as text while the taker takes none: one line first, then doubling */
   #texts = 0
 
   constructor(taker: LineTaker) {
@@ -60,7 +59,7 @@ export class LineSplitter {
     if (this.#rest !== '') this.#finish(this.#rest)
   }
 
-  /** Gives where the first line begins that is to come as a text. */
+  /** Returns the start of the first line to deliver as text. */
   #taken(chunk: Uint8Array, at: number): number {
     const { end, lines } = this.#taker.lines?.(chunk, at, this.#number) ?? NO_LINES
     this.#number += lines

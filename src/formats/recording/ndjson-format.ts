@@ -1,5 +1,5 @@
-/** Messages of a recording in JSON lines. */
-import { at, decodeNumbers, FORBIDDEN_KEYS, isPlainObject, longIntegersOf, shownDigits } from '#kernel'
+/** Recordings in JSON lines. */
+import { at, decodeNumbers, isPlainObject, jsonProblem, longIntegersOf, shownDigits } from '#kernel'
 import type { ColumnTypes } from './column-types.ts'
 import { CellFault, cellValue } from './csv-cells.ts'
 import { findJsonProblem } from './json-problem.ts'
@@ -7,19 +7,19 @@ import type { LineProblem, MessageFormat, MessageTaker, ReadingOptions } from '.
 import { RecordingTimes, type EpochSpan } from './times.ts'
 import type { ValueType, ValueTypes } from './value-types.ts'
 
-/** A message nested deeper than this is refused. */
+/** Nesting limit of a message. */
 const MAX_DEPTH = 64
-/** How NaN and the infinities are written, which JSON has no word for. */
+/** Form of NaN and infinities, which JSON lacks. */
 const NUMBER_KEY = '"$number"'
 
-/** Messages as one JSON object a line: `timestamp` is needed, `resource` unless a default is given. */
+/** Reads one JSON object per line: `timestamp` is required, `resource` too unless a default is given. */
 export class NdjsonFormat implements MessageFormat {
   readonly #taker: MessageTaker
   readonly #times: RecordingTimes
   readonly #resource: string | undefined
   readonly #everyProblem: boolean
   readonly #types: ValueTypes | undefined
-  /** the file is looked through for what is in it */
+  /** set: only infers the columns */
   readonly #columns: ColumnTypes | undefined
   #toldResource = false
 
@@ -48,26 +48,22 @@ export class NdjsonFormat implements MessageFormat {
       return this.#refuse(
         line,
         `a message is expected, not ${Array.isArray(value) ? 'a list' : JSON.stringify(value)}`,
-        'one JSON object a line',
+        'use one JSON object per line',
       )
     }
-    const bad = badKey(value, 1)
-    if (bad !== undefined) return this.#refuse(line, bad, 'leave it out')
+    const problem = jsonProblem(value, MAX_DEPTH)
+    if (problem !== undefined) return this.#refuse(line, `the message ${problem}`, 'remove it')
     if (this.#columns !== undefined) this.#sawGiven(value, this.#columns)
     if (!this.#keepDigits(text, value, line)) return
     if (value['timestamp'] === undefined) {
-      return this.#refuse(line, 'the message has no "timestamp"', 'add one: ISO 8601, or epoch milliseconds')
+      return this.#refuse(line, '"timestamp" is missing', 'add ISO 8601 or epoch milliseconds')
     }
     const timestamp = this.#times.read(value['timestamp'])
     if (typeof timestamp !== 'number') return this.#taker.problem({ line, ...timestamp })
     const resource = value['resource'] ?? this.#resource
     if (resource === undefined) return this.#noResource(line)
     if (typeof resource !== 'string' || resource === '') {
-      return this.#refuse(
-        line,
-        `${JSON.stringify(resource)} is not a resource`,
-        'a resource is a text that is not empty',
-      )
+      return this.#refuse(line, `${JSON.stringify(resource)} is not a valid resource`, 'use a text that is not empty')
     }
     const values = text.includes(NUMBER_KEY) ? (decodeNumbers(value) as Record<string, unknown>) : value
     if (!this.#readTypes(values, line)) return
@@ -80,7 +76,7 @@ export class NdjsonFormat implements MessageFormat {
     for (const metric of this.#types?.keys() ?? []) if (Object.hasOwn(value, metric)) columns.sawGiven(metric)
   }
 
-  /** Whole numbers with more digits than a number keeps stay as texts where texts are wanted; false for any other. */
+  /** Keeps long integers as texts where texts are wanted; returns false for any other. */
   #keepDigits(text: string, value: Record<string, unknown>, line: number): boolean {
     for (const { steps, digits } of longIntegersOf(text)) {
       const [metric = '', ...inner] = steps
@@ -91,15 +87,15 @@ export class NdjsonFormat implements MessageFormat {
       const name = at('', ...steps).slice(1)
       this.#refuse(
         line,
-        `${name} is ${shownDigits(digits)}, which has more digits than a number keeps`,
-        `write it as a text${inner.length === 0 ? `, or read it as one: --types ${metric}=text` : ''}`,
+        `${name} is ${shownDigits(digits)}, which has more digits than a number can hold`,
+        `use a text${inner.length === 0 ? `, or read it as one: --types ${metric}=text` : ''}`,
       )
       return false
     }
     return true
   }
 
-  /** False when a value is not what it is said to be, which has been told. */
+  /** Returns false for a reported mismatch of a value and its type. */
   #readTypes(values: Record<string, unknown>, line: number): boolean {
     for (const [metric, type] of this.#types ?? []) {
       const given = Object.hasOwn(values, metric) ? values[metric] : undefined
@@ -114,11 +110,15 @@ export class NdjsonFormat implements MessageFormat {
     return true
   }
 
-  /** Once is enough, unless each line counts: the other lines are alike, and would hide what else is wrong. */
+  /** Reports a missing resource once, unless every line counts: repeats would hide other problems. */
   #noResource(line: number): void {
     if (this.#toldResource && !this.#everyProblem) return
     this.#toldResource = true
-    this.#refuse(line, 'the message names no resource', 'add --resource R, or "resource": "..." to the message')
+    this.#refuse(
+      line,
+      'the resource of the message is missing',
+      'add --resource R, or "resource": "..." to the message',
+    )
   }
 
   #refuse(line: number, message: string, suggestion: string): void {
@@ -126,28 +126,17 @@ export class NdjsonFormat implements MessageFormat {
   }
 }
 
-/** A value of JSON as a metric of that type has it. */
+/** Checks a JSON value against a metric type. */
 function typedValue(value: unknown, type: ValueType, metric: string): unknown {
   if (type === 'json' || typeof value === (type === 'text' ? 'string' : type)) return value
   if (type === 'text' && (typeof value === 'number' || typeof value === 'boolean')) return String(value)
   if (typeof value === 'string') return cellValue(value, type, metric)
-  return new CellFault(`${metric} is ${JSON.stringify(value)}, which is not of type ${type}`, `leave it out of --types`)
+  return new CellFault(`${metric} is ${JSON.stringify(value)}, which is not of type ${type}`, `omit it from --types`)
 }
 
 function notJson(text: string, line: number): LineProblem {
   const found = findJsonProblem(text)
-  if (found === undefined) return { line, message: 'the line is not JSON', suggestion: 'one JSON object a line' }
+  if (found === undefined) return { line, message: 'the line is not JSON', suggestion: 'use one JSON object per line' }
   const problem = { line, message: `column ${found.column}: ${found.message}` }
   return found.suggestion === undefined ? problem : { ...problem, suggestion: found.suggestion }
-}
-
-function badKey(value: unknown, depth: number): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  if (depth > MAX_DEPTH) return `the message is nested more than ${MAX_DEPTH} levels deep`
-  for (const key of Object.keys(value)) {
-    if (FORBIDDEN_KEYS.has(key)) return `a message cannot have the key "${key}"`
-    const bad = badKey((value as Record<string, unknown>)[key], depth + 1)
-    if (bad !== undefined) return bad
-  }
-  return undefined
 }

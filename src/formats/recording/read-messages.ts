@@ -1,4 +1,4 @@
-/** Reads a recording whose format its first character decides. */
+/** Reads a recording as CSV or NDJSON, by its first character. */
 import type { ColumnTypes } from './column-types.ts'
 import { CsvFormat } from './csv-format.ts'
 import { LineSplitter, MAX_LINE, NO_LINES, type LineTaker, type TakenLines } from './lines.ts'
@@ -11,9 +11,9 @@ import type { ValueTypes } from './value-types.ts'
 export type RecordingFormat = 'CSV' | 'NDJSON'
 
 /**
- * Reads a recording as a stream and hands each message or problem to `taker`, in the order of the lines. Yields after
- * each chunk of the file, so that the caller can take what has gathered; gives the format, undefined for an empty file.
- * The first character that is not blank decides the format: `{` begins NDJSON, anything else CSV.
+ * Passes each message or problem to `taker` in line order. Yields after each chunk of the file, so that the caller can
+ * process the results; returns the format, undefined for an empty file. The first non-blank character decides the
+ * format: `{` begins NDJSON, anything else CSV.
  */
 export async function* readMessages(
   content: AsyncIterable<Uint8Array>,
@@ -24,19 +24,18 @@ export async function* readMessages(
   return isRefused ? undefined : kind
 }
 
-/** What is known of a file when its lines have been read. */
+/** Facts about a file after reading. */
 export interface ReadFile {
   readonly kind: RecordingFormat | undefined
-  /** the file is of a kind whose other lines are not worth a look */
+  /** the remaining lines are not worth reading */
   readonly isRefused: boolean
-  /** what was told of the whole file */
+  /** problems of the whole file */
   readonly fileProblems: readonly LineProblem[]
   readonly epochs: EpochSpan | undefined
-  /** of columns that name theirs */
   readonly ownTypes: ValueTypes
 }
 
-/** With `columns` a CSV is looked through for what they are, and gives no messages. */
+/** With `columns`, only infers the columns of a CSV, without messages. */
 export async function* readLines(
   content: AsyncIterable<Uint8Array>,
   options: ReadingOptions,
@@ -108,7 +107,7 @@ class Lines implements LineTaker, ReadFile {
     this.#taker.problem({
       line,
       message: `the line is longer than ${MAX_LINE} characters`,
-      suggestion: 'one message a line',
+      suggestion: 'use one message per line',
     })
   }
 
@@ -119,7 +118,7 @@ class Lines implements LineTaker, ReadFile {
   #choose(start: string, line: number): MessageFormat | undefined {
     if (start === '') return undefined
     if (start.startsWith('[')) {
-      const suggestion = 'write one message a line without the list around them: jq -c ".[]" FILE'
+      const suggestion = 'use one message per line without a surrounding list: jq -c ".[]" FILE'
       this.refuse({ line, message: 'the recording is one JSON list', suggestion })
       return undefined
     }
@@ -140,7 +139,7 @@ function foreignBytes(chunk: Uint8Array): { message: string; suggestion: string 
   if (a === 0x1f && b === 0x8b) {
     return {
       message: 'the file is compressed',
-      suggestion: 'unpack it: gunzip -c FILE | reflexarc simulate RULE --messages -',
+      suggestion: 'decompress it: gunzip -c FILE | reflexarc simulate RULE --messages -',
     }
   }
   return undefined

@@ -1,17 +1,17 @@
-/** Times as people write them: on the command line, and in recordings. */
+/** Parses times of the command line and of recordings. */
 
 import { type EpochUnit, msOf } from '#kernel'
 
-/** A time zone as far as reading a clock needs it: readings are epoch ms of that reading taken as UTC. */
+/** Time zone for clock readings; a reading is epoch ms as if the clock showed UTC. */
 export interface ClockZone {
   readonly name: string
-  /** the instants at which a clock there shows that: none in a spring gap, two in an autumn overlap, else one */
+  /** instants at which a clock shows that reading: none in a spring gap, two in an autumn overlap, otherwise one */
   instantsOf(reading: number): readonly number[]
 }
 
 export const UTC: ClockZone = { name: 'UTC', instantsOf: (reading) => [reading] }
 
-/** Of an epoch number, also one that stands in a text; undefined for all else. */
+/** Epoch number, possibly as text; undefined for other values. */
 export function epochNumber(value: unknown): number | undefined {
   if (typeof value === 'number') return value
   const text = typeof value === 'string' ? value.trim() : ''
@@ -21,21 +21,22 @@ export function epochNumber(value: unknown): number | undefined {
 const TIME =
   /^(\d{4})-(\d{2})-(\d{2})(?:[Tt ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)?\s?(?:([Zz])|([+-])(\d{2}):?(\d{2})?)?)?$/
 const NUMBER = /^-?\d+(?:\.\d+)?$/
-/** The last instant that a Date can hold. */
+/** Last instant of a Date. */
 const LAST = 8_640_000_000_000_000
 
-export const TIME_FORMS = 'write 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epoch milliseconds'
+export const TIME_FORMS = 'use 2025-01-31T08:00:00Z, 2025-01-31 08:00:00, or epoch milliseconds'
 
-/** The instants a text may mean (two for a clock reading that occurs twice), or what is wrong with it. */
+/** Possible instants (two for a repeated clock reading), or the problem. */
 export type TimeReading = { times: readonly number[] } | { message: string; suggestion: string }
 
 /**
- * Reads a time: ISO 8601 with or without an offset, the same with a blank for the T, a day alone (its midnight), or an
- * epoch number in `unit`. Without an offset it is read in `zone`.
+ * Parses ISO 8601 with or without an offset, also with a blank for the T, a date alone (midnight), or an epoch number
+ * in `unit`. Without an offset it is read in `zone`.
  */
 export function readTime(value: unknown, zone: ClockZone, unit: EpochUnit = 'ms'): TimeReading {
   if (typeof value === 'number') return epoch(value, String(value), unit)
-  if (typeof value !== 'string') return { message: `${JSON.stringify(value)} is not a time`, suggestion: TIME_FORMS }
+  if (typeof value !== 'string')
+    return { message: `${JSON.stringify(value)} is not a valid time`, suggestion: TIME_FORMS }
   const common = commonInstant(value)
   if (common !== undefined) return { times: [common] }
   const text = value.trim()
@@ -43,7 +44,7 @@ export function readTime(value: unknown, zone: ClockZone, unit: EpochUnit = 'ms'
   const match = TIME.exec(text)
   if (match === null) {
     if (NUMBER.test(text)) return epoch(Number(text), text, unit)
-    return { message: `"${shorten(text)}" is not a time`, suggestion: TIME_FORMS }
+    return { message: `"${shorten(text)}" is not a valid time`, suggestion: TIME_FORMS }
   }
   const [, year, month, day, hour = '0', minute = '0', second = '0', fraction = '', utc, sign, offHours, offMinutes] =
     match
@@ -62,14 +63,14 @@ export function readTime(value: unknown, zone: ClockZone, unit: EpochUnit = 'ms'
   if (times.length > 0) return { times }
   return {
     message: `"${text}" does not exist in ${zone.name}: the clocks skip it`,
-    suggestion: 'name the zone that the times were written in with --zone, or write them with their offset',
+    suggestion: 'use --zone for the zone of the times, or times with their offset',
   }
 }
 
-/** Days that every month has. */
+/** length of the shortest month */
 const DAYS_IN_ALL = 28
 
-/** The form that machines write, `2025-01-31T08:00:00.000Z`, where the runtime reads it rightly by itself. */
+/** Fast path for `2025-01-31T08:00:00.000Z`, which the runtime parses correctly. */
 function commonInstant(text: string): number | undefined {
   if (!text.endsWith('Z') || text[10] !== 'T' || (text.length !== 24 && text.length !== 20)) return undefined
   if (Number(text.slice(8, 10)) > DAYS_IN_ALL || text.startsWith('24', 11)) return undefined
@@ -80,7 +81,7 @@ function commonInstant(text: string): number | undefined {
 function epoch(value: number, text: string, unit: EpochUnit): TimeReading {
   const ms = msOf(value, unit)
   if (Number.isFinite(ms) && Math.abs(ms) <= LAST) return { times: [ms] }
-  return { message: `${shorten(text)} is not a time that a calendar can hold`, suggestion: TIME_FORMS }
+  return { message: `${shorten(text)} is beyond the range of dates`, suggestion: TIME_FORMS }
 }
 
 function sameReading(reading: number, parts: readonly [number, number, number, number, number, number]): boolean {

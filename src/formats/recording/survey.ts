@@ -1,6 +1,6 @@
 /**
- * Looks through a whole recording before it is read: what its columns are, and what is wrong with all of it, which would
- * otherwise be wrong with each line.
+ * Scans a recording before reading: infers its columns, and finds problems of the whole file that would otherwise
+ * repeat in each line.
  */
 import { msOf, otherUnitOf, unitName } from '#kernel'
 import { MAX_METRICS, ColumnTypes, type MixedColumn } from './column-types.ts'
@@ -10,21 +10,20 @@ import type { EpochSpan } from './times.ts'
 import { Utf8Check, type ForeignByte } from './utf8.ts'
 import type { ValueTypes } from './value-types.ts'
 
-/** metrics that are named to whoever named another one */
+/** limit of suggested metrics */
 const MAX_NAMED = 8
 
 export interface Survey {
-  /** undefined: the file is empty */
+  /** undefined: empty file */
   readonly format: RecordingFormat | undefined
-  /** of each metric of a CSV; of NDJSON those that were given */
   readonly types: ValueTypes
-  /** columns of texts in which somebody may have meant numbers */
+  /** text columns whose cells may have been meant as numbers */
   readonly mixed: readonly MixedColumn[]
-  /** what is wrong with the whole file */
+  /** of the whole file */
   readonly problems: readonly LineProblem[]
 }
 
-/** Reads the file once, to its end or the first byte that cannot be read. Yields after each chunk of it. */
+/** Reads the file once, to its end or the first invalid byte. Yields after each chunk. */
 export async function* surveyRecording(
   content: AsyncIterable<Uint8Array>,
   options: ReadingOptions,
@@ -46,7 +45,7 @@ export async function* surveyRecording(
   for (; step.done !== true; step = await lines.next()) yield
   const { kind: format, epochs, ownTypes, fileProblems } = step.value
   problems.push(...fileProblems)
-  // those say more of the file, such as that it is packed
+  // more specific, such as a compressed file
   if (problems.length === 0) {
     if (foreign !== undefined) problems.push(foreignProblem(foreign))
     else problems.push(...unitProblems(options, epochs), ...nameProblems(options, columns))
@@ -72,7 +71,9 @@ function unitProblems({ unit: given }: ReadingOptions, epochs: EpochSpan | undef
 function nameProblems({ types }: ReadingOptions, columns: ColumnTypes): readonly LineProblem[] {
   const { names } = columns
   if (names.length >= MAX_METRICS) {
-    return [{ line: 1, message: `the file has ${MAX_METRICS} metrics or more`, suggestion: 'cut it into several' }]
+    return [
+      { line: 1, message: `the file has ${MAX_METRICS} metrics or more`, suggestion: 'split it into several files' },
+    ]
   }
   const missing = [...(types?.keys() ?? [])].filter((name) => !columns.has(name))
   return missing.map((name) => ({
@@ -82,7 +83,7 @@ function nameProblems({ types }: ReadingOptions, columns: ColumnTypes): readonly
   }))
 }
 
-/** Nobody is told of lines: they are read again. */
+/** Ignores problems of lines, which are read again. */
 class FileProblems implements MessageTaker {
   message(): void {}
   problem(): void {}
@@ -97,7 +98,6 @@ function foreignProblem({ line, column, byte }: ForeignByte): LineProblem {
   }
 }
 
-/** Within what a calendar can hold. */
 function shownTime(ms: number): string {
   return Math.abs(ms) <= 8_640_000_000_000_000 ? new Date(ms).toISOString() : 'beyond any calendar'
 }

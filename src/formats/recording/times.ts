@@ -1,29 +1,29 @@
-/** The times of a recording in their order, also where a clock shows one twice. */
+/** Times of a recording in order, including repeated clock readings. */
 import { copyOf, isEqual, textOf } from './byte-texts.ts'
 import type { EpochUnit } from '#kernel'
 import { epochNumber, readTime, type ClockZone, type TimeReading } from './read-time.ts'
 
-/** Epoch numbers of a file, as they are written. */
+/** Range of epoch numbers as written. */
 export interface EpochSpan {
   least: number
   most: number
 }
 
 /**
- * Times of one recording, in its order. A clock reading that occurs twice (the hour after summer time ends) is taken as
- * the first instant that does not lie before the line above: a recorder that writes local time walks through both.
+ * Resolves a repeated clock reading (the hour after summer time ends) to the first instant not before the previous
+ * line: a recorder of local time passes through both.
  */
 export class RecordingTimes {
   readonly #zone: ClockZone
   readonly #unit: EpochUnit
-  /** undefined: all times are written otherwise */
+  /** undefined: no epoch numbers */
   epochs: EpochSpan | undefined
   #last = Number.NEGATIVE_INFINITY
-  /** as it was written; the next line often has the same */
+  /** as written; the next line often repeats it */
   #lastText: unknown
-  /** the same of what `readBytes` read */
+  /** for `readBytes` */
   #lastBytes: Uint8Array | undefined
-  /** epoch ms of the midnight before it, if it was written as `2025-01-31T08:00:00.000Z` */
+  /** epoch ms of its midnight, if written as `2025-01-31T08:00:00.000Z` */
   #day: number | undefined
 
   constructor(zone: ClockZone, unit: EpochUnit = 'ms') {
@@ -44,7 +44,7 @@ export class RecordingTimes {
     return time
   }
 
-  /** The same of a text's bytes; undefined: `read` says what is wrong with it. */
+  /** Reads a time as bytes; undefined where `read` must report or parse it. */
   readBytes(bytes: Uint8Array, start: number, end: number): number | undefined {
     if (this.#lastBytes !== undefined && isEqual(this.#lastBytes, bytes, start, end)) return this.#last
     const sameDay = this.#day !== undefined && this.#isSameDay(bytes, start, end)
@@ -78,13 +78,13 @@ export class RecordingTimes {
 
 const DAY_MS = 86_400_000
 const [ZERO, NINE, COLON, POINT, T, Z] = [48, 57, 58, 46, 84, 90]
-/** where the T stands, and lengths of times with it: to the second, to the millisecond */
+/** position of the T, and lengths to the second and millisecond */
 const T_AT = 10
 const [TO_SECONDS, TO_MS] = [20, 24]
-/** digits of a number that are read here */
+/** limit of digits on this path */
 const MAX_DIGITS = 15
 
-/** Of `....-..-..T08:00:00Z` or with `.000`; undefined where it is written otherwise or no clock shows it. */
+/** Time of day of `....-..-..T08:00:00Z` or with `.000`; undefined for other forms and invalid times. */
 function msOfDay(bytes: Uint8Array, start: number, end: number): number | undefined {
   const length = end - start
   if (length !== TO_SECONDS && (length !== TO_MS || bytes[start + 19] !== POINT)) return undefined
@@ -93,7 +93,7 @@ function msOfDay(bytes: Uint8Array, start: number, end: number): number | undefi
   const minutes = digits(bytes, start + 14, 2)
   const seconds = digits(bytes, start + 17, 2)
   const ms = length === TO_MS ? digits(bytes, start + 20, 3) : 0
-  // NaN is none of these
+  // rejects NaN too
   if (!(hours < 24 && minutes < 60 && seconds < 60 && ms >= 0)) return undefined
   return ((hours * 60 + minutes) * 60 + seconds) * 1_000 + ms
 }

@@ -1,9 +1,9 @@
-/** The bytes of a file as UTF-8: made of another encoding, and where bytes are none. */
+/** Conversion of files to UTF-8, and detection of invalid bytes. */
 
 export const ENCODINGS = ['utf-8', 'latin1'] as const
 export type Encoding = (typeof ENCODINGS)[number]
 
-/** `latin1` with the letters that Windows has besides. */
+/** `latin1` with the additional letters of Windows. */
 export async function* asUtf8(content: AsyncIterable<Uint8Array>, encoding: Encoding): AsyncIterable<Uint8Array> {
   if (encoding === 'utf-8') {
     yield* content
@@ -11,14 +11,13 @@ export async function* asUtf8(content: AsyncIterable<Uint8Array>, encoding: Enco
   }
   const decoder = new TextDecoder('windows-1252')
   const encoder = new TextEncoder()
-  // a byte is a letter: nothing is open between two chunks
+  // one byte per character: chunks are independent
   for await (const chunk of content) yield encoder.encode(decoder.decode(chunk))
 }
 
-/** A byte that is no part of UTF-8. */
 export interface ForeignByte {
   readonly line: number
-  /** bytes of the line up to it, it among them */
+  /** position in the line, from 1 */
   readonly column: number
   readonly byte: number
 }
@@ -26,16 +25,15 @@ export interface ForeignByte {
 const LINE_FEED = 10
 const [LAST_ASCII, FIRST_OF_MORE, LAST_OF_MORE] = [0x7f, 0x80, 0xbf]
 
-/** Looks through the bytes of a file as they come. */
 export class Utf8Check {
   #line = 1
   #column = 0
-  /** bytes that the open letter still needs, and within what the next of them is */
+  /** continuation bytes still required, and the range of the next */
   #needed = 0
   #least = FIRST_OF_MORE
   #most = LAST_OF_MORE
 
-  /** The first byte that is none; then nothing more can be asked. */
+  /** Returns the first invalid byte; do not call again afterwards. */
   push(chunk: Uint8Array): ForeignByte | undefined {
     for (const byte of chunk) {
       this.#column += 1
@@ -56,11 +54,11 @@ export class Utf8Check {
     return undefined
   }
 
-  /** False for a byte that begins no letter. */
+  /** Returns false for a byte that cannot begin a character. */
   #begin(byte: number): boolean {
     if (byte < 0xc2 || byte > 0xf4) return false
     this.#needed = byte < 0xe0 ? 1 : byte < 0xf0 ? 2 : 3
-    // no letter in more bytes than it needs, no half of a surrogate pair, none beyond Unicode
+    // excludes overlong forms, surrogates, and code points beyond Unicode
     if (byte === 0xe0) this.#least = 0xa0
     else if (byte === 0xf0) this.#least = 0x90
     if (byte === 0xed) this.#most = 0x9f

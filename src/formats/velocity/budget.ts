@@ -1,32 +1,30 @@
 /**
- * What one rendering may use. Whatever a template can make much of is paid here before it is made.
+ * Resource limits of one rendering. Everything that a template can multiply is charged before it is created.
  *
  * BUDGET-1 a rendering ends within its steps, characters, nesting and time, whatever the template and the data are
  */
 import { Fault } from './fault.ts'
 
 export interface VelocityLimits {
-  /** statements, rounds of loops, calls of methods, and items that those look at; default 1,000,000 */
+  /** statements, loop rounds, method calls, and visited items; default 1,000,000 */
   readonly steps: number
-  /** of the output, and of any text or number that is made on the way; default 16 Mi */
+  /** of the output, and of any intermediate text or number; default 16 Mi */
   readonly characters: number
-  /** directives and calls within each other; default 100 */
+  /** nested directives and calls; default 100 */
   readonly depth: number
-  /** default 1,000 */
   readonly ms: number
 }
 
 export const LIMITS: VelocityLimits = { steps: 1_000_000, characters: 16 * 1024 * 1024, depth: 100, ms: 1_000 }
 
-/** steps between two looks at the clock */
 const STRIDE = 1_024
-/** what may be counted between two looks: more than so few steps take, and less than whatever else a machine has to do */
+/** cap of the time between two reads: above the duration of so many steps, below pauses of a busy machine */
 const MAX_LOOK_MS = 50
 
 export class Budget {
   readonly limits: VelocityLimits
   readonly #now: () => number
-  /** when the clock was looked at; many renderings end before it is */
+  /** last read of the clock; many renderings end before the first */
   #looked: number | undefined
   #ms = 0
   readonly #mostCharacters: number
@@ -35,7 +33,6 @@ export class Budget {
   #characters = 0
   #depth = 0
 
-  /** `now`: ms */
   constructor(limits: VelocityLimits, now: () => number) {
     this.limits = limits
     this.#now = now
@@ -47,13 +44,13 @@ export class Budget {
     if (this.#steps >= this.#nextLook) this.#look()
   }
 
-  /** Characters that become output. */
+  /** Charges output characters. */
   write(characters: number): void {
     this.#characters += characters
     if (this.#characters > this.#mostCharacters) throw this.#tooLong()
   }
 
-  /** Characters of a text that is made on the way. */
+  /** Charges characters of an intermediate text. */
   make(characters: number): void {
     if (characters > this.limits.characters) throw this.#tooLong()
     this.spend(1 + (characters >> 6))
@@ -72,16 +69,17 @@ export class Budget {
   #look(): void {
     this.#nextLook = this.#steps + STRIDE
     if (this.#steps > this.limits.steps) {
-      throw new Fault('limit', `it takes more than ${this.limits.steps} steps; loop over less`)
+      throw new Fault('limit', `it takes more than ${this.limits.steps} steps; use shorter loops`)
     }
     const now = this.#now()
-    // on a busy machine more may pass while it does nothing at all
+    // on a busy machine the process may be suspended meanwhile
     this.#ms += Math.min(now - (this.#looked ?? now), MAX_LOOK_MS)
     this.#looked = now
-    if (this.#ms > this.limits.ms) throw new Fault('limit', `it takes longer than ${this.limits.ms} ms; loop over less`)
+    if (this.#ms > this.limits.ms)
+      throw new Fault('limit', `it takes longer than ${this.limits.ms} ms; use shorter loops`)
   }
 
   #tooLong(): Fault {
-    return new Fault('limit', `it makes a text of more than ${this.limits.characters} characters`)
+    return new Fault('limit', `it creates a text of more than ${this.limits.characters} characters`)
   }
 }

@@ -1,16 +1,16 @@
-/** What goes wrong in a template: its text cannot be read, or it cannot be rendered any further. */
+/** Faults of templates: syntax errors, and failed renderings. */
 import { AppError } from '#kernel'
 
-/** A place in a template: line and column from 1, in UTF-16 units. */
+/** Position in a template: line and column from 1, in UTF-16 units. */
 export interface Place {
   readonly line: number
   readonly column: number
 }
 
-/** Inside the engine; whoever calls it gets the AppError that `asAppError` makes of it. */
+/** Internal to the engine; `asAppError` converts it for callers. */
 export class Fault extends Error {
   readonly kind: 'syntax' | 'failed' | 'limit'
-  /** undefined until somebody knows it: the innermost that does counts */
+  /** set by the innermost code that knows it */
   place: Place | undefined
 
   constructor(kind: Fault['kind'], message: string, place?: Place) {
@@ -20,17 +20,16 @@ export class Fault extends Error {
   }
 }
 
-/** The template failed as Apache's would with an exception. */
+/** Failure that is an exception in Apache's engine. */
 export function failed(message: string): Fault {
   return new Fault('failed', message)
 }
 
 const CODES = { syntax: 'TEMPLATE', failed: 'CONVERSION', limit: 'CONVERSION' } as const
-/** lines before and after the place */
 const AROUND = 2
 const MAX_LINE = 160
 
-/** `TEMPLATE` for text that is no template, `CONVERSION` for one that fails; the issue's details have the place. */
+/** `TEMPLATE` for syntax errors, `CONVERSION` for failures; the issue's details have the position. */
 export function asAppError(fault: Fault, source: string): AppError {
   const { line, column } = fault.place ?? { line: 1, column: 1 }
   const where = `line ${line}, column ${column}`
@@ -44,7 +43,7 @@ export function asAppError(fault: Fault, source: string): AppError {
   return new AppError(CODES[fault.kind], `${fault.message} (${where})`, { issues: [issue], cause: fault })
 }
 
-/** The lines around a place with their numbers, and a mark below the column. */
+/** Numbered lines around a position, with a mark below the column. */
 export function linesAround(source: string, { line, column }: Place): readonly string[] {
   const lines = source.split(/\r\n|\r|\n/)
   const first = Math.max(1, line - AROUND)
@@ -60,7 +59,6 @@ export function linesAround(source: string, { line, column }: Place): readonly s
   return shown
 }
 
-/** Where an offset of the text is. */
 export function placeOf(source: string, offset: number): Place {
   let line = 1
   let begin = 0

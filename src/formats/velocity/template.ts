@@ -1,6 +1,6 @@
 /**
- * Velocity templates over plain JSON that print what Apache's engine prints. A template is read and made ready once,
- * and rendered as often as wanted.
+ * Velocity templates over plain JSON with the output of Apache's engine. A template is compiled once and rendered any
+ * number of times.
  */
 import { Budget, LIMITS, type VelocityLimits } from './budget.ts'
 import { asAppError, Fault, placeOf } from './fault.ts'
@@ -15,10 +15,10 @@ import { TEXT_WRITING, type Writing } from './render/writing.ts'
 import type { Template } from './syntax/nodes.ts'
 import { checkTaken, JsonWriting } from './json/json-writing.ts'
 
-/** What is a text on its way into the JSON. */
+/** Output of texts within JSON. */
 const TEXT_WITHIN: Writing = { ...TEXT_WRITING, check: checkTaken }
 
-/** Undefined where only the text can tell. `counts`: whether loops set the counters of 1.7. */
+/** Undefined where only the text can decide. `counts`: whether loops set the counters of 1.7. */
 function makeDirect(template: Template, compat: Compat, counts: boolean): Ready | undefined {
   const texts = new StatementCompiler(compat, counts, TEXT_WITHIN)
   const writing = new JsonWriting(template.macros)
@@ -28,7 +28,7 @@ function makeDirect(template: Template, compat: Compat, counts: boolean): Ready 
     for (const [name, macro] of template.macros) macros.set(name, texts.macro(macro))
     const exec = compiler.block(template.block)
     if (writing.isInString) return undefined
-    // those that are called by these come behind them
+    // called macros append to the list
     for (const [key, { macro, isInString }] of writing.called) {
       writing.isInString = isInString
       macros.set(key, compiler.macro(macro))
@@ -42,26 +42,26 @@ function makeDirect(template: Template, compat: Compat, counts: boolean): Ready 
 }
 
 export interface TemplateOptions {
-  /** whose ways it follows; default `1.7` */
+  /** version to follow; default `1.7` */
   readonly compat?: Compat
   readonly limits?: Partial<VelocityLimits>
-  /** ms, for the limit of time */
+  /** ms, for the time limit */
   readonly now: () => number
 }
 
-/** values that it may fail to give, more than it gives, before nobody tries any more */
+/** failed direct renderings, beyond the successful ones, before giving up */
 const MAX_FAILED = 8
 
 export class VelocityTemplate {
   readonly #source: string
   readonly #ready: Ready
-  /** null: only texts tell */
+  /** null: only texts decide */
   #direct: Ready | null
   #failed = 0
   readonly #options: TemplateOptions
   readonly #limits: VelocityLimits
 
-  /** Throws `TEMPLATE` with the place when the text is no template. */
+  /** Throws `TEMPLATE` with the position of a syntax error. */
   constructor(source: string, options: TemplateOptions) {
     this.#source = source
     this.#options = options
@@ -78,9 +78,9 @@ export class VelocityTemplate {
   }
 
   /**
-   * The text with these variables, which are JSON and are not changed, or objects of the host. `limits`: of this rendering,
-   * beside those of the template. Throws `CONVERSION` with
-   * the place when Apache's engine would fail or a limit is passed, `TEMPLATE` when `#evaluate` is given no template.
+   * Renders to text. Variables are JSON, and never changed, or objects of the host. `limits`: additional limits of this
+   * rendering. Throws `CONVERSION` with the position where Apache's engine fails or a limit is exceeded, `TEMPLATE`
+   * when `#evaluate` gets a malformed template.
    */
   render(variables: Readonly<Record<string, unknown>>, limits?: Partial<VelocityLimits>): string {
     const run = this.#run(variables, this.#ready, limits)
@@ -92,9 +92,8 @@ export class VelocityTemplate {
   }
 
   /**
-   * What JSON of the rendered text stands for, made without the text; undefined where only the text can tell, or tells
-   * that it is no JSON. Throws as `render` does. `levels`: how deep it may nest; `read`: reads a part of it that a
-   * variable brings.
+   * Value of the rendered JSON, built without the text; undefined where only the text can decide, or is not JSON.
+   * Throws as `render`. `levels`: nesting limit; `read`: parses a part from a variable.
    */
   renderJson(
     variables: Readonly<Record<string, unknown>>,
@@ -130,9 +129,9 @@ export class VelocityTemplate {
     return new Run(compat, new Budget(all, now), new RootContext(variables), macros, json)
   }
 
-  /** What the caller gets for an error at this offset. */
+  /** Error for the caller, with this offset. */
   #told(error: unknown, at: number): unknown {
-    // the machine's own stack is the last of all limits
+    // the call stack of the runtime is the last limit
     const fault = error instanceof RangeError ? new Fault('limit', 'it nests too deep') : error
     if (!(fault instanceof Fault)) return error
     fault.place ??= placeOf(this.#source, at)

@@ -45,9 +45,9 @@ export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationD
   }
 
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
-    const { access = 'key' } = request.routeOptions.config
-    if (access === 'public') return done()
-    if (access === 'loopback') return done(isFromHere(request) ? undefined : elsewhere())
+    const { scope } = request.routeOptions.config
+    if (scope === 'public') return done()
+    if (scope === 'loopback') return done(isFromHere(request) ? undefined : elsewhere())
     const presented = presentedBy(request)
     if (presented === undefined) return done(refused(reply, nothing()))
     const page = foreignPage(request, ownUrl)

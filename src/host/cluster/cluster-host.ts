@@ -21,7 +21,7 @@ import { HOP_HEADER, Hops } from './hop.ts'
 import { HOST_HEADER, RequestRouting } from './request-routing.ts'
 import { PartitionCalls } from './partition-calls.ts'
 import { PartitionStreams } from './partition-streams.ts'
-import type { TenantServices } from './tenant-services.ts'
+import type { TenantServices } from '../tenant-services.ts'
 
 /** Messages and series of a resource. */
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
@@ -113,7 +113,7 @@ export class ClusterHost {
     const { tenants, open, logger, secret, now, requestMs, tenantOfPublic, gauges, countOf, timers } = options
     this.#options = options
     this.#hops = new Hops(secret, now)
-    const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'nobody', term: 0 }
+    const place: Placement['of'] = (tenant) => this.#placement?.of(tenant) ?? { kind: 'unowned', term: 0 }
     this.tenants = new OpenTenants<TenantServices>({
       tenants,
       place,

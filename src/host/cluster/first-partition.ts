@@ -18,8 +18,8 @@ const MAX_TOLD = 1_000
 /** What of it is known here: plugs, and resources that are there. */
 export class FirstPartition implements FirstServices {
   readonly resources: FirstServices['resources'] = {
-    discover: (_tenant, seen) => this.#discover(seen),
-    lookup: (_tenant, id) => this.#ask('resources', 'lookup', [id]) as Promise<ResourceEntity | undefined>,
+    discover: (seen) => this.#discover(seen),
+    lookup: (id) => this.#ask('resources', 'lookup', [id]) as Promise<ResourceEntity | undefined>,
   }
   readonly functions: FirstServices['functions'] = {
     plugs: () => this.#plugs,

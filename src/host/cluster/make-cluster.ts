@@ -10,12 +10,12 @@ import type { HostedService } from '../hosted-service.ts'
 import { makeServices } from '../wiring/make-services.ts'
 import type { ServiceDependencies, ServiceTable } from '../wiring/service-dependencies.ts'
 import type { ServiceRegistry, Tenants } from '../wiring/service-registry.ts'
+import { TenantServices } from '../tenant-services.ts'
 import { isTenant } from '../tenant.ts'
 import { machineTimers, type Timers } from '../timers.ts'
 import { ClusterHost } from './cluster-host.ts'
 import { PartitionCounts } from './partition-counts.ts'
 import type { PartitionQuestion } from './partition-questions.ts'
-import { TenantServices } from './tenant-services.ts'
 import { WebscriptAddresses } from './webscript-addresses.ts'
 
 export interface ClusterOptions {
@@ -78,15 +78,11 @@ export async function makeCluster(
       return TenantServices.open({
         services,
         storage,
-        config,
-        logger,
         tenant,
-        number,
-        others,
-        holder,
         figures,
         timers,
-        lost,
+        logger,
+        tenure: { number, others, holder, lost },
       })
     },
     tenantOfPublic: (url) => tenantOfContent(url) ?? addresses.tenantOf(url),
@@ -99,6 +95,7 @@ export async function makeCluster(
   const tenants: Tenants = {
     of,
     find: (tenant) => (host.isNobodys(tenant) ? undefined : of(tenant)),
+    opened: (tenant) => host.tenants.opened(tenant),
     all: () => registriesOf(host),
   }
   const services = await makeServices(table, {

@@ -19,6 +19,11 @@ export const COUNT_ID = 'count'
 /** In the host's own, by tenant. */
 export const PARTITION_HINTS: CollectionSpec<CountRecord> = { name: 'partitioned_tenants', version: 1, fields: {} }
 
+/** The fence of a partition; that of the first one is the only one of most tenants. */
+export function fenceOf(number: number): string {
+  return number === 0 ? 'tenant' : `tenant/${number}`
+}
+
 export async function readCount(store: Store): Promise<number> {
   return (await store.collection(PARTITION_COUNTS).get(COUNT_ID))?.value.count ?? 1
 }

@@ -45,7 +45,7 @@ export type PartitionQuestion =
       readonly method: string
       readonly args: readonly unknown[]
     }
-  /** a method of a service whose first argument is the tenant */
+  /** a method of a service */
   | {
       readonly of: 'service'
       readonly service: 'resources' | 'functions'
@@ -78,7 +78,8 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
       if (!METHODS.includes(asked.method)) throw new AppError('INTERNAL', `${asked.method} is asked of no service`)
       // as where there is none: nothing to find, and no plugs
       if (service === undefined && asked.method !== 'call') return undefined
-      return call(served(service), asked.method, [tenant, ...asked.args])
+      const whose = asked.service === 'functions' ? [tenant] : []
+      return call(served(service), asked.method, [...whose, ...asked.args])
     }
   }
 }

@@ -24,7 +24,7 @@ export async function addQuestionRoute(
   await app.register(async (scope) => {
     scope.addContentTypeParser(TYPE, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
     // who asks is known by the signature
-    const options = { config: { access: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
+    const options = { config: { scope: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
     scope.post(path, options, async ({ body, raw }, reply) => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
       if (hops.of(raw) === undefined || !(raw.url ?? '').endsWith(`=${digestOf(bytes)}`)) {

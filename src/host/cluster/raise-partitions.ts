@@ -12,8 +12,7 @@ import { MAX_PARTITIONS, partitionOf, partitionOfTask } from '#cluster'
 import { listenerId, LISTENERS, TASKS } from '#services/rules'
 import { FENCES, type Storage, type Store, takeFence, walk, type Write } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
-import { COUNT_ID, PARTITION_COUNTS, PARTITION_HINTS, readCount } from './partition-counts.ts'
-import { fenceOf } from './tenant-services.ts'
+import { COUNT_ID, fenceOf, PARTITION_COUNTS, PARTITION_HINTS, readCount } from './partition-counts.ts'
 
 /** listeners of a commit */
 const PORTION = 500

@@ -14,7 +14,6 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { type OpenTenants, type Place, slotOf } from '#cluster'
 import { AppError } from '#kernel'
 import { NDJSON_MEDIA_TYPE } from '#services/shared'
-import type { Access } from '../hosted-service.ts'
 import { FrameClients } from './frames/frame-clients.ts'
 import { FrameServer } from './frames/frame-server.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
@@ -66,7 +65,6 @@ export interface RoutingOptions {
 /** A request on its way to whoever has its tenant. */
 interface Routed {
   readonly tenant: string
-  readonly access: Access
   readonly request: FastifyRequest
   readonly reply: FastifyReply
   /** it goes on here */
@@ -75,6 +73,10 @@ interface Routed {
   readonly since: number
   /** whole; absent: nobody has read any of it */
   readonly body?: Buffer
+}
+
+function isPublic(request: FastifyRequest): boolean {
+  return request.routeOptions.config.scope === 'public'
 }
 
 export class RequestRouting {
@@ -136,9 +138,8 @@ export class RequestRouting {
     })
     for (const asked of this.#options.partitions) await asked.addTo(app)
     app.addHook('onRequest', (request, reply, done) => {
-      const { access = 'key' } = request.routeOptions.config
-      const asked = { access, request, reply, done }
-      if (access !== 'public') return this.#take(request.tenant, asked)
+      const asked = { request, reply, done }
+      if (!isPublic(request)) return this.#take(request.tenant, asked)
       const whose = this.#options.tenantOfPublic(request.raw.url ?? '')
       if (whose instanceof Promise) void whose.then((found) => this.#take(found, asked), done)
       else this.#take(whose, asked)
@@ -176,19 +177,19 @@ export class RequestRouting {
   }
 
   #route(one: Routed): void {
-    const { tenant, access, request, reply, done } = one
+    const { tenant, request, reply, done } = one
     const { tenants } = this.#options
     const place = this.#options.place(tenant)
     const { count, ...marked }: Hop = this.#options.hops.of(request.raw) ?? { count: 0, term: 0 }
     const slot = slotOf(tenant)
     // whoever handed it on may have taken it for another's: a webscript has an id before its tenant is known everywhere
     const term = marked.slot === slot ? marked.term : 0
-    if (place.kind === 'nobody' || place.term < term) {
+    if (place.kind === 'unowned' || place.term < term) {
       // soon it is somebody's, or this host hears that it is its own
       if (!this.#waits(one)) done(notAnywhere(tenant))
     } else if (place.kind === 'here') {
       // whoever has no credentials may name tenants that nobody has: none is opened for that
-      if (access === 'public' && tenants.isComplete && !tenants.has(tenant)) return done()
+      if (isPublic(request) && tenants.isComplete && !tenants.has(tenant)) return done()
       void this.#goOn(one)
     } else if (count >= MAX_HOPS) done(notAnywhere(tenant))
     else if (!(request.raw.url ?? '').startsWith('/')) {

@@ -4,7 +4,8 @@
  */
 import { type ClusterView, partitionName, partitionStore, SLOT_TABLE, SLOT_TABLES, slotOf } from '#cluster'
 import { AppError } from '#kernel'
-import { type Input, INPUT_LOG, MARK_ID, MARKS, messagesOf, PARTITION, RELAY_CURSORS, RELAY_LOG } from '#services/rules'
+import { LOG, MARK_ID, MARKS, PARTITION } from '#log'
+import { inputOf, messagesOf, RELAY_CURSORS, RELAY_LOG } from '#services/rules'
 import type { Storage, Store } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { readCount } from './partition-counts.ts'
@@ -78,11 +79,11 @@ async function viewTenant(store: Store, tenant: string, hostOf: (name: string) =
 }
 
 async function behindOf(store: Store, now: number): Promise<PartitionView['behind']> {
-  const log = store.log(INPUT_LOG)
+  const log = store.log(LOG)
   // before the log, which only becomes longer
   const after = (await store.collection(MARKS).get(MARK_ID))?.value.position ?? 0
   const [entries, { last }] = await Promise.all([log.read(PARTITION, after, LOOKED_INTO), log.bounds(PARTITION)])
-  const inputs = entries.map(({ body }) => body as unknown as Input)
+  const inputs = entries.flatMap(({ body }) => inputOf(body) ?? [])
   const data = inputs.flatMap((input) =>
     input.k === 'data' ? [{ at: input.at, count: messagesOf(input.m).length }] : [],
   )

@@ -12,6 +12,7 @@ import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify'
 import { AppError, isPlainObject } from '#kernel'
 import type { Storage } from '#storage'
+import { asksForKey } from '../hosted-service.ts'
 import { KeptAnswers, otherRequest, type KeptAnswer, type Place } from './kept-answers.ts'
 
 export interface KeepingOptions {
@@ -210,7 +211,7 @@ export function keepAnswers(app: FastifyInstance, { storage, secret, now }: Keep
 
 function keepsKeys({ method, url, config }: RouteOptions, prefix: string): boolean {
   const own = url.slice(prefix.length)
-  if (config?.access !== undefined && config.access !== 'key') return false
+  if (!asksForKey(config ?? {})) return false
   return [method].flat().some((one) => WRITES.has(one) && !(one === 'POST' && (OWN_KEYS.has(own) || READS.has(own))))
 }
 

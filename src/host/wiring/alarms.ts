@@ -28,7 +28,7 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
     // nothing is refused by a service that is not there
     check: ({ properties, ...parts }) => alarms()?.check({ ...withoutParts(properties), ...parts }) ?? [],
     update: async (id, change, cause) => briefly(await api().update(id, change, { cause, history: 'newest' })),
-    clear: async (source, type, cause) => (await served().clear(caller, source, type, cause)).map(briefly),
+    clear: async (source, type, cause) => (await served().clear(source, type, cause)).map(briefly),
     latest: async (source) => {
       const { alarms: found } = await api().list({ source, size: 1, history: false })
       const [newest] = found
@@ -61,22 +61,22 @@ function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
 export interface ChannelIntake {
   receive(
     tenant: string,
-    message: Parameters<AlarmForwarding['receive']>[1],
-    options: Parameters<AlarmForwarding['receive']>[2] & { readonly channel: string },
+    message: Parameters<AlarmForwarding['receive']>[0],
+    options: Parameters<AlarmForwarding['receive']>[1] & { readonly channel: string },
   ): Promise<unknown>
 }
 
 /** Events of alarms wake the sensors that hear the alarms of a resource. */
-export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
+export function alarmForwarding(tenant: string, intake: ChannelIntake): AlarmForwarding {
   return {
-    receive: (tenant, message, options) => intake.receive(tenant, message, { ...options, channel: CHANNEL }),
+    receive: (message, options) => intake.receive(tenant, message, { ...options, channel: CHANNEL }),
   }
 }
 
 /** What the rules say of a node now; `rules` is asked at each call, null while there are none. */
-export function causeReader(rules: () => InternalRules | undefined): CauseReader {
+export function causeReader(tenant: string, rules: () => InternalRules | undefined): CauseReader {
   return {
-    explain: async (tenant, { task, node }) => {
+    explain: async ({ task, node }) => {
       const inspection = rules()?.as({ tenant, user: ENGINE }).inspection
       return inspection === undefined ? null : inspection.explain(task, node)
     },

@@ -2,21 +2,16 @@
 import type { ForwardedPost, Forwarding } from '#services/broker/contract'
 
 type Messages = ForwardedPost['messages']
-type Writes = Parameters<Forwarding['receive']>[2]
+type IntakePost = Omit<ForwardedPost, 'messages'> & { readonly messages: Messages | Messages[number] }
+type Given = Parameters<Forwarding['receive']>
 
 /** The part of a runner that takes messages. */
 export interface Intake {
-  receiveAll(tenant: string, posts: readonly IntakePost[], writes: Writes): Promise<readonly number[]>
+  receiveAll(tenant: string, posts: readonly IntakePost[], writes: Given[2], followed: Given[3]): Promise<unknown>
 }
 
-type IntakePost = Omit<ForwardedPost, 'messages'> & { readonly messages: Messages | Messages[number] }
-
 export function engineIntake(intake: Intake): Forwarding {
-  return {
-    async receive(tenant, posts, writes) {
-      return { results: await intake.receiveAll(tenant, posts.map(asTaken), writes) }
-    },
-  }
+  return { receive: (tenant, posts, ...rest) => intake.receiveAll(tenant, posts.map(asTaken), ...rest) }
 }
 
 /** One message is logged and taken as such, which costs less than a list. */

@@ -2,12 +2,14 @@
 import { alarmForwarding, causeReader } from './alarms.ts'
 import { alarmsRoutes, createAlarmsService } from '#services/alarms'
 import { errorBodyOfLines } from '#services/shared'
+import { JobPlaces } from '#jobs'
 import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
 /** Alarms over storage; events reach tasks as far as rules are served too. */
 export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
+  const places = new JobPlaces()
   figures.queue('alarm-batches', ({ alarms }) => alarms?.gauges().openBatches)
   figures.queue('alarm-streams', ({ alarms }) => alarms?.gauges().eventStreams)
   return {
@@ -16,15 +18,19 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
     example: '/alarm/alarms',
     errorBody: errorBodyOfLines,
     routes: (app) => alarmsRoutes(app, { service: ofCaller(tenants, ({ alarms }) => alarms) }),
-    openShared: ({ storage, registry }) =>
-      (registry.alarms = createAlarmsService({
-        storage,
+    open: ({ tenant, store, services }) => {
+      const alarms = createAlarmsService({
+        tenant,
+        store,
         now,
         newId: machineTimers.newId,
-        engine: () => registry.runner && alarmForwarding(registry.runner.intake),
-        causes: causeReader(() => registry.rules),
+        engine: () => services.runner && alarmForwarding(tenant, services.runner.intake),
+        causes: causeReader(tenant, () => services.rules),
         every: machineTimers.every,
+        places,
         logger,
-      })),
+      })
+      return { provides: { alarms }, life: alarms }
+    },
   }
 }

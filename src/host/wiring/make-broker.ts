@@ -1,11 +1,12 @@
 /** Makes the broker of a host. */
 import { engineIntake } from './engine-intake.ts'
-import { SparingLog } from '#kernel'
+import { RateLimitedLogger } from '#kernel'
 import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/broker'
 import { machineTimers } from '#platform'
 import { mqttListener } from './mqtt.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { ofCaller } from './service-registry.ts'
+import { storageOfOne } from './storage-of-one.ts'
+import { logOf, ofCaller } from './service-registry.ts'
 
 /**
  * ms that series may wait for what came, on a medium that nobody else reads: each batch rewrites whole pages, and whoever
@@ -19,7 +20,7 @@ const NUMBERS_PER_MS = 100
 /** The broker over storage; tasks and resources as far as they are served too. */
 export const makeBroker: MakeService = (dependencies) => {
   const { figures, config, now, logger, storeMark, tenants } = dependencies
-  const oddities = new SparingLog({
+  const oddities = new RateLimitedLogger({
     write: (message, details) => logger.warn(message, details),
     after: machineTimers.later,
   })
@@ -42,13 +43,14 @@ export const makeBroker: MakeService = (dependencies) => {
         frameBytes: config.limits.bodyBytes,
       }),
     ...mqttListener(service, dependencies),
-    openShared: ({ storage, registry, partition }) =>
-      (registry.broker = createBrokerService({
-        storage,
+    open: ({ tenant, store, services, partition }) => {
+      const broker = createBrokerService({
+        storage: storageOfOne(tenant, store),
+        log: () => logOf(services, store),
         now,
-        engine: () => registry.runner && engineIntake(registry.runner.intake),
-        resources: () => partition?.first?.resources ?? registry.resources,
-        commands: () => registry.work?.outbox,
+        engine: () => services.runner && engineIntake(services.runner.intake),
+        resources: () => partition?.first?.resources ?? services.resources,
+        commands: () => services.work?.outbox,
         ...(partition && {
           partition: {
             number: partition.number,
@@ -61,8 +63,10 @@ export const makeBroker: MakeService = (dependencies) => {
         // a tenant may leave this host and come back
         ...(config.cluster && { toldUpTo: () => now() * NUMBERS_PER_MS }),
         bounds: config.times,
-        odd: (what, about, details) => oddities.tell(what, about, details),
+        odd: (what, about, details) => oddities.log(what, about, details),
         report: (what) => logger.warn(what),
-      })),
+      })
+      return { provides: { broker }, life: broker }
+    },
   }
 }

@@ -20,18 +20,19 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
     example: '/converter/',
     errorBody: converterErrorBody,
     routes: (app) => converterRoutes(app, { service: ofCaller(tenants, ({ converter }) => converter) }),
-    open: ({ tenant, store, services }) => ({
-      converter: createConverterService({
+    open: ({ tenant, store, services }) => {
+      const converter = createConverterService({
         tenant,
         store,
         conversions,
         now,
         newId: machineTimers.newId,
         elsewhere,
-        broker: () => services().broker,
-        resources: () => services().resources,
-      }),
-    }),
+        broker: () => services.broker,
+        resources: () => services.resources,
+      })
+      return { provides: { converter } }
+    },
   }
 }
 
@@ -39,11 +40,13 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
 const LONGEST_MS = 10_000
 
 function threadedConversions(threads: WorkThreads): ConversionsElsewhere {
+  const converted = async (tenant: string, name: 'convert' | 'test', input: object): Promise<Converted> => {
+    const text = await threads.do({ tenant, name, input, limitMs: LONGEST_MS })
+    return parseRendered(text as string) as Converted
+  }
   return {
-    convert: async (tenant, input) => {
-      const text = await threads.do({ tenant, name: 'convert', input, limitMs: LONGEST_MS })
-      return parseRendered(text as string) as Converted
-    },
+    convert: (tenant, input) => converted(tenant, 'convert', input),
+    test: (tenant, text) => converted(tenant, 'test', { text }),
     prepare: async (tenant, input) => void (await threads.do({ tenant, name: 'prepare', input, limitMs: LONGEST_MS })),
   }
 }

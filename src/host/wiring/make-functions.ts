@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
 import { builtins } from '#plugins'
 import { exchange, headersOf, type Transport } from '#plugins/spi'
+import { JobPlaces } from '#jobs'
 import { machineTimers } from '#platform'
 import {
   closedNetworkProblem,
@@ -16,6 +17,7 @@ import {
 } from '#platform/sandbox'
 import {
   createFunctionsService,
+  FunctionPrograms,
   functionsErrorBody,
   functionsRoutes,
   type OpenedPool,
@@ -25,7 +27,8 @@ import { AllowList, AppError, isPlainObject } from '#kernel'
 import type { Config } from '../config.ts'
 import { ownFolder } from '../own-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { served, type ServiceRegistry } from './service-registry.ts'
+import { storageOfOne } from './storage-of-one.ts'
+import { served, type ServiceRegistry, type Tenants } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { ownVersion } from '../version.ts'
 
@@ -68,10 +71,29 @@ const PROCESSES_OF_ONE = 2
 const IDLE_MS = 60_000
 
 /** Functions over storage, in processes as `--functions` says. */
-export const makeFunctions: MakeService = ({ figures, logger, now, config, plugs, tenants, tellWebscripts }) => {
+export const makeFunctions: MakeService = ({
+  figures,
+  gauges,
+  logger,
+  now,
+  config,
+  plugs,
+  tenants,
+  tellWebscripts,
+}) => {
+  const { folder, stopWith } = ownFolder(config, 'functions')
+  const programs = new FunctionPrograms({
+    folder: join(folder, 'builds'),
+    environment: process.env,
+    installFrom: config.installFrom,
+    requirePinned: config.requirePinned,
+    openPool: (log) => openPool(config, tenants, join(folder, 'empty'), log),
+    logger,
+  })
+  const places = new JobPlaces()
   const ownNames = new Set(builtins.map(({ name }) => name))
   figures.queue('function-jobs', ({ functions }) => functions?.gauges().openJobs)
-  figures.queue('function-processes', ({ functions }) => functions?.gauges().processes)
+  gauges.watchQueue('function-processes', () => programs.processes)
   return {
     name: 'functions',
     description: 'Plugs of tenants: versions, builds, and the processes that run them',
@@ -82,41 +104,35 @@ export const makeFunctions: MakeService = ({ figures, logger, now, config, plugs
         now,
         revision: ownVersion(),
       }),
-    openShared: ({ storage, data, registry, of }) => {
-      const { folder, stopWith } = ownFolder({ ...config, data }, 'functions')
-      const service = createFunctionsService({
-        storage,
-        folder: join(folder, 'builds'),
-        environment: process.env,
-        installFrom: config.installFrom,
-        requirePinned: config.requirePinned,
+    open: ({ tenant, store, services }) => {
+      const functions = createFunctionsService({
+        storage: storageOfOne(tenant, store),
+        tenant,
+        programs,
         now,
         newSecret: () => randomBytes(32).toString('base64'),
         newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
-        openPool: (log) => openPool(config, registry, join(folder, 'empty'), log),
         isTaken: (name) => ownNames.has(name) || plugs().some((plug) => plug.name === name),
-        usesOf: async (tenant, { type, name, version }) =>
+        usesOf: async (_tenant, { type, name, version }) =>
           // rules name nothing but plugs
-          type === 'plugs' ? usesOf(registry, tenant, `${name}:${version}`) : 0,
-        models: () => registry.models,
-        vault: (tenant) => of(tenant).vault,
+          type === 'plugs' ? usesOf(services, tenant, `${name}:${version}`) : 0,
+        models: () => services.models,
+        vault: () => services.vault,
         tellWebscripts,
+        places,
         logger,
       })
-      registry.functions = service
-      return {
-        warnings: () => service.warnings(),
-        start: (closing) => service.start(closing),
-        stop: () => stopWith(() => service.stop()),
-      }
+      return { provides: { functions }, life: functions }
     },
+    warnings: () => programs.lacks,
+    end: () => stopWith(() => programs.close()),
   }
 }
 
 /** Looks what the machine has: hosts without functions never come here. */
 async function openPool(
   config: Config,
-  registry: ServiceRegistry,
+  tenants: Tenants,
   emptyFolder: string,
   log: PoolOptions['log'],
 ): Promise<OpenedPool> {
@@ -127,7 +143,7 @@ async function openPool(
   mkdirSync(emptyFolder, { recursive: true })
   const confinement = config.functions === 'fenced' ? 'confined' : 'trusted'
   const machine = await inspectMachine({ confinement, emptyFolder, environment: process.env })
-  const pool = new ProcessPool({ ...poolOptions(machine, config, registry, emptyFolder), log })
+  const pool = new ProcessPool({ ...poolOptions(machine, config, tenants, emptyFolder), log })
   if (confinement === 'trusted') return { pool, lacks: machine.lacks }
   const launch = confinedTools({ machine, emptyFolder, environment: process.env })
   const open = machine.interpreters.size === 0 ? undefined : await closedNetworkProblem(machine)
@@ -138,7 +154,7 @@ async function openPool(
 function poolOptions(
   machine: Machine,
   { allowUrl }: Config,
-  registry: ServiceRegistry,
+  tenants: Tenants,
   emptyFolder: string,
 ): Omit<PoolOptions, 'log'> {
   const transport = nodeTransport({ allow: allowUrl })
@@ -152,9 +168,9 @@ function poolOptions(
     idleMs: IDLE_MS,
     later: machineTimers.later,
     clock: () => performance.now(),
-    answer: (program, method, params, signal) => {
+    answer: async (program, method, params, signal) => {
       const webscript = webscriptOf(program.key)
-      const { webscripts } = registry
+      const { webscripts } = tenants.of(program.owner)
       return webscript !== undefined && webscripts !== undefined && method !== 'fetch'
         ? webscripts.answer(webscript, method, params, signal)
         : answerFunction({ transport, allowed }, method, params, signal)

@@ -5,7 +5,14 @@ import { join } from 'node:path'
 import { AppError } from '#kernel'
 import { machineTimers, Seal } from '#platform'
 import { DEFAULT_LIMITS, inspectMachine, type PoolOptions, type ProcessLimits, ProcessPool } from '#platform/sandbox'
-import { createModelsService, modelsRoutes, pythonDriver, PythonRuntimes, remoteDriver } from '#services/models'
+import {
+  createModelsService,
+  LoadedModels,
+  modelsRoutes,
+  pythonDriver,
+  PythonRuntimes,
+  remoteDriver,
+} from '#services/models'
 import { errorBodyOfLines } from '#services/shared'
 import { xgboostDriver } from '#services/models/xgboost'
 import type { Config } from '../config.ts'
@@ -33,11 +40,26 @@ const LIMITS: ProcessLimits = {
 }
 
 /** Models over storage, run as `--functions` says; servers of models are called as `--allow-url` says. */
-export const makeModels: MakeService = ({ figures, logger, now, config, tenants }) => {
+export const makeModels: MakeService = ({ figures, gauges, logger, now, config, tenants }) => {
   const seal = new Seal(sealKey(config))
   const { later, breathe } = machineTimers
   const clock = (): number => performance.now()
-  figures.queue('models-loaded', ({ models }) => models?.gauges().loaded)
+  const { folder, stopWith } = ownFolder(config, 'models')
+  const python = pythonDriver({
+    pool: (log) => openPool(config, join(folder, 'empty'), log),
+    runtimes: new PythonRuntimes(config.modelRuntimes),
+    folder: join(folder, 'unpacked'),
+    later,
+    clock,
+    breathe,
+  })
+  const transport = remoteModels(nodeTransport({ allow: config.allowUrl }))
+  const loaded = new LoadedModels([
+    remoteDriver({ transport, later, clock, breathe }),
+    xgboostDriver({ breathe }),
+    python,
+  ])
+  gauges.watchQueue('models-loaded', () => loaded.size)
   figures.total('models-called', ({ models }) => models?.gauges().calls)
   figures.total('models-instances', ({ models }) => models?.gauges().instances)
   figures.total('models-failed', ({ models }) => models?.gauges().failed)
@@ -46,29 +68,20 @@ export const makeModels: MakeService = ({ figures, logger, now, config, tenants 
     description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
     errorBody: errorBodyOfLines,
     routes: (app) => modelsRoutes(app, { service: ofCaller(tenants, ({ models }) => models) }),
-    openShared: ({ storage, data, registry }) => {
-      const { folder, stopWith } = ownFolder({ ...config, data }, 'models')
-      const python = pythonDriver({
-        pool: (log) => openPool(config, join(folder, 'empty'), log),
-        runtimes: new PythonRuntimes(config.modelRuntimes),
-        folder: join(folder, 'unpacked'),
-        later,
-        clock,
-        breathe,
-      })
-      const transport = remoteModels(nodeTransport({ allow: config.allowUrl }))
-      const service = createModelsService({
-        storage,
-        drivers: [remoteDriver({ transport, later, clock, breathe }), xgboostDriver({ breathe }), python],
+    open: ({ tenant, store, services }) => {
+      const models = createModelsService({
+        tenant,
+        store,
+        loaded,
         now,
         newId: () => randomUUID(),
         seal,
-        registry: () => registry.functions,
+        registry: () => services.functions,
         logger,
       })
-      registry.models = service
-      return { start: () => service.start(), stop: () => stopWith(() => service.stop()) }
+      return { provides: { models }, life: models }
     },
+    end: () => stopWith(() => loaded.close()),
   }
 }
 

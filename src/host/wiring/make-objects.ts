@@ -6,6 +6,7 @@ import type { ContentStore, ObjectsService } from '#services/objects/contract'
 import type { Config } from '../config.ts'
 import { randomKey, secretKey } from '../data-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
+import { storageOfOne } from './storage-of-one.ts'
 import { served, type Tenants } from './service-registry.ts'
 import { ownVersion } from '../version.ts'
 
@@ -27,8 +28,9 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
       server = app
       return objectsRoutes(app, { service: objectsOf(tenants), keys, now, later, version: ownVersion() })
     },
-    openShared: ({ storage, registry }) =>
-      (registry.objects = createObjectsService({
+    open: ({ tenant, store }) => {
+      const storage = storageOfOne(tenant, store)
+      const objects = createObjectsService({
         storage,
         contents: contents ?? new BlobContents(storage),
         keys,
@@ -37,7 +39,9 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
         later,
         logger,
         origin: () => config.url ?? memberUrl?.() ?? listeningAt(config, server),
-      })),
+      })
+      return { provides: { objects }, life: objects }
+    },
     end: () => contents?.close(),
   }
 }

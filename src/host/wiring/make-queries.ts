@@ -16,17 +16,15 @@ export const makeQueries: MakeService = ({ figures, now, tenants }) => {
     example: '/config/query',
     errorBody: queriesErrorBody,
     routes: (app) => queriesRoutes(app, { service: ofCaller(tenants, ({ queries }) => queries) }),
-    open: ({ tenant, store, services }) => ({
-      queries: createQueriesService({
+    open: ({ tenant, store, services }) => {
+      const queries = createQueriesService({
         store,
         now,
-        resources: () => {
-          const { resources } = services()
-          return resources && resourceSelector(tenant, resources)
-        },
-        readable: async () => services().broker?.readable(tenant),
+        resources: () => services.resources && resourceSelector(tenant, services.resources),
+        readable: async () => services.broker?.readable(tenant),
         slots,
-      }),
-    }),
+      })
+      return { provides: { queries } }
+    },
   }
 }

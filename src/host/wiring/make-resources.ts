@@ -2,45 +2,44 @@
 import { actuatorCall } from './actuator-call.ts'
 import { managedTasks } from './managed-tasks.ts'
 import { resourceCascades } from './resource-cascades.ts'
-import { createResourcesService, resourcesErrorBody, resourcesRoutes } from '#services/resources'
+import { createResourcesService, RECONCILED_AT_ONCE, resourcesErrorBody, resourcesRoutes } from '#services/resources'
+import { JobPlaces } from '#jobs'
+import { Semaphore } from '#kernel'
 import { machineTimers } from '#platform'
-import type { ResourcesService } from '#services/resources/contract'
 import type { MakeService } from './service-dependencies.ts'
-import { ofCaller, served } from './service-registry.ts'
+import { ofCaller } from './service-registry.ts'
 
 /** Resources, their types and constraints. */
 export const makeResources: MakeService = ({ figures, now, logger, tenants }) => {
+  const places = new JobPlaces()
+  const limit = new Semaphore(RECONCILED_AT_ONCE)
   figures.queue('resource-operations', ({ resources }) => resources?.gauges().openOperations)
   figures.queue('resource-upkeep', ({ resources }) => resources?.gauges().upkeepWaiting)
   figures.queue('resource-event-streams', ({ resources }) => resources?.gauges().eventStreams)
-  const service = {
-    ...ofCaller(tenants, ({ resources }) => resources),
-    changes: (...[tenant, options]: Parameters<ResourcesService['changes']>) =>
-      served(tenants.of(tenant).resources).changes(tenant, options),
-  }
   return {
     name: 'resources',
     description: 'Resources, their types and constraints, with their history',
     example: '/api/resources',
     errorBody: resourcesErrorBody,
-    routes: (app) => resourcesRoutes(app, { service }),
-    openShared: ({ storage, registry }) => {
+    routes: (app) => resourcesRoutes(app, { service: ofCaller(tenants, ({ resources }) => resources) }),
+    open: ({ tenant, store, services }) => {
       const resources = createResourcesService({
-        storage,
+        tenant,
+        store,
+        limit,
         now,
         newId: machineTimers.newId,
+        places,
         logger,
-        managedTasks: managedTasks(() => registry.rules),
-        actuators: actuatorCall(() => registry.rules),
+        managedTasks: managedTasks(() => services.rules),
+        actuators: actuatorCall(() => services.rules),
         cascades: resourceCascades({
-          alarms: () => registry.alarms,
-          broker: () => registry.broker,
-          rules: () => registry.rules,
+          alarms: () => services.alarms,
+          broker: () => services.broker,
+          rules: () => services.rules,
         }),
       })
-      registry.resources = resources
-      registry.work = resources
-      return resources
+      return { provides: { resources, work: resources }, life: resources }
     },
   }
 }

@@ -6,20 +6,22 @@ import { resourceFinder } from './resource-filter.ts'
 import { metadataOf, resourceBatches } from './resources.ts'
 import { createRegistry, type Ports } from '#core'
 import { generatorHere } from '#platform/generate'
-import { type Logger, perTenant } from '#kernel'
+import { JobPlaces } from '#jobs'
+import type { Logger } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Plug } from '#plug'
 import type { DeployedPlug } from '#services/functions/contract'
 import {
   createRulesService,
   type DurableOptions,
+  type DurableRunner,
   openDurableRunner,
   Relay,
   rulesErrorBody,
   rulesRoutes,
   type TaskRunner,
 } from '#services/rules'
-import type { Storage } from '#storage'
+import type { Store } from '#storage'
 import { plugServices } from './plug-services.ts'
 import { functionPlug } from './function-plugs.ts'
 import type { HostedPartition } from '../cluster/partition-questions.ts'
@@ -32,8 +34,9 @@ import { threadedRuns } from '../work/threaded-runs.ts'
 import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { latestValue } from './broker.ts'
-import { ofCaller, type ServiceRegistry } from './service-registry.ts'
-import type { SharedDependencies, SharedService } from './tenant-service.ts'
+import { logOf, ofCaller, type ServiceRegistry } from './service-registry.ts'
+import { storageOfOne } from './storage-of-one.ts'
+import type { TenantDependencies, TenantService } from './tenant-service.ts'
 
 /** Timers of a fleet wake the process at most 100 times a second. */
 const REST_MS = 10
@@ -63,58 +66,65 @@ export function makeRulesWith(
   figures.total('refused-descendants', ({ running }) => running?.refusedDescendants())
   const service = ofCaller(tenants, ({ rules }) => rules)
   const batches = resourceBatches(ofCaller(tenants, ({ resources }) => resources))
+  const threadPlugs = new ThreadPlugs({
+    plugs: () => [...more, ...dependencies.plugs()],
+    modules: more.length > 0 ? undefined : dependencies.plugModules,
+    logger: dependencies.logger,
+  })
+  const host: RulesOfHost = { threadPlugs, runners: new Set(), places: new JobPlaces(), checkpoints }
   return {
     name: 'rules',
     description: 'Tasks, templates, batch operations, and tools to look into them',
     example: '/api/tasks',
     errorBody: rulesErrorBody,
-    demo: (tenant) => demoRules(service.as({ tenant, user: 'demo' })),
+    demo: async (tenant) => {
+      await tenants.opened(tenant)
+      return demoRules(service.as({ tenant, user: 'demo' }))
+    },
     routes: (app) => rulesRoutes(app, { service, otherBatches: () => (serves('resources') ? batches : undefined) }),
-    openShared: (parts) => openRules(more, dependencies, parts, checkpoints),
+    open: (parts) => openRules(more, dependencies, host, parts),
   }
 }
 
 function openRules(
   more: readonly Plug[],
   dependencies: ServiceDependencies,
-  { storage, registry, partition, of }: SharedDependencies,
-  checkpoints: NonNullable<DurableOptions['checkpoints']>,
-): SharedService {
+  host: RulesOfHost,
+  { tenant, store, services, partition }: TenantDependencies,
+): TenantService {
   const { gauges, now, atLeast, logger, config, threads } = dependencies
-  const budgets: DescendantBudget[] = []
-  const servicesOf = perTenant((tenant) => {
-    const warn = (text: string): void => logger.warn(text)
-    const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
-    budgets.push(budget)
-    const own = plugServices(tenant, of(tenant), machineTimers.later)
-    return withinBudget(partition?.ports(own) ?? own, budget)
-  })
-  const functionsHere = () => partition?.first?.functions ?? registry.functions
-  const deployed = (tenant: string) => () => functionsHere()?.plugs(tenant) ?? NO_FUNCTIONS
-  const functions = perTenant((tenant) =>
-    derived(deployed(tenant), (list) => list.map((one) => functionPlug(tenant, one, functionsHere))),
-  )
-  const plugsWith = (options: BuiltinOptions) =>
-    perTenant((tenant) => {
-      const equipped = createBuiltins({ ...outboundOf(config), services: servicesOf(tenant), ...options })
-      const given = derived(dependencies.plugs, (list) => [...equipped, ...more, ...list])
-      return joined(given, () => functions(tenant)())
-    })
+  const { threadPlugs, runners, checkpoints } = host
+  const warn = (text: string): void => logger.warn(text)
+  const budget = new DescendantBudget({ tenant, most: config.maxDescendants, now, warn })
+  const own = plugServices(tenant, services, machineTimers.later)
+  const plugServicesHere = withinBudget(partition?.ports(own) ?? own, budget)
+  const functionsHere = () => partition?.first?.functions ?? services.functions
+  const deployed = () => functionsHere()?.plugs(tenant) ?? NO_FUNCTIONS
+  const functions = derived(deployed, (list) => list.map((one) => functionPlug(tenant, one, functionsHere)))
+  const plugsWith = (options: BuiltinOptions) => {
+    const equipped = createBuiltins({ ...outboundOf(config), services: plugServicesHere, ...options })
+    return joined(
+      derived(dependencies.plugs, (list) => [...equipped, ...more, ...list]),
+      functions,
+    )
+  }
   // tasks want their answers at once; who asks for a run can wait for it, and others need not
   const plugs = plugsWith({ clock: machineTimers.elapsed })
   const directPlugs = plugsWith({ interpreter: scriptInterpreter(threads) })
-  const uncheckedOf = perTenant((tenant) => derived(plugs(tenant), (all) => all.map(unchecked)))
-  const ports = perTenant((tenant) => enginePorts(tenant, of(tenant), partition))
+  const uncheckedOnes = derived(plugs, (all) => all.map(unchecked))
+  const ports = enginePorts(tenant, services, partition)
   const generate = generatorHere()
   const durable = openDurableRunner({
-    store: (tenant) => storage.tenant(tenant),
-    plugs: (tenant) => uncheckedOf(tenant)(),
-    ports,
+    store: () => store,
+    log: () => logOf(services, store),
+    plugs: uncheckedOnes,
+    ports: () => ports,
     scheduler: new HostScheduler(now),
     reached: atLeast,
     bind: async (_tenant, resources) => relay?.bind(resources),
     restMs: REST_MS,
     checkpoints,
+    waitingInAll: () => [...runners].reduce((sum, { waiting }) => sum + waiting, 0),
     identityIgnores: config.identityIgnores,
     duplicates: config.duplicates,
     dedupWindow: config.dedupWindow,
@@ -125,32 +135,30 @@ function openRules(
     ...(generate && { generate }),
     logger,
   })
-  const relay = partition && relayOf(partition, durable.intake, storage, logger)
+  runners.add(durable)
+  const relay = partition && relayOf(partition, durable.intake, store, logger)
   const runner = relay === undefined ? durable : withIntake(durable, relay.intake)
-  const threadPlugs = new ThreadPlugs({
-    plugs: () => [...more, ...dependencies.plugs()],
-    modules: more.length > 0 ? undefined : dependencies.plugModules,
-    logger,
-  })
-  const service = createRulesService({
-    storage,
+  const rules = createRulesService({
+    tenant,
+    storage: storageOfOne(tenant, store),
     runner,
-    plugs: (tenant) => plugs(tenant)(),
-    directPlugs: (tenant) => directPlugs(tenant)(),
-    elsewhere: (tenant) =>
+    plugs,
+    directPlugs,
+    elsewhere: () =>
       threadedRuns({
         tenant,
         threads,
         now,
-        services: servicesOf(tenant),
-        ports: ports(tenant),
-        deployed: deployed(tenant),
+        services: plugServicesHere,
+        ports,
+        deployed,
         functions: functionsHere,
         plugs: threadPlugs,
       }),
-    ports,
+    ports: () => ports,
     now,
     newId: () => timeOrderedId(now()),
+    places: host.places,
     logger,
     ...(partition && {
       partition: {
@@ -159,25 +167,32 @@ function openRules(
         ask: (_tenant, at, question) => partition.ask(at, { of: 'rules', question }),
       },
     }),
-    resources: () => registry.resources && resourceFinder(registry.resources),
-    templateWritten: (tenant, template) => registry.work?.templateWritten(tenant, template),
+    resources: () => services.resources && resourceFinder(services.resources),
+    templateWritten: (_tenant, template) => services.work?.templateWritten(template),
   })
-  registry.rules = service
-  registry.runner = runner
-  registry.running = {
-    runner: durable,
-    refusedDescendants: () => budgets.reduce((sum, { refused }) => sum + refused, 0),
-  }
-  if (relay !== undefined) registry.relay = relay
+  const running = { runner: durable, refusedDescendants: () => budget.refused }
   return {
-    trouble: () => durable.trouble,
-    warnings: () => [...budgets.flatMap((budget) => budget.loops()), ...leadWarnings(durable.leads)],
-    start: (closing) => service.start(closing),
-    async stop() {
-      await service.stop()
-      await durable.close()
+    provides: { rules, runner, running, ...(relay && { relay }) },
+    life: {
+      trouble: () => durable.trouble,
+      warnings: () => [...budget.loops(), ...leadWarnings(durable.leads)],
+      start: (closing) => rules.start(closing),
+      async stop() {
+        await rules.stop()
+        await durable.close()
+        runners.delete(durable)
+      },
     },
   }
+}
+
+/** What the rules of all tenants share. */
+interface RulesOfHost {
+  readonly threadPlugs: ThreadPlugs
+  /** those that are open */
+  readonly runners: Set<DurableRunner>
+  readonly places: JobPlaces
+  readonly checkpoints: NonNullable<DurableOptions['checkpoints']>
 }
 
 /** ms by which tasks may be ahead of the host's time before it is told */
@@ -195,11 +210,11 @@ function leadWarnings(leads: ReadonlyMap<string, number>): readonly string[] {
 /** ms between two looks for what other partitions handed over, which they tell besides */
 const RELAY_LOOK_MS = 500
 
-function relayOf(partition: HostedPartition, intake: TaskRunner['intake'], storage: Storage, logger: Logger): Relay {
+function relayOf(partition: HostedPartition, intake: TaskRunner['intake'], store: Store, logger: Logger): Relay {
   const { tenant, number, count } = partition
   return new Relay({
     tenant,
-    store: storage.tenant(tenant),
+    store,
     partition: { number, count },
     intake,
     handed: (to) => partition.handed(to),
@@ -281,10 +296,10 @@ class HostScheduler implements SchedulerLike {
 }
 
 /** What the engine of a tenant asks of its services. A host without a vault has no secrets. */
-function enginePorts(tenant: string, registry: ServiceRegistry, partition: HostedPartition | undefined): Ports {
+function enginePorts(tenant: string, services: ServiceRegistry, partition: HostedPartition | undefined): Ports {
   return {
-    latestValue: latestValue(tenant, () => registry.broker),
-    metadata: metadataOf(tenant, () => partition?.first?.resources ?? registry.resources),
-    secret: async (key) => (await registry.vault?.open([key]))?.values.get(key),
+    latestValue: latestValue(tenant, () => services.broker),
+    metadata: metadataOf(() => partition?.first?.resources ?? services.resources),
+    secret: async (key) => (await services.vault?.open([key]))?.values.get(key),
   }
 }

@@ -1,6 +1,6 @@
 /** Makes the subscriptions of a host, and what its buckets for imports and exports do by themselves. */
 import { objectForwarding } from './objects.ts'
-import type { JobQueue } from '#jobs'
+import { JobPlaces, type JobQueue } from '#jobs'
 import { machineTimers, Seal } from '#platform'
 import {
   exportHandler,
@@ -20,6 +20,7 @@ import { ofCaller, served } from './service-registry.ts'
 /** Over the objects of the tenant; rules, webscripts, broker and queries as far as they are served. */
 export const makeSubscriptions: MakeService = ({ figures, logger, now, config, checkPair, tenants, serves }) => {
   const seal = new Seal(sealKey(config))
+  const places = new JobPlaces()
   const { later, newId } = machineTimers
   figures.queue('object-deliveries', ({ subscriptions }) => subscriptions?.gauges().openDeliveries)
   figures.total('object-deliveries-made', ({ subscriptions }) => subscriptions?.gauges().delivered)
@@ -39,36 +40,37 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
         ofCaller(tenants, ({ transfers }) => transfers),
       )
     },
-    openShared: ({ storage, registry, of }) => {
-      const objects = () => served(registry.objects)
-      const broker = () => registry.broker
-      const queries = (tenant: string) => of(tenant).queries
-      const queue = (tenant: string): JobQueue => subscriptions.queue(tenant)
-      const transfers = new Transfers({ storage, queue, queries, now, newId })
+    open: ({ tenant, store, services }) => {
+      const objects = () => served(services.objects)
+      const broker = () => services.broker
+      const queries = () => services.queries
+      const queue = (): JobQueue => subscriptions.queue
+      const transfers = new Transfers({ store, queue, queries, now, newId })
       const subscriptions = new Subscriptions({
-        storage,
+        tenant,
+        store,
         objects,
-        webscripts: () => registry.webscripts,
+        webscripts: () => services.webscripts,
         seal,
         checkPair,
-        engine: () => registry.runner && objectForwarding(registry.runner.intake),
-        system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => transfers.take(tenant, change) }],
+        engine: () => services.runner && objectForwarding(services.runner.intake),
+        system: [{ record: IMPORT_SUBSCRIPTION, take: (change) => transfers.take(change) }],
         handlers: [importHandler({ objects, broker, now }), exportHandler({ objects, queries, broker, now })],
         now,
         newId,
         timers: machineTimers,
         later,
+        places,
         logger,
       })
-      registry.subscriptions = subscriptions
-      registry.transfers = transfers
-      return {
+      const life = {
         start: async () => {
           // a host of other services alone
           if (serves('objects')) await subscriptions.start()
         },
         stop: () => subscriptions.stop(),
       }
+      return { provides: { subscriptions, transfers }, life }
     },
   }
 }

@@ -14,6 +14,6 @@ export const makeVault: MakeService = ({ now, config, tenants }) => {
     description: 'Secrets of tenants, for their functions and rules',
     errorBody: errorBodyOfLines,
     routes: (app) => vaultRoutes(app, { service: ofCaller(tenants, ({ vault }) => vault) }),
-    open: ({ tenant, store }) => ({ vault: createVaultService({ tenant, store, seal, now }) }),
+    open: ({ tenant, store }) => ({ provides: { vault: createVaultService({ tenant, store, seal, now }) } }),
   }
 }

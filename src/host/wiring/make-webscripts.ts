@@ -53,10 +53,7 @@ export const makeWebscripts: MakeService = ({ config, now, gauges, checkPair, is
       ownApi.isAt(app)
       return webscriptsRoutes(app, { service, isOnOwnOrigin, ownUrl: config.url })
     },
-    openShared: ({ registry }) => {
-      registry.webscripts = service
-      return {}
-    },
+    open: () => ({ provides: { webscripts: service } }),
     stop: () => service.stop(),
   }
 }

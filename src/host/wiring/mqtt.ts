@@ -22,7 +22,12 @@ export function mqttListener(
       const { openMqtt } = await import('#services/broker/mqtt')
       listener = await openMqtt({
         api: (caller) => broker.as(caller),
-        authenticate: checkPair,
+        authenticate: async (...shown) => {
+          const caller = await checkPair(...shown)
+          // in a cluster it is opened where it is
+          if (caller !== undefined && otherHosts === undefined) await tenants.opened(caller.tenant)
+          return caller
+        },
         convert: async (caller, topic, payload) =>
           (await tenants.of(caller.tenant).converter?.take(caller, topic, payload)) ?? false,
         others: otherHosts,

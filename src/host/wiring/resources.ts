@@ -10,10 +10,9 @@ const MAX_FOUND = 100
 
 /** Metadata of a tenant's resources, at once when they are in memory; none where no resources are served. */
 export function metadataOf(
-  tenant: string,
   resources: () => Pick<InternalResources, 'lookup'> | undefined,
 ): NonNullable<Ports['metadata']> {
-  return (resource) => resources()?.lookup(tenant, resource)
+  return (resource) => resources()?.lookup(resource)
 }
 
 /** What the plugs of a tenant ask; `resources` is asked at each call. */
@@ -25,7 +24,7 @@ export function resourcePort(tenant: string, resources: () => InternalResources 
   }
   const api = (): ResourceApi => served().as({ tenant, user: ENGINE }).resources
   return {
-    get: async (id) => served().lookup(tenant, id),
+    get: async (id) => served().lookup(id),
     patch: async (id, change, cause) => {
       const fault = jsonFault(change, 'metadata')
       if (fault !== undefined) throw new AppError('VALIDATION', `The change of ${id} is not JSON: ${fault}`)

@@ -1,6 +1,7 @@
 /** How services find each other within a tenant, and how the host finds the services of a tenant. */
 import { readPartitionName } from '#cluster'
 import { AppError, type Caller } from '#kernel'
+import { TenantLog } from '#log'
 import type { InternalAlarms } from '#services/alarms/contract'
 import type { InternalBroker } from '#services/broker/contract'
 import type { InternalFunctions } from '#services/functions/contract'
@@ -15,12 +16,15 @@ import type { InternalRules } from '#services/rules/contract'
 import type { InternalVault } from '#services/vault/contract'
 import type { WebscriptsService } from '#services/webscripts/contract'
 import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
+import type { Store } from '#storage'
 
 /**
  * The services of one tenant, as far as they are served. Each is put in where it is made; the adapters between them look
  * here when they are called, not before, so that the order of making does not matter.
  */
 export interface ServiceRegistry {
+  /** what broker and rules write to */
+  log?: TenantLog
   rules?: InternalRules
   runner?: TaskRunner
   /** what runs the tasks, as far as its figures are concerned */
@@ -47,12 +51,19 @@ export interface ServiceRegistry {
   relay?: Relay
 }
 
+/** The log of a tenant, whoever of its services asks first. */
+export function logOf(services: ServiceRegistry, store: Store): TenantLog {
+  return (services.log ??= new TenantLog(store))
+}
+
 /** What the tenants of a host have of its services. */
 export interface Tenants {
   /** Of a tenant, or of one of its partitions (`partitionName`). Throws `FENCED` when it is not open here. */
   of(tenant: string): ServiceRegistry
   /** For requests without credentials, which may name any tenant: undefined when it is known that none has that name. */
   find(tenant: string): ServiceRegistry | undefined
+  /** Resolves when it is open here. Rejects when it cannot be. */
+  opened(tenant: string): Promise<unknown>
   /** of all that are open here */
   all(): Iterable<ServiceRegistry>
 }

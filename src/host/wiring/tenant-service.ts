@@ -1,5 +1,5 @@
-/** What tenants have of a service, and what that is made of. */
-import type { Storage, Store } from '#storage'
+/** What a tenant has of a service, and what that is made of. */
+import type { Store } from '#storage'
 import type { HostedPartition } from '../cluster/partition-questions.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 
@@ -7,25 +7,21 @@ import type { ServiceRegistry } from './service-registry.ts'
 export interface TenantDependencies {
   readonly tenant: string
   readonly store: Store
-  /** what the tenant has of all services; asked when it is needed */
-  readonly services: () => ServiceRegistry
-}
-
-/** What a service of all tenants of a host that is alone is made of; a host of a cluster makes one for each tenant. */
-export interface SharedDependencies {
-  readonly storage: Storage
-  /** a folder, where the host has one */
-  readonly data: string
-  /** which of several partitions of the tenant it is; absent: it has one */
+  /** what the tenant has of all services; its neighbours are in there when they are needed, not before */
+  readonly services: ServiceRegistry
+  /** which of several partitions of the tenant it is; absent: the tenant has one */
   readonly partition?: HostedPartition
-  /** where its neighbours find it: it puts itself in */
-  readonly registry: ServiceRegistry
-  /** what a tenant has of all services; asked when it is needed */
-  readonly of: (tenant: string) => ServiceRegistry
 }
 
-/** The life of such a service. */
-export interface SharedService {
+/** What a tenant has of a service. Nothing of it works before its start. */
+export interface TenantService {
+  /** where its neighbours find it */
+  readonly provides: ServiceRegistry
+  /** absent: it works at once, and keeps nothing that has to be flushed */
+  readonly life?: TenantLife
+}
+
+export interface TenantLife {
   /** why it is degraded, for /health; undefined: it is not */
   readonly trouble?: () => string | undefined
   /** what the operator should fix although the host works, for /health: a sentence each */

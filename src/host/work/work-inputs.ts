@@ -31,6 +31,8 @@ export interface RulesContext {
 export interface WorkInputs {
   readonly script: { readonly code: string; readonly input: string }
   readonly convert: ConversionWork
+  /** the request */
+  readonly test: { readonly text: string }
   readonly prepare: ConversionWork['converter']
   readonly simulate: RulesContext & { readonly input: unknown }
   readonly run: RulesContext & {

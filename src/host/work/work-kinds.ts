@@ -15,12 +15,12 @@ export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<Wor
     const own = await interpreter()
     return { script: ({ code, input }) => own.answer(code, input) }
   }
-  const conversions = once(async (): Promise<WorkHandlers<'convert' | 'prepare'>> => {
+  const conversions = once(async (): Promise<WorkHandlers<'convert' | 'test' | 'prepare'>> => {
     const { Conversions } = await import('#services/converter/conversion')
     const own = new Conversions(clock)
     return {
-      // as text, in which whole numbers that no number keeps stay as they are written
-      convert: ({ converter, input }) => JSON.stringify(own.convert(converter, input)),
+      convert: (work) => own.work(work),
+      test: ({ text }) => own.testWork(text),
       prepare: (converter) => void own.prepare(converter),
     }
   })
@@ -32,7 +32,7 @@ export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<Wor
     const kinds: Partial<WorkHandlers<WorkName>> =
       name === 'script'
         ? await scripts()
-        : name === 'convert' || name === 'prepare'
+        : name === 'convert' || name === 'test' || name === 'prepare'
           ? await conversions()
           : await rules()
     return kinds[name] as WorkHandler<unknown>

@@ -7,6 +7,7 @@
  * WORK-2 what a tenant's work takes is counted in CPU time; beyond its rate more is rejected: `RATE_LIMITED`
  * WORK-3 work ends within its time; a thread that does not end by itself is terminated, and another takes its place
  */
+import { availableParallelism } from 'node:os'
 import { Worker } from 'node:worker_threads'
 import { AppError, CpuAllowance, type CpuRate, errorOf, failureOf, LruCache, type StartTimer } from '#kernel'
 import { machineTimers } from '#platform'
@@ -24,9 +25,8 @@ const ENTRY = import.meta.url.endsWith('.ts')
   ? new URL('./work-thread.ts', import.meta.url)
   : new URL('./work-thread.js', import.meta.url)
 
-/** Threads at once, of one host and of one tenant. */
+/** threads of a host at once, however many cores it has */
 const MAX_THREADS = 4
-const MAX_THREADS_OF_TENANT = 2
 /** things of a tenant that wait */
 const MAX_WAITING = 64
 const IDLE_MS = 30_000
@@ -58,6 +58,8 @@ export interface WorkThreadsOptions {
   /** ms; never goes back */
   readonly elapsed?: () => number
   readonly cpu?: CpuRate
+  /** threads at once, half of them of one tenant. Default: as many as cores, 2 to 4 */
+  readonly most?: number
   /** The work of scripts is only counted. Default: they also end after a second */
   readonly onlyCounted?: boolean
   readonly allowUrl?: readonly string[]
@@ -97,6 +99,7 @@ export class WorkThreads {
   readonly #threads = new Set<Thread>()
   readonly #waiting: Run[] = []
   readonly #taken = new LruCache<string, Taken>(MAX_TENANTS)
+  readonly #most: number
   #number = 0
   #closed = false
 
@@ -104,12 +107,14 @@ export class WorkThreads {
     later = machineTimers.later,
     elapsed = machineTimers.elapsed,
     cpu = CPU,
+    most = Math.min(Math.max(2, availableParallelism()), MAX_THREADS),
     ...data
   }: WorkThreadsOptions = {}) {
     const { onlyCounted = false, allowUrl = [] } = data
     this.#later = later
     this.#elapsed = elapsed
     this.#cpu = cpu
+    this.#most = most
     this.#data = { onlyCounted, allowUrl }
   }
 
@@ -185,7 +190,7 @@ export class WorkThreads {
   #takeNext(): void {
     for (let run = this.#next(); run !== undefined; run = this.#next()) {
       const idle = [...this.#threads].find((thread) => thread.run === undefined)
-      if (idle === undefined && this.#threads.size >= MAX_THREADS) return
+      if (idle === undefined && this.#threads.size >= this.#most) return
       this.#waiting.splice(this.#waiting.indexOf(run), 1)
       try {
         // what began meanwhile may have taken it all
@@ -206,7 +211,7 @@ export class WorkThreads {
   #next(): Run | undefined {
     const working = (tenant: string): number =>
       [...this.#threads].filter(({ run }) => run !== undefined && run.tenant === tenant).length
-    return this.#waiting.find(({ tenant }) => tenant === undefined || working(tenant) < MAX_THREADS_OF_TENANT)
+    return this.#waiting.find(({ tenant }) => tenant === undefined || working(tenant) < this.#most / 2)
   }
 
   #start(): Thread {

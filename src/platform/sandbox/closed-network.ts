@@ -1,28 +1,26 @@
 /**
- * A network with nothing in it but a way to one socket of the file system: for tools that are to reach a few hosts. They
- * ask a proxy at their own loopback address, where a relay takes what they say to the socket.
+ * Network namespace whose only connection is a Unix socket, for tools that may reach a few hosts. They use a proxy at
+ * their loopback address, where a relay forwards to the socket.
  */
 import { execFile } from 'node:child_process'
 import type { Machine } from './inspect-machine.ts'
 
-/** where tools find their proxy */
+/** address of the proxy inside */
 export const PROXY = 'http://127.0.0.1:3128'
 const PORT = new URL(PROXY).port
 
 const UNSHARE = '/usr/bin/unshare'
 const TRY_MS = 20_000
 
-/** Raises `lo`, by whichever of two programs is there. */
 const RAISE = `import fcntl, socket, struct
 fcntl.ioctl(socket.socket(), 0x8914, struct.pack("16sh14x", b"lo", 0x41))`
 
-/** A part of a shell script, with the right to it. `python`: absolute path. */
 export function raiseLoopback(python: string | undefined): string {
   const other = python === undefined ? 'false' : `'${python}' -I -S -c '${RAISE}'`
   return `{ ip link set lo up 2>/dev/null || ${other}; }`
 }
 
-/** Listens at the loopback address, then runs the tool, and ends with it. Arguments: the socket and the command. */
+/** Listens at the loopback address, runs the tool, and exits with it. Arguments: the socket and the command. */
 const RELAY = `const net = require('node:net')
 const [socket, command, ...args] = process.argv.slice(1)
 const server = net.createServer((near) => {
@@ -37,12 +35,12 @@ server.listen(${PORT}, '127.0.0.1', () => {
   tool.on('exit', (code) => process.exit(code ?? 1))
 })`
 
-/** The command with its way to a socket. `node`: absolute path. */
+/** Command with a relay to the socket. `node`: absolute path. */
 export function relayed(node: string, socket: string, command: readonly string[]): readonly string[] {
   return [node, '--eval', RELAY, socket, ...command]
 }
 
-/** Why this machine has no such network; undefined: it has. It is tried, not guessed. */
+/** Reason why this machine lacks such a network; undefined: available. Found by trying it. */
 export function closedNetworkProblem({ interpreters }: Machine): Promise<string | undefined> {
   const who = process.getuid?.() === 0 ? [] : ['--map-root-user']
   const script = `PATH=/usr/bin:/bin:/usr/sbin:/sbin; ${raiseLoopback(interpreters.get('python')?.path)}`
@@ -50,7 +48,7 @@ export function closedNetworkProblem({ interpreters }: Machine): Promise<string 
     const options = { env: {}, timeout: TRY_MS, killSignal: 'SIGKILL' } as const
     execFile(UNSHARE, [...who, '--net', '/bin/sh', '-c', script], options, (error, _output, said) => {
       const last = said.trim().split('\n').at(-1)
-      resolve(error === null ? undefined : last || 'no program here raises the loopback address of another one')
+      resolve(error === null ? undefined : last || 'the loopback address cannot be raised: install ip or python3')
     })
   })
 }

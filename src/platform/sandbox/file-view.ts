@@ -1,10 +1,12 @@
 /**
- * The parts of a shell script that a confined program is started by: a view of the files that has only what it is shown,
- * and nothing of what it was made by. `root` is an empty folder; the script adds what to show, and limits.
+ * Shell script fragments that start a confined program: a file view with only the shown paths. `root` is an empty
+ * folder; the script adds paths and limits.
  */
 
-/** Makes the view in `root`, with the system's libraries in it. `show PATH OPTIONS` mounts one more path; `show_own_processes`
- * a /proc with nothing but the processes of the view. */
+/**
+ * Builds the view in `root` with the system libraries. `show PATH OPTIONS` mounts one more path; `show_own_processes` a
+ * /proc with only the processes of the view.
+ */
 export const MAKE_VIEW = `mount -t tmpfs -o size=256k,nr_inodes=1000,mode=755,nosuid,nodev sandbox "$root"
 cd "$root"
 show() {
@@ -23,7 +25,7 @@ show /dev/null nosuid; show /dev/urandom ro,nosuid
 show /usr/bin/setpriv ro,nosuid,nodev
 `
 
-/** Makes the view the root of all files, with the old ones below `.old`. */
+/** Makes the view the root file system, with the old one below `.old`. */
 export const ENTER_VIEW = `mkdir .old
 # umount reads /proc; with the old root this goes too
 [ -d proc ] || ln -s .old/proc proc
@@ -31,11 +33,11 @@ mount -o remount,bind,ro,nosuid,nodev "$root"
 pivot_root . .old
 `
 
-/** Takes the old files away. From here on no program is found by its name. */
+/** Unmounts the old files. From here on no program is found by its name. */
 export const LEAVE_FILES = `PATH=/.old/usr/bin:/.old/bin:/.old/usr/sbin:/.old/sbin
 umount -l /.old
 `
 
-/** Becomes the command, without capabilities; `own` says as whom. */
+/** Executes the command without capabilities; `own` sets the user. */
 export const RUN_WITHOUT_CAPABILITIES = `exec /usr/bin/setpriv $own --inh-caps=-all --ambient-caps=-all --bounding-set=-all --no-new-privs -- "$@"
 `

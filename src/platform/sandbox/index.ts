@@ -1,4 +1,4 @@
-/** Processes for programs of others, confined by the system. */
+/** Confined processes for untrusted programs. */
 export { closedNetworkProblem, PROXY } from './closed-network.ts'
 export { inspectMachine, type Machine } from './inspect-machine.ts'
 export { confinedTools, type LaunchTool } from './launch-tool.ts'

@@ -1,4 +1,4 @@
-/** What this machine has for programs of others: interpreters, and whether it can confine them. It is tried, not guessed. */
+/** Finds the interpreters of this machine, and whether it can confine programs, by trying. */
 import { execFile } from 'node:child_process'
 import { randomInt } from 'node:crypto'
 import { messageOf } from '#kernel'
@@ -8,17 +8,15 @@ import type { Interpreter, Language } from './program.ts'
 
 export interface Machine {
   readonly confinement: Confinement
-  /** languages whose programs can be run */
   readonly interpreters: ReadonlyMap<Language, Interpreter>
-  /** what is not kept from programs, and what cannot be run: a sentence each */
+  /** missing protections and unsupported languages, one sentence each */
   readonly lacks: readonly string[]
 }
 
 export interface InspectOptions {
   readonly confinement: Confinement
-  /** absolute path of an empty folder */
   readonly emptyFolder: string
-  /** of this process; where `python3` is looked for */
+  /** of this process; `python3` is found in its PATH */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
@@ -26,7 +24,7 @@ const NODE_MAJOR = 24
 const PYTHON_LEAST = [3, 9] as const
 const TRY_MS = 20_000
 
-/** They end well only where the files of the machine are hidden. */
+/** Exit with success only where the files of the machine are hidden. */
 const TRY_HIDDEN = {
   node: `process.exit(require('node:fs').existsSync('/etc') ? 3 : 0)`,
   python: `import os,sys; sys.exit(3 if os.path.exists('/etc') else 0)`,
@@ -35,9 +33,8 @@ const TRY_AT_ALL = { node: `process.exit(0)`, python: `raise SystemExit(0)` } as
 const TELL_PYTHON = `import json,os,sys; print(json.dumps([os.path.realpath(sys.executable), sys.base_prefix, *sys.version_info[:2]]))`
 
 const OPEN_MACHINE =
-  'functions are trusted: they reach the network, and those in Python the files of this host; --functions fenced keeps them from both'
+  'functions are trusted: they can reach the network, and those in Python the files of this host; use --functions fenced to prevent both'
 
-/** Tries what there is; never throws. */
 export async function inspectMachine(options: InspectOptions): Promise<Machine> {
   const { confinement } = options
   const lacks: string[] = confinement === 'confined' ? [] : [OPEN_MACHINE]
@@ -48,7 +45,7 @@ export async function inspectMachine(options: InspectOptions): Promise<Machine> 
   ] as const) {
     const found = await find(options)
     const problem = typeof found === 'string' ? found : await problemOf(language, found, options)
-    if (problem !== undefined) lacks.push(`functions for ${NAMES[language]} are not run: ${problem}`)
+    if (problem !== undefined) lacks.push(`functions for ${NAMES[language]} are disabled: ${problem}`)
     else if (typeof found !== 'string') interpreters.set(language, found)
   }
   return { confinement, interpreters, lacks }
@@ -57,9 +54,9 @@ export async function inspectMachine(options: InspectOptions): Promise<Machine> 
 const NAMES = { node: 'Node', python: 'Python' } as const
 
 /**
- * A user id for each process, so that limits count by process and none may touch another; undefined when this process
- * may not choose, and then namespaces keep them apart. Hosts on one machine draw ranges of their own: the system counts
- * by user, whoever started them.
+ * Returns a user id per process, so that limits apply per process and none may touch another; undefined without the
+ * right to choose, where namespaces separate them. Hosts on one machine use different ranges, since the system counts
+ * by user.
  */
 export function nextUser(): number | undefined {
   if (process.getuid?.() !== 0) return undefined
@@ -67,9 +64,9 @@ export function nextUser(): number | undefined {
   return firstUser + last
 }
 
-/** users of one host: far more than it has processes at once */
+/** users of one host: far more than its concurrent processes */
 const USERS = 10_000
-/** above what systems and containers give out, below what old tools take for negative */
+/** above the ids that systems and containers assign, below ids that old tools read as negative */
 const [FIRST_RANGE, END_OF_RANGES] = [190_000, 214_748]
 const firstUser = USERS * randomInt(FIRST_RANGE, END_OF_RANGES)
 let last = 0
@@ -77,7 +74,7 @@ let last = 0
 function findNode(): Promise<Interpreter | string> {
   const [major = 0] = process.versions.node.split('.').map(Number)
   if (major >= NODE_MAJOR) return Promise.resolve({ path: process.execPath, readable: [] })
-  return Promise.resolve(`they want Node ${NODE_MAJOR} or newer, and the host runs on ${process.versions.node}`)
+  return Promise.resolve(`they need Node ${NODE_MAJOR} or newer, and the host runs on ${process.versions.node}`)
 }
 
 async function findPython({ environment }: InspectOptions): Promise<Interpreter | string> {
@@ -89,14 +86,14 @@ async function findPython({ environment }: InspectOptions): Promise<Interpreter 
     )
     const [path, prefix, major, minor] = JSON.parse(told) as [string, string, number, number]
     const [leastMajor, leastMinor] = PYTHON_LEAST
-    if (major !== leastMajor || minor < leastMinor) return `they want Python ${PYTHON_LEAST.join('.')} or newer`
+    if (major !== leastMajor || minor < leastMinor) return `they need Python ${PYTHON_LEAST.join('.')} or newer`
     return { path, readable: prefix === '/usr' ? [] : [prefix] }
   } catch (error) {
-    return `python3 is not there (${messageOf(error).split('\n')[0]})`
+    return `python3 was not found (${messageOf(error).split('\n')[0]})`
   }
 }
 
-/** Why programs of that language cannot be run; undefined: they can. */
+/** Reason why programs of that language cannot run; undefined: they can. */
 async function problemOf(
   language: Language,
   interpreter: Interpreter,
@@ -108,11 +105,11 @@ async function problemOf(
     await run(launchOfText(language, code, options), {})
     return undefined
   } catch (error) {
-    return `this machine does not let them be ${confinement} (${messageOf(error).trim().split('\n').at(-1)})`
+    return `this machine cannot run them ${confinement} (${messageOf(error).trim().split('\n').at(-1)})`
   }
 }
 
-/** What it printed. Rejects when it ends otherwise than with 0. */
+/** Returns the output. Rejects on a nonzero exit code. */
 function run({ command, args }: Launch, env: Readonly<Record<string, string>>): Promise<string> {
   return new Promise((resolve, reject) => {
     execFile(command, args, { env, timeout: TRY_MS, killSignal: 'SIGKILL' }, (error, output) => {

@@ -1,6 +1,6 @@
-/** JSON values as lines of text, read from pieces as they come, up to a length. */
+/** Parses JSON lines from a stream of pieces, with a length limit. */
 
-/** Splits pieces into values. Throws for a line that is too long or no JSON; what came before was given. */
+/** Throws for a line that is too long or malformed; earlier values were delivered. */
 export class JsonLines {
   readonly #most: number
   readonly #take: (value: unknown) => void

@@ -1,8 +1,7 @@
 /**
- * How the tools that install packages are started: npm and pip read what others wrote, so that they too are kept from
- * the machine. They see their interpreter, themselves, the system's libraries, how names and certificates are looked up,
- * and what is handed to them; they write where they are told, and have no capability. Where they are given a socket, it
- * is all that they have of the network.
+ * Starts npm and pip confined, since they read untrusted packages. They see their interpreter, themselves, the system
+ * libraries, name resolution, certificates, and the given files; they write only to given folders, without
+ * capabilities. With a socket, it is their only network.
  */
 import { realpathSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -14,44 +13,43 @@ import type { Launch } from './launch.ts'
 export interface ToolRequest {
   readonly tool: 'npm' | 'pip'
   readonly args: readonly string[]
-  /** absolute path of the folder in which it works */
+  /** absolute path of the working folder */
   readonly folder: string
-  /** absolute path of its home: what it writes besides goes there */
+  /** absolute path of the home folder */
   readonly home: string
-  /** absolute paths of files that it reads besides */
+  /** absolute paths of additional files */
   readonly readable: readonly string[]
-  /** absolute path of the socket of a proxy, which is then all of its network; it is asked at PROXY */
+  /** absolute path of a proxy socket, the only network; reached at PROXY */
   readonly socket?: string | undefined
 }
 
 export interface ToolLaunch extends Launch {
-  /** to whom both folders have to belong meanwhile; undefined: to this process */
+  /** required owner of both folders; undefined: this process */
   readonly user: number | undefined
 }
 
-/** The command, or why there is none: a sentence without its subject. */
+/** Returns the command, or the reason against it as a predicate. */
 export type LaunchTool = (request: ToolRequest) => ToolLaunch | string
 
 export interface ToolOptions {
   readonly machine: Machine
-  /** absolute path of an empty folder, over which the tool's view of the files is made */
   readonly emptyFolder: string
-  /** of this process; where npm is looked for */
+  /** of this process; npm is found in its PATH */
   readonly environment: Readonly<Record<string, string | undefined>>
 }
 
 const UNSHARE = '/usr/bin/unshare'
-/** How names are looked up, and who is trusted. */
 const SYSTEM = ['/etc/resolv.conf', '/etc/hosts', '/etc/nsswitch.conf', '/etc/ssl', '/etc/pki', '/etc/ca-certificates']
 const TASKS = 64
 const OPEN_FILES = 1_024
-/** blocks of 512 bytes: half a gigabyte in one file */
+/** blocks of 512 bytes: half a gigabyte per file */
 const FILE_BLOCKS = 1_048_576
 
-/** where a network of its own is made ready */
 const NETWORK = ': network'
 
-/** Arguments: the empty folder, the user or `-`, paths to read up to `--`, paths to write up to `--`, and the command. */
+/**
+ * Arguments: the empty folder, the user or `-`, paths to read up to `--`, paths to write up to `--`, and the command.
+ */
 const CONFINE = `set -e
 root=$1 user=$2; shift 2
 paths=$PATH
@@ -91,18 +89,18 @@ interface Found {
 
 function npmOf({ interpreters }: Machine, { PATH = '' }: ToolOptions['environment']): Found | string {
   const node = interpreters.get('node')
-  if (node === undefined) return 'is not run on this host, which confines no programs; /health says why'
+  if (node === undefined) return 'is disabled on this host, which cannot confine programs; /health has the reason'
   for (const folder of PATH.split(':')) {
     const main = realPath(join(folder, 'npm'))
     if (main?.endsWith('npm-cli.js') !== true) continue
     return { command: [node.path, main], readable: [node.path, ...node.readable, dirname(dirname(main))] }
   }
-  return 'is not there on this host'
+  return 'is not installed on this host'
 }
 
 function pipOf({ interpreters }: Machine): Found | string {
   const python = interpreters.get('python')
-  if (python === undefined) return 'is not run on this host, which confines no programs; /health says why'
+  if (python === undefined) return 'is disabled on this host, which cannot confine programs; /health has the reason'
   return { command: [python.path, '-I', '-m', 'pip'], readable: [python.path, ...python.readable] }
 }
 
@@ -114,7 +112,7 @@ function realPath(path: string): string | undefined {
   }
 }
 
-/** A path below another is shown with it. */
+/** Removes paths below others. */
 function outermost(paths: readonly string[]): readonly string[] {
   const distinct = [...new Set(paths)]
   return distinct.filter((path) => !distinct.some((other) => other !== path && path.startsWith(`${other}/`)))

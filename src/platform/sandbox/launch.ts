@@ -1,25 +1,23 @@
 /**
- * How a program is started. Confined, it is in namespaces of its own: it sees no network, no other process, and of the
- * files of the machine only its interpreter, the system's libraries and what it was given to read, all of it read-only.
- * It has no environment, no capability, and limits on memory, processes and files that the system keeps. In Python, where
- * native calls are open to it, the kernel refuses those that lead out, and those that take memory which no process has.
- * Trusted, it has the limits and Node's own permissions, and the rest of the machine is open to it.
+ * Command lines of programs. A confined program runs in its own namespaces: no network, no other processes, and
+ * read-only access to its interpreter, the system libraries and given files. It has no environment and no capabilities,
+ * and the system limits memory, processes and files. In Python, where native calls are possible, the kernel rejects
+ * calls that lead out or take unaccounted memory. A trusted program has the limits and Node's permissions,
+ * and the rest of the machine is open to it.
  */
 import { ENTER_VIEW, LEAVE_FILES, MAKE_VIEW, RUN_WITHOUT_CAPABILITIES } from './file-view.ts'
 import { fileURLToPath } from 'node:url'
 import type { ProcessLimits } from './limits.ts'
 import type { Interpreter, Language, Program } from './program.ts'
 
-/** How programs are kept from the machine. */
 export type Confinement = 'confined' | 'trusted'
 
 export interface LaunchOptions {
   readonly confinement: Confinement
   readonly interpreter: Interpreter
   readonly limits: ProcessLimits
-  /** absolute path of an empty folder, over which the program's view of the files is made */
   readonly emptyFolder: string
-  /** a user id that no other process has; undefined when this process may not choose */
+  /** unique user id; undefined without the right to choose */
   readonly user: number | undefined
 }
 
@@ -29,11 +27,11 @@ export interface Launch {
 }
 
 export interface ProgramLaunch extends Launch {
-  /** processes until the program starts some of its own */
+  /** processes before the program starts its own */
   readonly alone: number
 }
 
-/** The sources when this runs from sources, else what was built from them. */
+/** sources when running from sources, otherwise the built files */
 const NODE_BOOTSTRAP = import.meta.url.endsWith('.ts')
   ? new URL('./node-bootstrap.ts', import.meta.url)
   : new URL('./node-bootstrap.js', import.meta.url)
@@ -47,12 +45,15 @@ const UNSHARE = '/usr/bin/unshare'
 
 /** KiB beside the heap: 576 MiB that Node 24 reserves for code and threads without using them, and room for buffers */
 const NODE_EXTRA_KIB = (576 + 64) * 1024
-/** KiB of addresses that Python wants beside its data: libraries such as scikit-learn map 200 MiB; what is taken is looked at */
+/**
+ * KiB of addresses that Python needs beside its data: libraries such as scikit-learn map 200 MiB; used memory is
+ * watched
+ */
 const PYTHON_EXTRA_KIB = 384 * 1024
 
 /**
- * Makes the view, then gives up everything by which it was made. Arguments: the empty folder, the user or `-`, which
- * limit of memory counts, KiB of it, processes, files, whether it sees itself, paths to show up to `--`, and the command.
+ * Builds the view, then drops all privileges. Arguments: the empty folder, the user or `-`, the kind of memory limit,
+ * its KiB, processes, files, whether it sees its own processes, paths to show up to `--`, and the command.
  */
 const CONFINE = `set -e
 root=$1 user=$2 memory=$3 kib=$4 tasks=$5 files=$6 itself=$7; shift 7
@@ -65,7 +66,7 @@ ulimit -c 0; ulimit -n "$files"; ulimit -p "$tasks"; ulimit -"$memory" "$kib"; u
 if [ "$user" = - ]; then own=; else own="--reuid=$user --regid=$user --clear-groups"; fi
 ${RUN_WITHOUT_CAPABILITIES}`
 
-/** The same limits without a view. Arguments as above, from the limit of memory on. */
+/** The same limits without a view. Arguments as above, from the memory limit on. */
 const LIMIT = `set -e
 memory=$1 kib=$2 files=$3; shift 3
 unset PATH PWD OLDPWD
@@ -73,7 +74,6 @@ ulimit -c 0; ulimit -n "$files"; ulimit -"$memory" "$kib"; ulimit -f 0
 exec "$@"
 `
 
-/** The command that starts a program. */
 export function launchOf(
   { language, readable, seesItself = false }: Pick<Program, 'language' | 'readable' | 'seesItself'>,
   options: LaunchOptions,
@@ -82,11 +82,11 @@ export function launchOf(
   const flags = language === 'python' ? ['-I', '-S', '-B'] : nodeFlags([BOOTSTRAP.node, ...readable], limits)
   const command = [interpreter.path, ...flags, BOOTSTRAP[language], confinement]
   const shown = { readable: [BOOTSTRAP[language], ...readable], seesItself }
-  // what makes the namespaces waits for the program
+  // the process that makes the namespaces waits for the program
   return { ...launchOfCommand(language, command, shown, options), alone: confinement === 'confined' ? 2 : 1 }
 }
 
-/** The command that runs a text of code in the same view and limits, without Node's own permissions. */
+/** Runs code text in the same view and limits, without Node's permissions. */
 export function launchOfText(language: Language, code: string, options: LaunchOptions): Launch {
   const { interpreter } = options
   const flags = language === 'python' ? ['-I', '-S', '-B', '-c'] : ['--eval']
@@ -114,7 +114,7 @@ function launchOfCommand(
   }
 }
 
-/** Which of the system's limits counts memory, and its KiB: Node reserves far more addresses than it uses. */
+/** Kind of memory limit and its KiB: Node reserves far more addresses than it uses. */
 function memoryOf(language: Language, { memoryMib }: ProcessLimits): readonly [string, string] {
   const kib = memoryMib * 1024
   return language === 'node' ? ['d', String(kib + NODE_EXTRA_KIB)] : ['v', String(kib + PYTHON_EXTRA_KIB)]
@@ -130,7 +130,7 @@ function nodeFlags(readable: readonly string[], limits: ProcessLimits): readonly
   ]
 }
 
-/** Without those that lie in another one: what is shown read-only cannot be shown in once more. */
+/** Removes paths below others: a read-only mount cannot hold another mount. */
 function outermost(paths: readonly string[]): readonly string[] {
   return paths.filter((path) => !paths.some((other) => other !== path && path.startsWith(`${other}/`)))
 }

@@ -1,32 +1,32 @@
 /**
- * What a process of a program of somebody else may use; each bound that it meets ends the call or the process, and is said.
- * What the process starts counts with it: the channel, the output and the log are shared, the system counts tasks by the
- * user that each process of a program has to itself, and memory is limited for each and looked at for all together.
+ * Limits of an untrusted process; exceeding one ends the call or the process with a message. Child processes are
+ * included: they share the channel, the output and the log, the system counts tasks by the user that each process has
+ * to itself, and memory is limited per process and watched in total.
  */
 export interface ProcessLimits {
-  /** ms from its start until it is ready */
+  /** ms from start to ready */
   readonly startMs: number
-  /** ms of one call, unless the call says less */
+  /** ms of one call, unless the call has a lower limit */
   readonly callMs: number
-  /** ms in which it answers a ping, which it is sent when a call is over its time */
+  /** ms to answer a ping, sent when a call is overdue */
   readonly pingMs: number
-  /** MiB of memory beside the program text and shared libraries, of it and all that it starts */
+  /** MiB of memory beside program text and shared libraries, with its children */
   readonly memoryMib: number
-  /** processes and threads, the interpreter's own among them */
+  /** processes and threads, including the interpreter's own */
   readonly tasks: number
-  /** of each process: in all of them as many times `tasks` at most */
+  /** per process; in total up to `tasks` times as many */
   readonly openFiles: number
   /** bytes of one line of the protocol, either way */
   readonly lineBytes: number
-  /** bytes of the protocol between two answers, or questions that were answered */
+  /** bytes of the protocol between two answers, or between two answered questions */
   readonly unansweredBytes: number
   /** bytes of standard output and error between two answers */
   readonly outputBytes: number
-  /** lines of log in a second; more are dropped and counted */
+  /** log lines per second; more are dropped and counted */
   readonly logLines: number
-  /** calls at once */
+  /** concurrent calls */
   readonly calls: number
-  /** questions to the host that are open at once */
+  /** concurrent questions to the host */
   readonly questions: number
 }
 

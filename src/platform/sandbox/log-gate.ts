@@ -1,4 +1,4 @@
-/** Lines of a program's log on their way to whoever keeps them: so many in a second, the others are counted. */
+/** Rate limit of a program's log lines; excess lines are counted. */
 import type { ProgramLine } from './program.ts'
 
 export class LogGate {
@@ -9,7 +9,6 @@ export class LogGate {
   #passed = 0
   #dropped = 0
 
-  /** `clock`: ms of a clock that never goes back. */
   constructor(most: number, clock: () => number, pass: (line: ProgramLine) => void) {
     this.#most = most
     this.#clock = clock
@@ -27,12 +26,12 @@ export class LogGate {
     else this.#pass(line)
   }
 
-  /** Nothing more comes. */
+  /** Reports the last dropped lines. */
   end(): void {
     if (this.#dropped === 0) return
     this.#pass({
       level: 'warn',
-      text: `${this.#dropped} more lines were dropped: at most ${this.#most} a second are kept`,
+      text: `${this.#dropped} lines were dropped: the limit is ${this.#most} a second`,
     })
     this.#dropped = 0
   }

@@ -1,13 +1,13 @@
 /**
- * The first thing that runs in a process of a program in JavaScript: it loads the program's module, and brings calls to
- * it and its answers back over file descriptor 3. Whatever it says is material for the host to judge: the program
- * shares this process and may say the same. It imports nothing of ours, since it is started by itself.
+ * Entry point of a JavaScript program's process: loads its module, and transfers calls and answers over file descriptor
+ * 3. The host must not trust this channel: the program shares the process and can write to it. Imports none of our
+ * files, since it is started alone.
  */
 import { Socket } from 'node:net'
 import { inspect } from 'node:util'
 import { getHeapStatistics } from 'node:v8'
 
-/** What a program's module gives: `start`, once, and what that gives for each call. */
+/** Exports of a program's module: `start` runs once and returns the handler of calls. */
 interface ProgramModule {
   start(argument: unknown, host: HostSide): Handle | Promise<Handle>
 }
@@ -33,7 +33,7 @@ interface Order {
 
 const { parse, stringify } = JSON
 const channel = new Socket({ fd: 3, readable: true, writable: true })
-/** calls that are open, with what their signal is made by as soon as they look at it */
+/** open calls, with the controller of their signal once it was read */
 const open = new Map<number, AbortController | undefined>()
 const cancelled = new Set<number>()
 const questions = new Map<number, { resolve(value: unknown): void; reject(error: Error): void }>()
@@ -41,7 +41,7 @@ let lastQuestion = 0
 let handle: Handle | undefined
 let said = ''
 
-/** What is said in one turn goes out at once. */
+/** Sends the messages of one turn together. */
 function say(value: object): void {
   if (said === '') setImmediate(flush)
   said += `${stringify(value)}\n`
@@ -73,7 +73,10 @@ for (const level of ['debug', 'log', 'info', 'warn', 'error', 'trace'] as const)
 
 const { memoryUsage } = process
 
-/** The file with the memory of a process is not shown in the fence; the heap is known without it, and the peak of the rest. */
+/**
+ * The sandbox hides the file with the memory of a process; the heap is known without it, and so is the peak of the
+ * rest.
+ */
 function memoryInUse(): NodeJS.MemoryUsage {
   try {
     return memoryUsage()
@@ -98,7 +101,7 @@ function call({ call: answer = 0, method = '', params }: Order): void {
   let abort: AbortController | undefined
   open.set(answer, undefined)
   const side: CallSide = {
-    // few look at it, and to make one costs more than a call
+    // created lazily, since it costs more than a call and is rarely read
     get signal() {
       if (abort === undefined) {
         abort = new AbortController()
@@ -114,7 +117,7 @@ function call({ call: answer = 0, method = '', params }: Order): void {
     try {
       say({ answer, ...outcome })
     } catch (error) {
-      say({ answer, error: `its answer is not JSON: ${textOf(error)}` })
+      say({ answer, error: `its answer is not valid JSON: ${textOf(error)}` })
     }
   }
   try {
@@ -153,7 +156,7 @@ function textOf(error: unknown): string {
     if (!(error instanceof Error)) return String(error)
     return error.message === '' ? error.name : error.message
   } catch {
-    return 'it threw what cannot be told'
+    return 'it threw an unprintable value'
   }
 }
 

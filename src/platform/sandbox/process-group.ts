@@ -1,31 +1,29 @@
 /**
- * The processes that a program consists of, as far as it may start others: their CPU time, their memory all together, and
- * those that outlive the calls that started them.
+ * Processes of a program with its children: CPU time, total memory, and the end of children that outlive their calls.
  */
 import type { StartTimer } from '#kernel'
 import { cpuMsOf, memoryKibOf, processTree, type TreeProcess } from './process-tree.ts'
 
 export interface GroupOptions {
   readonly pid: number
-  /** processes when the program has started none */
   readonly alone: number
   readonly memoryMib: number
   readonly later: StartTimer
-  /** ms of a clock that never goes back */
+  /** ms of a monotonic clock */
   readonly clock: () => number
-  /** Whether what it starts has a reason: it starts itself, or one of its calls is open. */
+  /** whether children are expected: it is starting, or has open calls */
   readonly isAtWork: () => boolean
   readonly end: (why: string) => void
   readonly say: (text: string) => void
 }
 
-/** ms between two looks at a program, and while it has processes of its own */
+/** ms between two looks, also while it has children */
 const LOOK_MS = 200
 const LOOK_CLOSELY_MS = 20
 
 export class ProcessGroup {
   readonly #options: GroupOptions
-  /** processes that it has started before its first call */
+  /** children started before the first call */
   #lasting: ReadonlySet<number> = new Set()
   #cpu = { ms: 0, at: Number.NEGATIVE_INFINITY }
   #callOff: () => void = () => undefined
@@ -34,17 +32,16 @@ export class ProcessGroup {
     this.#options = options
   }
 
-  /** Looks at it from now on: of a program that can start processes. */
+  /** Starts watching a program that can start processes. */
   watch(): void {
     this.#lookIn(LOOK_MS)
   }
 
-  /** What it has started until now stays. */
+  /** Keeps the children started so far. */
   started(): void {
     this.#lasting = new Set(processTree(this.#options.pid).map(({ pid }) => pid))
   }
 
-  /** ms of CPU time, as it was lately. */
   get cpuMs(): number {
     if (this.#options.clock() - this.#cpu.at >= LOOK_MS) this.countCpu()
     return this.#cpu.ms
@@ -72,7 +69,7 @@ export class ProcessGroup {
     this.#counted(tree)
     const living = tree.filter(({ isOver }) => !isOver).map((one) => one.pid)
     if (memoryKibOf(living, memoryMib * 1024) > memoryMib * 1024) {
-      return end(`its processes took more than its limit of ${memoryMib} MiB of memory, all together`)
+      return end(`its processes exceeded its limit of ${memoryMib} MiB of memory in total`)
     }
     if (!isAtWork()) this.#endLeftOver(living)
     this.#lookIn(living.length > alone ? LOOK_CLOSELY_MS : LOOK_MS)
@@ -82,14 +79,12 @@ export class ProcessGroup {
     const left = living.filter((pid) => !this.#lasting.has(pid))
     for (const pid of left) kill(pid)
     const { say } = this.#options
-    if (left.length > 0) say(`${left.length} processes of it had outlived their calls, and were ended`)
+    if (left.length > 0) say(`${left.length} of its processes outlived their calls and were ended`)
   }
 }
 
 function kill(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
-  } catch {
-    // it ended by itself
-  }
+  } catch {}
 }

@@ -1,12 +1,11 @@
 /**
- * The processes of all programs of a host: started when they are called, ended when they are idle, and held back when
- * they crash.
+ * Pool of the processes of all programs of a host: started on calls, ended when idle, and held back after crashes.
  *
- * PROCPOOL-1 there are never more processes than the host allows, nor of one owner than its share
+ * PROCPOOL-1 the number of processes never exceeds the limit of the host, nor the share of an owner
  * PROCPOOL-2 a process runs one program of one owner, and never another one after it
- * PROCPOOL-3 a program that crashes is not started again before its back-off is over, which a call that succeeds takes back
- *   to its beginning; calls are refused with the reason
- * PROCPOOL-4 a program that nobody calls has no process
+ * PROCPOOL-3 a crashed program is not started again before its backoff ends, and calls are rejected with the reason; a
+ *   successful call resets the backoff
+ * PROCPOOL-4 a program without calls has no process
  * PROCPOOL-5 calls that wait for a process are bounded in number and time
  */
 import { AppError, type CancelSignal, CpuAllowance, LruCache, type StartTimer } from '#kernel'
@@ -18,31 +17,25 @@ import { type CallFailure, type CallOptions, SandboxProcess } from './sandbox-pr
 
 export interface PoolOptions {
   readonly machine: Machine
-  /** absolute path of an empty folder */
   readonly emptyFolder: string
   readonly limits: ProcessLimits
-  /** processes of the host */
+  /** per host */
   readonly processes: number
-  /** processes of one program */
   readonly perProgram: number
-  /** ms after which a process that is not called ends */
   readonly idleMs: number
   readonly later: StartTimer
-  /** ms of a clock that never goes back */
   readonly clock: () => number
-  /** what a program asks of the host */
+  /** answers questions of a program */
   readonly answer: (program: Program, method: string, params: unknown, signal: AbortSignal) => Promise<unknown>
   readonly log: (program: Program, line: ProgramLine) => void
 }
 
-/** How a program is, for people. */
 export interface ProgramState {
   readonly processes: number
-  /** calls that are open */
   readonly open: number
-  /** crashes in a row */
+  /** in a row */
   readonly crashes: number
-  /** why it ended last */
+  /** reason of its last end */
   readonly lastEnd?: string
   /** ms until it may be started again; 0: now */
   readonly startsIn: number
@@ -54,7 +47,7 @@ interface Group {
   crashes: number
   lastEnd: string | undefined
   notBefore: number
-  /** ms of CPU time of its processes that are over */
+  /** ms of CPU time of its ended processes */
   spentMs: number
   readonly allowance: CpuAllowance | undefined
 }
@@ -62,23 +55,26 @@ interface Group {
 interface Member {
   readonly group: Group
   readonly process: SandboxProcess
-  /** calls that were given to it, also while it starts */
+  /** assigned calls, also while it starts */
   calls: number
   lastUsed: number
-  /** ended by the pool, and not by itself */
+  /** ended by the pool, not by itself */
   isLetGo: boolean
-  /** its CPU time is among that of what is over */
+  /** its CPU time is counted as ended */
   isSpent: boolean
 }
 
 const MAX_OWNERS = 10_000
-/** seconds whose CPU time a program saves up when it takes none */
+/** seconds of CPU time that an idle program saves up */
 const SAVED_S = 30
 const MAX_WAITING = 1_000
 const WAIT_MS = 5_000
 const FIRST_BACKOFF_MS = 100
 const MAX_BACKOFF_MS = 30_000
-/** Another process is started when one has so many calls, of which one waits for so long: a few ms each need only one. */
+/**
+ * Thresholds for another process: this many calls, the oldest of which waits this long; short calls need only one
+ * process.
+ */
 const BUSY_CALLS = 16
 const BUSY_MS = 100
 
@@ -87,7 +83,7 @@ export class ProcessPool {
   readonly #groups = new Map<string, Group>()
   readonly #members = new Set<Member>()
   readonly #waiting: (() => void)[] = []
-  /** ms of CPU time of processes that are over, by owner */
+  /** ms of CPU time of ended processes, by owner */
   readonly #spent = new LruCache<string, number>(MAX_OWNERS)
   #stopSweep: (() => void) | undefined
   #isClosed = false
@@ -96,35 +92,33 @@ export class ProcessPool {
     this.#options = options
   }
 
-  /** processes that run */
   get running(): number {
     return this.#members.size
   }
 
-  /** Whether programs of that language can be run at all. */
+  /** True when the machine has an interpreter for the language. */
   runs(language: Language): boolean {
     return this.#options.machine.interpreters.has(language)
   }
 
-  /** Calls a program. Rejects with `PLUG_FAILED` (also: it is held back, or there is no room), `TOO_LARGE`, `CLOSED`. */
+  /** Calls a program. Rejects with `PLUG_FAILED` (also: held back, or no free process), `TOO_LARGE`, `CLOSED`. */
   async call(program: Program, method: string, params: unknown, options?: CallOptions): Promise<unknown> {
     const member = this.#memberNow(program, options?.signal) ?? (await this.#member(program, options?.signal))
     try {
       if (!member.process.isReady) await member.process.ready
       requireWanted(options?.signal)
       const value = await member.process.call(method, params, options)
-      // it works: what ends it now is another matter
+      // a success resets the crashes
       member.group.crashes = 0
       return value
     } finally {
       member.calls--
       member.lastUsed = this.#options.clock()
-      // it may be ended for another program, or take one more call: each who waits looks again
+      // it can now be evicted, or take one more call
       if (member.calls === 0 || member.calls === this.#options.limits.calls - 1) this.#wakeAll()
     }
   }
 
-  /** Whether a program has a process. */
   has({ key }: Pick<Program, 'key'>): boolean {
     return (this.#groups.get(key)?.members.size ?? 0) > 0
   }
@@ -141,7 +135,7 @@ export class ProcessPool {
     }
   }
 
-  /** ms of CPU time that the programs of an owner have taken so far; it only grows, until nobody has asked for long. */
+  /** ms of CPU time of an owner's programs; rises, until the owner is evicted after long inactivity. */
   cpuMs(owner: string): number {
     let ms = this.#spent.get(owner) ?? 0
     for (const { group, process, isSpent } of this.#members) {
@@ -150,15 +144,18 @@ export class ProcessPool {
     return ms
   }
 
-  /** Ends the processes of a program, and forgets its crashes. */
-  async release(key: string): Promise<void> {
+  async release(key: string, why = 'the function was removed'): Promise<void> {
     const group = this.#groups.get(key)
     if (group === undefined) return
     this.#groups.delete(key)
-    await Promise.all([...group.members].map((member) => this.#letGo(member, 'the function was taken away')))
+    await Promise.all([...group.members].map((member) => this.#letGo(member, why)))
   }
 
-  /** Ends all processes. */
+  async releaseOwner(owner: string): Promise<void> {
+    const keys = [...this.#groups].flatMap(([key, { program }]) => (program.owner === owner ? key : []))
+    await Promise.all(keys.map((key) => this.release(key, 'the host shuts down')))
+  }
+
   async close(): Promise<void> {
     this.#isClosed = true
     this.#stopSweep?.()
@@ -166,7 +163,7 @@ export class ProcessPool {
     await Promise.all([...this.#members].map((member) => this.#letGo(member, 'the host shuts down')))
   }
 
-  /** As `memberNow`, when there is one. */
+  /** Waits for `memberNow`. */
   async #member(program: Program, signal: CancelSignal | undefined): Promise<Member> {
     const until = this.#options.clock() + WAIT_MS
     for (;;) {
@@ -176,7 +173,7 @@ export class ProcessPool {
     }
   }
 
-  /** One with room, which the call counts for already. */
+  /** Returns a process with room, and counts the call. */
   #memberNow(program: Program, signal: CancelSignal | undefined): Member | undefined {
     requireWanted(signal)
     const member = this.#withRoom(program)
@@ -185,7 +182,7 @@ export class ProcessPool {
   }
 
   #withRoom(program: Program): Member | undefined {
-    if (this.#isClosed) throw new AppError('CLOSED', 'the host shuts down: no function is called any more')
+    if (this.#isClosed) throw new AppError('CLOSED', 'the host is shutting down; retry when it is back')
     const group = this.#group(program)
     this.#refuseBeyondCpu(group)
     const best = leastBusy(group)
@@ -220,7 +217,7 @@ export class ProcessPool {
     return group
   }
 
-  /** An owner has half of the processes, so that none keeps the others out. */
+  /** Each owner may have half of the processes, so that none blocks the others. */
   #hasShare(owner: string): boolean {
     const most = Math.max(1, Math.ceil(this.#options.processes / 2))
     let count = 0
@@ -234,8 +231,8 @@ export class ProcessPool {
     const ms = Math.ceil(notBefore - this.#options.clock())
     if (ms <= 0) return
     const often = crashes === 1 ? 'once,' : `${crashes} times in a row, last`
-    const why = lastEnd ?? 'nobody knows why'
-    throw new AppError('PLUG_FAILED', `it ended ${often} because ${why}; it is started again in ${ms} ms`, {
+    const why = lastEnd ?? 'the reason is unknown'
+    throw new AppError('PLUG_FAILED', `it ended ${often} because ${why}; retry in ${ms} ms`, {
       cause: 'held back' satisfies CallFailure,
     })
   }
@@ -247,7 +244,7 @@ export class ProcessPool {
     const wait = allowance.waitAfter(taken, this.#options.clock())
     if (wait === 0) return
     const limit = `${program.cpuPerSecond} s of CPU time in a second`
-    throw new AppError('PLUG_FAILED', `it took more than its limit of ${limit}; it is called again in ${wait} s`, {
+    throw new AppError('PLUG_FAILED', `it exceeded its limit of ${limit}; retry in ${wait} s`, {
       cause: 'held back' satisfies CallFailure,
     })
   }
@@ -259,7 +256,7 @@ export class ProcessPool {
     const limits = { ...this.#options.limits, memoryMib }
     const interpreter = program.interpreter ?? machine.interpreters.get(program.language)
     if (interpreter === undefined)
-      throw new AppError('PLUG_FAILED', `this host runs no functions for ${program.language}`)
+      throw new AppError('PLUG_FAILED', `this host does not run functions for ${program.language}`)
     const process = new SandboxProcess({
       launch: launchOf(program, { ...this.#launchOptions(interpreter), limits }),
       program,
@@ -304,7 +301,7 @@ export class ProcessPool {
     this.#wakeAll()
   }
 
-  /** Once, when it takes no more CPU time. */
+  /** Counts the CPU time of an ended process once. */
   #spend(member: Member): void {
     if (member.isSpent) return
     member.isSpent = true
@@ -314,7 +311,7 @@ export class ProcessPool {
     this.#spent.set(owner, (this.#spent.get(owner) ?? 0) + cpuMs)
   }
 
-  /** Makes room by ending the process that was idle for longest; false when all are at work. */
+  /** Ends the process that was idle for longest; false when all are busy. */
   #evictIdle(): boolean {
     let oldest: Member | undefined
     for (const member of this.#members) {
@@ -322,8 +319,8 @@ export class ProcessPool {
       if (oldest === undefined || member.lastUsed < oldest.lastUsed) oldest = member
     }
     if (oldest === undefined) return false
-    void this.#letGo(oldest, 'others needed its place')
-    // its place is free at once: it is killed, and takes no calls
+    void this.#letGo(oldest, 'other programs needed its slot')
+    // its slot is free at once: it is killed and takes no calls
     this.#members.delete(oldest)
     return true
   }
@@ -340,7 +337,7 @@ export class ProcessPool {
     const { clock, idleMs, later } = this.#options
     const before = clock() - idleMs
     for (const member of this.#members) {
-      if (member.calls === 0 && member.lastUsed < before) void this.#letGo(member, 'nobody called it')
+      if (member.calls === 0 && member.lastUsed < before) void this.#letGo(member, 'it was idle')
     }
     for (const [key, group] of this.#groups) {
       if (group.members.size === 0 && group.crashes === 0) this.#groups.delete(key)
@@ -351,7 +348,7 @@ export class ProcessPool {
   async #wait(until: number): Promise<void> {
     const left = until - this.#options.clock()
     if (left <= 0 || this.#waiting.length >= MAX_WAITING) {
-      throw new AppError('PLUG_FAILED', 'all processes for functions of this host are at work; try again later', {
+      throw new AppError('PLUG_FAILED', 'all processes for functions of this host are busy; retry later', {
         cause: 'held back' satisfies CallFailure,
       })
     }
@@ -382,7 +379,7 @@ function leastBusy({ members }: Group): Member | undefined {
   return best
 }
 
-/** One that starts has as many calls as it is given. */
+/** A starting process may have any number of calls. */
 function isBusy({ calls, process }: Member): boolean {
   return calls >= BUSY_CALLS && (!process.isReady || process.waitingMs >= BUSY_MS)
 }
@@ -393,8 +390,8 @@ function openOf({ members }: Group): number {
   return count
 }
 
-/** Whoever gave up while the call waited wants no answer. */
+/** Rejects a call that was cancelled while it waited. */
 function requireWanted(signal: CancelSignal | undefined): void {
   if (signal?.aborted !== true) return
-  throw new AppError('PLUG_FAILED', 'nobody waits for the answer any more', { cause: 'ended' satisfies CallFailure })
+  throw new AppError('PLUG_FAILED', 'the caller cancelled the call', { cause: 'ended' satisfies CallFailure })
 }

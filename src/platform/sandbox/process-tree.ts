@@ -1,24 +1,24 @@
-/** What Linux tells of a process and of all that it started, by whichever of its threads; elsewhere nothing is known. */
+/** Reads a process and its descendants from /proc on Linux; empty elsewhere. */
 import { readdirSync, readFileSync } from 'node:fs'
 
 export interface TreeProcess {
   readonly pid: number
-  /** ms: its own, and that of children that ended */
+  /** ms: its own, and that of ended children */
   readonly cpuMs: number
-  /** it ended, and whoever started it did not ask how */
+  /** ended, but not yet reaped by its parent */
   readonly isOver: boolean
 }
 
-/** ms of one tick: what /proc counts in is a hundredth of a second on every machine */
+/** ms per tick of /proc: a hundredth of a second on every machine */
 const TICK_MS = 10
-/** of the fields behind the name of the program: user and system time, its own and that of children that ended */
+/** indexes of user and system time, of the process and of ended children, after the program name */
 const TIMES = [11, 12, 13, 14] as const
 
-/** The process first; empty when there is none, or nothing is told of it. */
+/** The process first; empty when it does not exist. */
 export function processTree(pid: number): readonly TreeProcess[] {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1')
-    // the name, which may have anything in it, ends with the last bracket
+    // the name may hold any character and ends with the last bracket
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     const cpuMs = TIMES.reduce((sum, place) => sum + Number(fields[place] ?? 0), 0) * TICK_MS
     return [{ pid, cpuMs, isOver: fields[0] === 'Z' || fields[0] === 'X' }, ...childrenOf(pid).flatMap(processTree)]
@@ -27,7 +27,6 @@ export function processTree(pid: number): readonly TreeProcess[] {
   }
 }
 
-/** ms of CPU time of a process and of all that it started. */
 export function cpuMsOf(tree: readonly TreeProcess[]): number {
   return sumOf(tree, ({ cpuMs }) => cpuMs)
 }
@@ -40,10 +39,10 @@ function childrenOf(pid: number): readonly number[] {
   })
 }
 
-/** KiB that processes have taken beside files, all together: what several of them share counts once. */
+/** KiB of memory beside files, in total; shared memory counts once. */
 export function memoryKibOf(pids: readonly number[], enoughKib: number): number {
   const upperKib = sumOf(pids, (pid) => fieldsOf(textOf(`/proc/${pid}/status`), RESIDENT))
-  // an exact figure takes the kernel a walk over their pages
+  // an exact figure makes the kernel walk their pages
   if (upperKib <= enoughKib) return upperKib
   return sumOf(pids, (pid) => {
     const rollup = textOf(`/proc/${pid}/smaps_rollup`)
@@ -62,7 +61,7 @@ function sumOf<T>(values: readonly T[], of: (value: T) => number): number {
   return values.reduce((sum, value) => sum + of(value), 0)
 }
 
-/** Empty when its process or thread has ended meanwhile. */
+/** Empty when the process or thread has ended. */
 function textOf(path: string): string {
   try {
     return readFileSync(path, 'latin1')

@@ -1,43 +1,41 @@
-/** A program of somebody else, as it is started: an interpreter, a module, and what it is told once. */
+/** Untrusted program: an interpreter, a module, and its argument. */
 export type Language = 'node' | 'python'
 
-/** What programs of a language are started with on this machine. */
 export interface Interpreter {
   /** absolute path */
   readonly path: string
-  /** absolute paths of what it reads of itself, beside the system's libraries */
+  /** absolute paths of its own files, beside the system libraries */
   readonly readable: readonly string[]
 }
 
 export interface Program {
-  /** processes of one key are alike: calls go to any of them. Never shared by tenants */
+  /** processes of one key are interchangeable. Never shared by tenants */
   readonly key: string
-  /** whose it is: a tenant has a share of the processes of a host */
+  /** tenant, which has a share of the processes of a host */
   readonly owner: string
   readonly language: Language
-  /** what it is started with; that of its language when left out */
+  /** default: that of its language */
   readonly interpreter?: Interpreter
-  /** absolute path of the module whose `start` gives the function that is called */
+  /** absolute path of the module whose `start` returns the called function */
   readonly module: string
-  /** absolute paths of what it may read beside its interpreter: files and folders, readable by everybody */
+  /** absolute paths of readable files and folders, beside its interpreter; world-readable */
   readonly readable: readonly string[]
-  /** it sees what the system knows of its own processes; libraries such as TensorFlow do not start without */
+  /** shows its own processes in /proc; libraries such as TensorFlow need it */
   readonly seesItself?: boolean
-  /** plain JSON, given to `start` */
   readonly argument: unknown
-  /** values in the argument that no line of log and no error tells */
+  /** values in the argument that are masked in logs and errors */
   readonly secrets?: readonly string[]
-  /** MiB of memory of each of its processes, in place of the host's */
+  /** MiB of memory per process; default: that of the host */
   readonly memoryMib?: number | undefined
-  /** seconds of CPU time that its processes may take in a second, all together; as much as there is when left out */
+  /** seconds of CPU time per second, over all its processes; default: unlimited */
   readonly cpuPerSecond?: number | undefined
 }
 
-/** A line that a program wrote. `stream`: by the protocol, or as output. */
+/** `stream`: by the protocol, or as output. */
 export interface ProgramLine {
   readonly level: 'debug' | 'info' | 'warn' | 'error'
   readonly text: string
 }
 
-/** What a program may ask of the host while one of its calls is open. Throws AppErrors, whose messages it is told. */
+/** Answers questions of a program during its calls. The program receives the messages of AppErrors. */
 export type AnswerQuestion = (method: string, params: unknown, signal: AbortSignal) => Promise<unknown>

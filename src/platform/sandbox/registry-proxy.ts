@@ -1,8 +1,7 @@
 /**
- * The only way out of a tool that installs packages: a proxy of HTTP on a socket of the file system, which reaches the
- * hosts that it is told and no others.
+ * Network access of package installers: an HTTP proxy on a Unix socket, which reaches only the allowed hosts.
  *
- * REGPROXY-1 nothing is opened to a host and port that are not among those that it is told
+ * REGPROXY-1 connections are opened only to allowed hosts and ports
  */
 import { createServer, request as ask, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request as askSafely } from 'node:https'
@@ -10,16 +9,16 @@ import { connect } from 'node:net'
 import type { Duplex } from 'node:stream'
 
 export interface ProxyOptions {
-  /** absolute path of the socket, which is made */
+  /** absolute path of the socket to create */
   readonly socket: string
   /** as `registry.npmjs.org:443` */
   readonly allowed: ReadonlySet<string>
-  /** the operator's own proxy, by which the others are reached; undefined for those that it is not for */
+  /** proxy of the operator for that host; undefined: direct */
   readonly upstream?: (host: string) => URL | undefined
 }
 
 export interface RegistryProxy {
-  /** what was asked for and is not allowed: host and port */
+  /** rejected hosts and ports */
   readonly refused: ReadonlySet<string>
   close(): Promise<void>
 }
@@ -77,10 +76,9 @@ function keep(open: Set<Duplex>, one: Duplex): void {
 }
 
 function notAllowed(place: string): string {
-  return `${place} is no registry of this host\n`
+  return `${place} is not an allowed registry of this host\n`
 }
 
-/** A request of plain HTTP, whose address is whole. */
 function pass(request: IncomingMessage, response: ServerResponse, isRefused: (place: string) => boolean): void {
   const { url = '', method, headers } = request
   const target = URL.canParse(url) ? new URL(url) : undefined
@@ -99,7 +97,7 @@ function pass(request: IncomingMessage, response: ServerResponse, isRefused: (pl
   request.pipe(far)
 }
 
-/** Host and port of an address, as a proxy is told them. */
+/** Host and port in the form of CONNECT. */
 export function placeOf({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port === '' ? (DEFAULT_PORTS[protocol] ?? '') : port}`
 }

@@ -1,13 +1,13 @@
 /**
- * One process of a program of somebody else: started, called, and ended when it breaks a bound.
+ * Process of an untrusted program: started, called, and ended when it exceeds a limit.
  *
- * SANDPROC-1 whatever the process says is only an answer to a call that is open in it, a question, or a line of log; all
- *   else ends it
+ * SANDPROC-1 the process may only send answers to open calls, questions, and log lines; anything else ends it
  * SANDPROC-2 every call settles: by its answer, by its time limit, or with the end of the process
- * SANDPROC-3 a call that is over its time is ended by itself; the process is ended when it answers no ping after that
+ * SANDPROC-3 an overdue call ends alone; the process ends when it then does not answer a ping
  * SANDPROC-4 what a process writes, asks and keeps open is bounded, however fast it does it
- * SANDPROC-5 no line of its log and no error has a secret that it was given, as long as it writes it as it is
- * SANDPROC-6 what it starts counts with it: its processes have the memory of one, and end with the calls they came from
+ * SANDPROC-5 secrets of the program, written literally, never appear in its log lines and errors
+ * SANDPROC-6 child processes count with it: together they have the memory of one, and they end with the calls that
+ *   started them
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import type { Duplex, Readable } from 'node:stream'
@@ -17,7 +17,7 @@ import {
   isPlainObject,
   messageOf,
   redacting,
-  RenewableTimer,
+  Deadline,
   type StartTimer,
   TransientMap,
 } from '#kernel'
@@ -36,42 +36,39 @@ export interface ProcessOptions {
   readonly answer: AnswerQuestion
   readonly log: (line: ProgramLine) => void
   readonly later: StartTimer
-  /** ms of a clock that never goes back */
+  /** ms of a monotonic clock */
   readonly clock: () => number
-  /** it was in doubt whether it takes calls, and it does */
+  /** called when a process that seemed blocked answers */
   readonly answers: () => void
 }
 
 export interface CallOptions {
-  /** ms; default and most: that of the limits */
+  /** ms; default and maximum: that of the limits */
   readonly timeMs?: number | undefined
-  /** tells the program; its answer is still waited for */
+  /** notifies the program; its answer is still awaited */
   readonly signal?: CancelSignal | undefined
-  /** for whoever gives the call more time as it gets on */
-  readonly timer?: RenewableTimer | undefined
+  /** for extending the time limit on progress */
+  readonly timer?: Deadline | undefined
 }
 
-/** Why a call failed, beside its words: the `cause` of its error. */
+/** Kind of a failed call, as the `cause` of its error. */
 export type CallFailure = 'answered' | 'overdue' | 'ended' | 'held back'
 
 interface OpenCall {
-  /** ms by the clock */
   readonly since: number
   resolve(value: unknown): void
   reject(error: AppError): void
   callOff(): void
 }
 
-/** Characters of a message of a program that are told on. */
 const MESSAGE_LENGTH = 2_000
 const LEVELS: ReadonlySet<unknown> = new Set(['debug', 'info', 'warn', 'error'])
 
 export class SandboxProcess {
   /** Resolves when it takes calls; rejects with `PLUG_FAILED`. */
   readonly ready: Promise<void>
-  /** Whether it takes calls. */
   isReady = false
-  /** Resolves with the reason when it is over. */
+  /** Resolves with the reason when it has ended. */
   readonly ended: Promise<string>
   readonly #options: ProcessOptions
   readonly #child: ChildProcess
@@ -98,7 +95,7 @@ export class SandboxProcess {
       env: {},
       cwd: '/',
       stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
-      // its own group: signals of a terminal are the host's
+      // own process group, so that terminal signals reach only the host
       detached: true,
     })
     this.#group = new ProcessGroup({
@@ -111,7 +108,7 @@ export class SandboxProcess {
       end: (why) => this.end(why),
       say: (text) => this.#say('warn', text),
     })
-    // Node's own permissions let it start nothing
+    // Node's permissions forbid it to start processes
     if (program.language !== 'node') this.#group.watch()
     this.#overdue = new OverdueCalls({
       pingMs: limits.pingMs,
@@ -120,59 +117,57 @@ export class SandboxProcess {
       end: (why) => this.end(why),
       answers: options.answers,
     })
-    // with these four the system gives a socket pair as the fourth
+    // the fourth entry is a socket pair
     this.#channel = this.#child.stdio[3] as Duplex
     this.ready = new Promise((resolve, reject) => (this.#settleReady = { resolve, reject }))
-    // whoever does not wait for it hears of it by a call
+    // callers that do not await it get the error from their call
     this.ready.catch(() => undefined)
     this.ended = new Promise((resolve) => this.#watch(resolve))
     const lines = new JsonLines(limits.lineBytes, (value) => this.#hear(value))
     this.#channel.setEncoding('utf8')
     this.#channel.on('data', (piece: string) => this.#read(lines, piece))
-    const callOff = later(limits.startMs, () => this.end(`it was not ready after ${limits.startMs} ms`))
+    const callOff = later(limits.startMs, () => this.end(`it was not ready within ${limits.startMs} ms`))
     void this.ready.then(callOff, callOff)
     this.#send({ start: { module: program.module, argument: program.argument } })
   }
 
-  /** calls that are open */
   get open(): number {
     return this.#calls.size
   }
 
-  /** ms for which the call that was made first of those that are open has waited; 0 without any. */
+  /** ms since the start of the oldest open call; 0 without any. */
   get waitingMs(): number {
     for (const { since } of this.#calls.values()) return this.#options.clock() - since
     return 0
   }
 
-  /** Whether it is over, or about to be. */
+  /** True when it has ended or is ending. */
   get isOver(): boolean {
     return this.#why !== undefined
   }
 
-  /** Whether it may be blocked: a call is over its time, and a ping is not answered yet. */
+  /** True when it may be blocked: a call is overdue, and a ping is open. */
   get isInDoubt(): boolean {
     return this.#overdue.isAsking
   }
 
-  /** ms of CPU time, as it was lately. */
   get cpuMs(): number {
     return this.#group.cpuMs
   }
 
-  /** What it answers; for a process that is ready. Rejects with `PLUG_FAILED`, `TOO_LARGE`. */
+  /** Returns the answer; requires a ready process. Rejects with `PLUG_FAILED`, `TOO_LARGE`. */
   call(
     method: string,
     params: unknown,
-    { timeMs, signal, timer = new RenewableTimer() }: CallOptions = {},
+    { timeMs, signal, timer = new Deadline() }: CallOptions = {},
   ): Promise<unknown> {
     const { limits, later, clock } = this.#options
     if (this.#why !== undefined) return Promise.reject(failed(this.#why))
     const call = ++this.#lastCall
     const text = JSON.stringify({ call, method, params })
     if (text.length > limits.lineBytes) {
-      const sizes = `${text.length} characters, and at most ${limits.lineBytes} go`
-      return Promise.reject(new AppError('TOO_LARGE', `what the call hands over is too much: ${sizes}`))
+      const sizes = `${text.length} characters exceed the limit of ${limits.lineBytes}`
+      return Promise.reject(new AppError('TOO_LARGE', `the input of the call is too large: ${sizes}`))
     }
     const ms = Math.min(timeMs ?? limits.callMs, limits.callMs)
     return new Promise((resolve, reject) => {
@@ -188,12 +183,12 @@ export class SandboxProcess {
     })
   }
 
-  /** Kills it; open calls are refused with the reason. */
+  /** Kills it, and rejects open calls with the reason. */
   end(why: string): void {
     if (this.#why !== undefined) return
     this.#why = why
     this.isReady = false
-    // as long as there is somebody to look at
+    // while the process still exists
     this.#group.countCpu()
     this.#group.stop()
     this.#overdue.stop()
@@ -212,7 +207,7 @@ export class SandboxProcess {
     this.#kill()
   }
 
-  /** With all that it started, as far as it may start anything. */
+  /** Includes its children. */
   #kill(): void {
     const { pid } = this.#child
     if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
@@ -229,7 +224,7 @@ export class SandboxProcess {
       over(this.#why ?? '')
     })
     this.#child.on('exit', (code, signal) => {
-      // what it said last is still on its way
+      // its last output may still be in flight
       setImmediate(() => {
         this.end(code === null ? `it was ended by ${signal}` : `it ended with code ${code}`)
         this.#log.end()
@@ -241,7 +236,7 @@ export class SandboxProcess {
     this.#listen(this.#child.stderr, 'error')
   }
 
-  /** What it prints is its log, a line at a time. */
+  /** Logs its output line by line. */
   #listen(stream: Readable | null, level: ProgramLine['level']): void {
     stream?.setEncoding('utf8')
     stream?.on('error', () => undefined)
@@ -261,12 +256,12 @@ export class SandboxProcess {
       return this.end(`it broke the protocol: ${this.#textOf(messageOf(error))}`)
     }
     const { unansweredBytes } = this.#options.limits
-    if (this.#unanswered > unansweredBytes) this.end(`it said more than ${unansweredBytes} bytes without an answer`)
+    if (this.#unanswered > unansweredBytes) this.end(`it sent more than ${unansweredBytes} bytes without an answer`)
   }
 
   #hear(said: unknown): void {
     if (this.#why !== undefined) return
-    if (!isPlainObject(said)) return this.end('it broke the protocol: what it said is not an object')
+    if (!isPlainObject(said)) return this.end('it broke the protocol: its message is not an object')
     const { answer, ask, log, pong, ready, failed: failure } = said
     if (typeof answer === 'number') this.#answered(answer, said)
     else if (typeof ask === 'number') this.#asked(ask, said)
@@ -281,7 +276,7 @@ export class SandboxProcess {
       this.#unanswered = 0
     } else if (this.#settleReady !== undefined && typeof failure === 'string') {
       this.end(`it did not start: ${this.#textOf(failure)}`)
-    } else this.end('it broke the protocol: it said what nobody asked for')
+    } else this.end('it broke the protocol: it sent an unexpected message')
   }
 
   #answered(number: number, { value, error }: Readonly<Record<string, unknown>>): void {
@@ -299,16 +294,16 @@ export class SandboxProcess {
 
   #asked(reply: number, { method, params }: Readonly<Record<string, unknown>>): void {
     const { answer, limits, later } = this.#options
-    if (this.#calls.size === 0) return this.#send({ reply, error: 'no call is open for which it could be asked' })
+    if (this.#calls.size === 0) return this.#send({ reply, error: 'questions are only allowed during a call' })
     if (this.#questions.size >= limits.questions) {
-      return this.#send({ reply, error: `at most ${limits.questions} questions to the host are open at once` })
+      return this.#send({ reply, error: `too many open questions to the host; the limit is ${limits.questions}` })
     }
     const abort = new AbortController()
     this.#questions.add(abort)
     const settle = (outcome: object): void => {
       if (!this.#questions.delete(abort)) return
       callOff()
-      // what was asked is dealt with, as what was answered is
+      // an answered question counts as progress, as an answer does
       this.#unanswered = 0
       this.#reply(reply, outcome)
     }
@@ -341,7 +336,6 @@ export class SandboxProcess {
     this.#log.say({ level, text })
   }
 
-  /** What it says, for people. */
   #textOf(value: unknown): string {
     return this.#redact(typeof value === 'string' ? value : JSON.stringify(value)).slice(0, MESSAGE_LENGTH)
   }
@@ -350,7 +344,7 @@ export class SandboxProcess {
     this.#sendText(JSON.stringify(value))
   }
 
-  /** What is sent in one turn goes out at once. */
+  /** Sends the messages of one turn together. */
   #sendText(text: string): void {
     if (this.#why !== undefined) return
     if (this.#outgoing === '') {
@@ -363,7 +357,7 @@ export class SandboxProcess {
     this.#outgoing += `${text}\n`
   }
 
-  /** Who does not read is not heard until it has: it comes to the end of the time of its call. */
+  /** Pauses reading from a process that does not read; its call then runs into its time limit. */
   #write(text: string): void {
     this.#channel.write(text)
     if (this.#channel.writableLength <= this.#options.limits.unansweredBytes || this.#channel.isPaused()) return

@@ -1,6 +1,7 @@
 /** What alarms, their changes and operations on many of them look like outside, with the limits of what is sent. */
 import { Type } from 'typebox'
 import {
+  CHECKED,
   checked,
   closed,
   type Decoded,
@@ -16,6 +17,7 @@ import {
   REVISION,
   text,
   word,
+  worded,
 } from '#services/shared/contract'
 import { type Json, shown } from '#kernel'
 
@@ -38,11 +40,11 @@ const severity = word('severity', SEVERITIES)
 const status = word('status', STATUSES)
 const name = text(MAX_NAME)
 const assignee = Type.Decode(nullable(name), (value) => (value === '' ? null : value))
-const entity = refined(Type.Literal('alarm'), (value) =>
+const entity = worded(Type.Literal('alarm'), (value) =>
   value === 'alarm' ? [] : [{ message: `invalid entity: ${shown(value)}`, suggestion: 'it is alarm' }],
 )
 const ACTIONS = ['delete', 'update'] as const
-const action = refined(Type.Enum(ACTIONS), (value) => {
+const action = worded(Type.Enum(ACTIONS), (value) => {
   if (ACTIONS.some((one) => one === value)) return []
   return [{ message: `invalid action for alarm entity: ${shown(value)}`, suggestion: ACTIONS.join(' or ') }]
 })
@@ -222,7 +224,7 @@ export const AlarmWhySchema = Type.Object(
 export interface AlarmWhy extends Decoded<typeof AlarmWhySchema> {}
 
 const BatchQuerySchema = refined(
-  closed({ ids: Type.Optional(oneOrMore(Text, MAX_IDS)), ...FILTERS }, { minProperties: 1 }),
+  closed({ ids: Type.Optional(Object.assign(oneOrMore(Text, MAX_IDS), CHECKED)), ...FILTERS }, { minProperties: 1 }),
   (query) => {
     const { ids, ...filters } = query as Readonly<Record<string, unknown>>
     const names = Object.keys(FILTERS).filter((one) => Object.hasOwn(filters, one))

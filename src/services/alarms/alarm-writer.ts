@@ -24,19 +24,22 @@ import {
 } from './change-alarm.ts'
 import type { AlarmChange } from './alarm-schema.ts'
 import type { AlarmCause, CauseReader } from './contract.ts'
+import type { AlarmCollections } from './collections.ts'
 import { clearedBy, openOf } from './find-alarms.ts'
 import { revisionOf } from './history.ts'
 import type { KeyDraft } from './key-draft.ts'
 import type { KeyedCommitter, Work } from './keyed-committer.ts'
-import type { TenantAlarms } from './tenant-alarms.ts'
 import { readAlarm } from './new-alarm.ts'
 import { OCCURRED_AGAIN, RAISED, UPDATED } from './words.ts'
 
 export interface AlarmWriterDependencies {
+  readonly collections: AlarmCollections
   readonly committer: KeyedCommitter
   readonly now: () => number
   readonly newId: () => string
   readonly causes: CauseReader | undefined
+  /** An alarm is so now. */
+  readonly written: (alarm: AlarmRecord) => void
   readonly logger: Logger | undefined
 }
 
@@ -58,19 +61,13 @@ export class AlarmWriter {
     this.#dependencies = dependencies
   }
 
-  async raise(
-    tenantAlarms: TenantAlarms,
-    user: string,
-    body: unknown,
-    cause: AlarmCause | undefined,
-  ): Promise<AlarmRecord> {
+  async raise(user: string, body: unknown, cause: AlarmCause | undefined): Promise<AlarmRecord> {
     const { now, newId } = this.#dependencies
     this.requireFewHops(cause)
     const alarm = readAlarm(body, now())
     const key = keyOf(alarm.source.id, alarm.type, alarm.dedupKey)
-    const { tenant } = tenantAlarms.collections
     const led = ledBy(cause)
-    return this.#work(tenantAlarms, key, async (draft) => {
+    return this.#work(key, async (draft) => {
       const latest = await draft.latest()
       if (latest && hasEffect(latest, cause?.effect)) return latest
       const admitted = await draft.effects.admit(thingsOf(alarm), cause)
@@ -80,22 +77,24 @@ export class AlarmWriter {
         draft.replace(grown)
         admitted.note()
         if (snoozeEnd(latest, moment.now) === undefined) {
-          draft.events.push(eventOf(tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, led }))
+          draft.events.push(
+            eventOf(this.#dependencies.collections.tenant, OCCURRED_AGAIN, grown.alarm, { now: moment.now, led }),
+          )
         }
         return grown.alarm
       }
-      const explained = cause && (await this.#explained(tenant, cause))
+      const explained = cause && (await this.#explained(cause))
       const born = bornAlarm(alarm, { id: newId(), key, user }, moment)
       draft.add(born, explained)
       admitted.note()
-      draft.events.push(eventOf(tenant, RAISED, born, { now: moment.now, led }))
+      draft.events.push(eventOf(this.#dependencies.collections.tenant, RAISED, born, { now: moment.now, led }))
       return born
     })
   }
 
   /** `NOT_FOUND`, `FINAL`. */
-  async change(tenantAlarms: TenantAlarms, id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
-    return this.#change(tenantAlarms, await this.stored(tenantAlarms, id), change, mover, thingsOf)
+  async change(id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
+    return this.#change(await this.stored(id), change, mover, thingsOf)
   }
 
   /**
@@ -103,25 +102,20 @@ export class AlarmWriter {
    * cleared first, each in its own lane, so that the effect is noted when all of it is done. A raise of the same task
    * that comes in between makes that note a conflict, and everything is looked at again.
    */
-  async clear(
-    tenantAlarms: TenantAlarms,
-    source: string,
-    type: string,
-    cause: AlarmCause,
-  ): Promise<readonly AlarmRecord[]> {
+  async clear(source: string, type: string, cause: AlarmCause): Promise<readonly AlarmRecord[]> {
     this.requireFewHops(cause)
-    const { collections } = tenantAlarms
+    const { collections, committer } = this.#dependencies
     const { effect } = cause
     const mover = { effect, by: cause, led: ledBy(cause) }
     const key = keyOf(source, type, undefined)
     const cleared = new Map<string, AlarmRecord>()
-    return this.#dependencies.committer.run(collections, key, async (draft) => {
+    return committer.run(key, async (draft) => {
       const admitted = await draft.effects.admit([thingOf(source, type)], cause)
       if (admitted.isAgain) return clearedBy(collections, source, type, effect)
       for (const alarm of await openOf(collections, source, type)) {
         if (alarm.key === key) continue
         try {
-          cleared.set(alarm.id, await this.#change(tenantAlarms, alarm, CLEARED, mover, keyThingsOf))
+          cleared.set(alarm.id, await this.#change(alarm, CLEARED, mover, keyThingsOf))
         } catch (error) {
           // somebody was faster, or the task itself has raised it again since
           if (!(error instanceof AppError) || !OVER.has(error.code)) throw error
@@ -131,34 +125,33 @@ export class AlarmWriter {
       admitted.note()
       const others = [...cleared.values()]
       if (own === undefined || own.status === 'CLEARED') return others
-      return [this.#changeIn(draft, collections.tenant, own, CLEARED, mover), ...others]
+      return [this.#changeIn(draft, own, CLEARED, mover), ...others]
     })
   }
 
   #change(
-    tenantAlarms: TenantAlarms,
     { id, key }: AlarmRecord,
     change: AlarmChange,
     mover: Mover,
     things: (alarm: AlarmRecord) => readonly string[],
   ): Promise<AlarmRecord> {
-    return this.#work(tenantAlarms, key, async (draft) => {
+    return this.#work(key, async (draft) => {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) throw noAlarm(id)
       if (hasEffect(alarm, mover.effect)) return alarm
       requireVersion(`Alarm ${id}`, revisionOf(alarm), mover.ifRevision)
       const admitted = await draft.effects.admit(things(alarm), mover.by)
       if (admitted.isAgain) return alarm
-      const changed = this.#changeIn(draft, tenantAlarms.collections.tenant, alarm, change, mover)
+      const changed = this.#changeIn(draft, alarm, change, mover)
       admitted.note()
       return changed
     })
   }
 
   /** `NOT_FOUND`. */
-  async remove(tenantAlarms: TenantAlarms, id: string, { ifRevision }: RevisionOptions = {}): Promise<void> {
-    const { key } = await this.stored(tenantAlarms, id)
-    await this.#dependencies.committer.run(tenantAlarms.collections, key, async (draft) => {
+  async remove(id: string, { ifRevision }: RevisionOptions = {}): Promise<void> {
+    const { key } = await this.stored(id)
+    await this.#dependencies.committer.run(key, async (draft) => {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) throw noAlarm(id)
       requireVersion(`Alarm ${id}`, revisionOf(alarm), ifRevision)
@@ -167,16 +160,15 @@ export class AlarmWriter {
   }
 
   /** Does what the alarm's time has come for. */
-  async doDue(tenantAlarms: TenantAlarms, { id, key }: AlarmRecord): Promise<void> {
-    const { tenant } = tenantAlarms.collections
-    await this.#work(tenantAlarms, key, async (draft) => {
+  async doDue({ id, key }: AlarmRecord): Promise<void> {
+    await this.#work(key, async (draft) => {
       const alarm = await draft.alarm(id)
       if (alarm === undefined) return undefined
       const now = this.#dependencies.now()
-      if ((clearTime(alarm) ?? now + 1) <= now) return this.#changeIn(draft, tenant, alarm, { status: 'CLEARED' })
+      if ((clearTime(alarm) ?? now + 1) <= now) return this.#changeIn(draft, alarm, { status: 'CLEARED' })
       const { escalation } = alarm
       if (escalation === undefined || (escalationTime(alarm) ?? now + 1) > now) return alarm
-      const changed = this.#changeIn(draft, tenant, alarm, { severity: escalation.severity })
+      const changed = this.#changeIn(draft, alarm, { severity: escalation.severity })
       const over = { ...changed, escalationOver: true }
       draft.replace({ alarm: over, chunks: new Map() })
       return over
@@ -184,8 +176,8 @@ export class AlarmWriter {
   }
 
   /** `NOT_FOUND`. */
-  async stored(tenantAlarms: TenantAlarms, id: string): Promise<AlarmRecord> {
-    const stored = await tenantAlarms.collections.alarms.get(id)
+  async stored(id: string): Promise<AlarmRecord> {
+    const stored = await this.#dependencies.collections.alarms.get(id)
     if (stored === undefined) throw noAlarm(id)
     return stored.value
   }
@@ -201,7 +193,6 @@ export class AlarmWriter {
 
   #changeIn(
     draft: KeyDraft,
-    tenant: string,
     alarm: AlarmRecord,
     change: AlarmChange,
     { effect, led }: Mover = { led: NOT_LED },
@@ -212,22 +203,24 @@ export class AlarmWriter {
     if (changed === undefined) return alarm
     draft.replace(changed)
     const { changes } = changed
-    draft.events.push(eventOf(tenant, UPDATED, changed.alarm, { now: moment.now, led, changes }))
+    draft.events.push(
+      eventOf(this.#dependencies.collections.tenant, UPDATED, changed.alarm, { now: moment.now, led, changes }),
+    )
     return changed.alarm
   }
 
-  async #work<T extends AlarmRecord | undefined>(tenantAlarms: TenantAlarms, key: string, work: Work<T>): Promise<T> {
-    const alarm = await this.#dependencies.committer.run(tenantAlarms.collections, key, work)
-    if (alarm !== undefined) tenantAlarms.watch(alarm)
+  async #work<T extends AlarmRecord | undefined>(key: string, work: Work<T>): Promise<T> {
+    const alarm = await this.#dependencies.committer.run(key, work)
+    if (alarm !== undefined) this.#dependencies.written(alarm)
     return alarm
   }
 
   /** What the rules have to say now; later the task may be gone. */
-  async #explained(tenant: string, cause: AlarmCause): Promise<CauseRecord> {
+  async #explained(cause: AlarmCause): Promise<CauseRecord> {
     const { causes, logger } = this.#dependencies
     const { unordered: _unordered, root: _root, ...kept } = cause
     try {
-      return { cause: kept, explanation: (await causes?.explain(tenant, cause)) ?? null }
+      return { cause: kept, explanation: (await causes?.explain(cause)) ?? null }
     } catch (error) {
       // the store is away, or the rules have stopped: the effect comes again, and asks again
       if (error instanceof AppError && COMES_AGAIN.has(error.code)) throw error

@@ -2,7 +2,6 @@
 import { itemHandler, type ItemOutcome, type Job, type JobHandler } from '#jobs'
 import { AppError } from '#kernel'
 import type { AlarmWriter } from './alarm-writer.ts'
-import type { TenantAlarms } from './tenant-alarms.ts'
 import { NOT_LED } from './change-alarm.ts'
 import type { AlarmChange } from './alarm-schema.ts'
 
@@ -26,7 +25,7 @@ const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
 /** Its items are ids of alarms. */
-export function batchHandler(writer: AlarmWriter, tenantAlarms: (tenant: string) => Promise<TenantAlarms>): JobHandler {
+export function batchHandler(writer: AlarmWriter): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
     isSerial: true,
@@ -34,7 +33,7 @@ export function batchHandler(writer: AlarmWriter, tenantAlarms: (tenant: string)
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
     slice: SLICE,
-    item: async (id, { tenant, job }, isRepeat) => act(writer, await tenantAlarms(tenant), job, id, isRepeat),
+    item: (id, { job }, isRepeat) => act(writer, job, id, isRepeat),
   })
 }
 
@@ -43,20 +42,14 @@ export function batchData({ data }: Job): BatchData {
   return data as BatchData
 }
 
-async function act(
-  writer: AlarmWriter,
-  tenantAlarms: TenantAlarms,
-  job: Job,
-  id: string,
-  isRepeat: boolean,
-): Promise<ItemOutcome> {
+async function act(writer: AlarmWriter, job: Job, id: string, isRepeat: boolean): Promise<ItemOutcome> {
   const { action } = batchData(job)
   try {
     if (action.kind === 'update') {
-      await writer.change(tenantAlarms, id, action.change, { effect: `batch/${job.id}`, led: NOT_LED })
+      await writer.change(id, action.change, { effect: `batch/${job.id}`, led: NOT_LED })
       return { statusCode: 200 }
     }
-    await writer.remove(tenantAlarms, id)
+    await writer.remove(id)
     return { statusCode: 204 }
   } catch (error) {
     // no alarm is to blame: the job tries again

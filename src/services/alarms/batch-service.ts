@@ -7,31 +7,28 @@ import { noAlarm } from './alarm-writer.ts'
 import { itemResults } from '#services/shared'
 import { AlarmBatch, type QueuedAlarmBatch } from './alarm-schema.ts'
 import { BATCH_JOB, type BatchAction, batchData, type BatchData } from './batch-jobs.ts'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import type { AlarmsApi } from './contract.ts'
-import type { TenantAlarms } from './tenant-alarms.ts'
 import { conditions } from './read-query.ts'
 
 const IDS_AT_ONCE = 10_000
 const NAMED_AT_ONCE = 500
 
 export interface BatchDependencies {
-  readonly jobs: (tenant: string) => JobQueue
+  readonly queue: JobQueue
   readonly newId: () => string
-  readonly tenantAlarms: () => Promise<TenantAlarms>
+  readonly collections: AlarmCollections
 }
 
-export function batchApi({ jobs, newId, tenantAlarms }: BatchDependencies, caller: Caller): AlarmsApi['batches'] {
-  const queue = jobs(caller.tenant)
+export function batchApi({ queue, newId, collections }: BatchDependencies, { user }: Caller): AlarmsApi['batches'] {
   return {
     queue: async (body) => {
       const batch = AlarmBatch.read(body)
       const action = actionOf(batch)
-      const { collections } = await tenantAlarms()
       const { ids, missing } = await selected(collections, batch.query)
       const description = `${DOING[action.kind]} ${ids.length + missing.length} alarms`
       const data: BatchData = { action, description, missing }
-      return headOf(await queue.add({ type: BATCH_JOB, id: newId(), user: caller.user, data, items: ids }))
+      return headOf(await queue.add({ type: BATCH_JOB, id: newId(), user, data, items: ids }))
     },
     get: async (id) => {
       const job = await queue.get(id)
@@ -55,7 +52,7 @@ function headOf(job: Job): QueuedAlarmBatch {
 
 /** The alarms as they are when the operation is queued; of ids that are asked for, those that do not exist. */
 async function selected(
-  collections: TenantCollections,
+  collections: AlarmCollections,
   { ids: named, ...filters }: AlarmBatch['query'],
 ): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
   if (named === undefined) return { ids: await allIds(collections, conditions(filters)), missing: [] }
@@ -75,7 +72,7 @@ async function selected(
   return { ids, missing }
 }
 
-async function allIds(collections: TenantCollections, where: readonly Condition[]): Promise<readonly string[]> {
+async function allIds(collections: AlarmCollections, where: readonly Condition[]): Promise<readonly string[]> {
   const found: string[] = []
   for await (const portion of portionsOfIds(collections.alarms, where, IDS_AT_ONCE)) {
     for (const id of portion) found.push(id)

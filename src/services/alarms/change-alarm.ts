@@ -126,7 +126,6 @@ export function eventOf(
 ): AlarmEvent {
   const { id, createTime, type, text, timestamp, source, severity, status, count } = alarm
   return {
-    tenant,
     eventtype,
     eventtime: new Date(now).toISOString(),
     alarm: {

@@ -1,6 +1,6 @@
-/** The collections and the log of one tenant, opened once. */
+/** The collections and the log of alarms, opened once. */
 import { EffectLedger } from '#services/shared'
-import type { Collection, Log, Storage, Store, Write } from '#storage'
+import type { Collection, Log, Store, Write } from '#storage'
 import {
   ALARMS,
   CAUSES,
@@ -15,7 +15,7 @@ import {
   type KeyRecord,
 } from './alarm-record.ts'
 
-export interface TenantCollections {
+export interface AlarmCollections {
   readonly tenant: string
   readonly alarms: Collection<AlarmRecord>
   readonly keys: Collection<KeyRecord>
@@ -27,8 +27,7 @@ export interface TenantCollections {
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
-export function openCollections(storage: Storage, tenant: string): TenantCollections {
-  const store = storage.tenant(tenant)
+export function openCollections(tenant: string, store: Store): AlarmCollections {
   return {
     tenant,
     alarms: store.collection(ALARMS),

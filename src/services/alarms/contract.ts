@@ -6,7 +6,6 @@
  *   store
  * ALARM-2 `count` is the number of creations; the history replays to the present state
  * ALARM-3 every change is one commit with its event; events of one alarm are told in the order of its history
- * ALARM-4 no method reaches an alarm of another tenant
  * ALARM-5 what a task does to the alarms of a source and type, or of a `dedupKey`, is done in its order: what comes
  *   late is refused (`SUPERSEDED`), also after a restart
  *
@@ -14,7 +13,7 @@
  * `revision` is there), `SUPERSEDED` (of rules alone),
  * `TOO_LARGE`, `CLOSED`.
  */
-import type { Caller, Issue, Json, Published, ReaderOptions, RevisionOptions } from '#kernel'
+import type { Caller, Issue, Json, RevisionOptions } from '#kernel'
 import type { Write } from '#storage'
 import type { Alarm, AlarmWhy, AttributeChange, QueuedAlarmBatch } from './alarm-schema.ts'
 
@@ -25,22 +24,20 @@ export interface AlarmsService {
   as(caller: Caller): AlarmsApi
 }
 
-/** The service inside the host: what its neighbours and the host call. */
+/** The service of one tenant inside the host: what its neighbours and the host call. */
 export interface InternalAlarms extends AlarmsService {
   /**
    * For rules: clears whatever is open of a source and type, also under keys of their own, and gives those alarms. One
    * operation: what is raised of that source and type is raised before it or after it. The same effect again gives the
    * same alarms and clears nothing more.
    */
-  clear(caller: Caller, source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]>
+  clear(source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]>
   /** What a raise of this body would refuse; parts that have to be there may be missing. At once, from the body alone. */
   check(body: unknown): readonly Issue[]
   /** Goes on with batches, clears and escalates what is due, lets go of what is a year old. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): AlarmsGauges
-  /** Alarm events of all tenants, for adapters: `topic` is the tenant. */
-  events(options?: ReaderOptions): AsyncIterableIterator<Published<AlarmEvent>>
 }
 
 export interface AlarmsGauges {
@@ -62,7 +59,6 @@ export interface AlarmCause {
 }
 
 export interface AlarmEvent {
-  readonly tenant: string
   readonly eventtype: string
   readonly eventtime: string
   /** the reduced properties of the stream */
@@ -136,7 +132,6 @@ export interface AlarmForwarding {
    * alone.
    */
   receive(
-    tenant: string,
     message: Readonly<Record<string, unknown>> & { readonly resource: string },
     options: { readonly writes: readonly Write[]; readonly hops: number; readonly root?: string },
   ): Promise<unknown>
@@ -144,5 +139,5 @@ export interface AlarmForwarding {
 
 /** What `why` asks of the rules: the explanation of a node as it was kept with the effect, if it still is. */
 export interface CauseReader {
-  explain(tenant: string, cause: AlarmCause): Promise<unknown>
+  explain(cause: AlarmCause): Promise<unknown>
 }

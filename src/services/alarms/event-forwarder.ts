@@ -3,14 +3,16 @@
  * engine takes, so that an event is neither lost nor taken twice, and each expects the cursor of the one before it, so
  * that none passes one that was refused.
  */
-import { AppError, type Logger, MAX_HOPS, messageOf } from '#kernel'
-import type { TenantCollections } from './collections.ts'
+import { AppError, type Logger, MAX_HOPS, messageOf, RepeatableWork } from '#kernel'
+import { machineTimers } from '#platform'
+import type { AlarmCollections } from './collections.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
 
 /** Events that are on their way at once. */
 const WINDOW = 200
 const CURSOR = 'engine'
+const RETRY_MS = 1_000
 
 /** The event that was told last, and the version of the cursor that says so; 0: there is none. */
 interface Place {
@@ -19,61 +21,44 @@ interface Place {
 }
 
 export class EventForwarder {
-  readonly #collections: TenantCollections
+  readonly #collections: AlarmCollections
   readonly #engine: () => AlarmForwarding | undefined
   readonly #logger: Logger | undefined
+  readonly #work: RepeatableWork
   #place: Place | undefined
-  #running: Promise<void> | undefined
-  #isAsked = false
-  #isStopped = false
-  #hasFailed = false
 
-  constructor(collections: TenantCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
+  constructor(collections: AlarmCollections, engine: () => AlarmForwarding | undefined, logger: Logger | undefined) {
     this.#collections = collections
     this.#engine = engine
     this.#logger = logger
+    this.#work = new RepeatableWork({
+      work: () => this.#tellAll(),
+      later: machineTimers.later,
+      retryMs: RETRY_MS,
+      failed: (error) => {
+        if (!this.#work.isStopped) this.#logger?.error(`alarm events wait for the engine: ${messageOf(error)}`)
+      },
+    })
   }
 
   /** There may be something new. */
   wake(): void {
-    if (this.#isStopped) return
-    this.#isAsked = true
-    this.#running ??= this.#run().finally(() => (this.#running = undefined))
-  }
-
-  /** Tries again what failed. */
-  wakeIfBehind(): void {
-    if (this.#hasFailed) this.wake()
+    this.#work.wake()
   }
 
   /** What is not told yet is told after the next start. */
-  async stop(): Promise<void> {
-    this.#isStopped = true
-    await this.#running
+  stop(): Promise<void> {
+    return this.#work.stop()
   }
 
   /** Resolves when everything that was there is told. */
-  async idle(): Promise<void> {
-    while (this.#running !== undefined) await this.#running
+  idle(): Promise<void> {
+    return this.#work.idle()
   }
 
   /** position up to which everything is told; undefined when nobody is to be told */
   get position(): number | undefined {
     return this.#engine() === undefined ? undefined : (this.#place?.position ?? 0)
-  }
-
-  async #run(): Promise<void> {
-    try {
-      while (this.#isAsked && !this.#isStopped) {
-        this.#isAsked = false
-        this.#hasFailed = false
-        await this.#tellAll()
-      }
-    } catch (error) {
-      // the next event, or the next look at the clock, tries again from the same place
-      this.#hasFailed = true
-      if (!this.#isStopped) this.#logger?.error(`alarm events wait for the engine: ${messageOf(error)}`)
-    }
   }
 
   async #tellAll(): Promise<void> {
@@ -83,7 +68,7 @@ export class EventForwarder {
       const { position, version }: Place = (this.#place ??= await this.#stored())
       const window = await readEvents(this.#collections, position, refusals === 0 ? WINDOW : 1)
       const last = window.at(-1)
-      if (last === undefined || this.#isStopped) return
+      if (last === undefined || this.#work.isStopped) return
       // one that too many rules led to is passed without a word
       const events = window.filter(({ event }) => event.hops <= MAX_HOPS)
       const told = await Promise.allSettled(events.map((event, i) => this.#tell(engine, event, version + i)))
@@ -117,9 +102,9 @@ export class EventForwarder {
 
   /** The cursor moves from one event to the next only: what comes behind a refused one is refused as well. */
   #tell(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
-    const { tenant, eventtype, eventtime, alarm, changes, hops, root } = event
+    const { eventtype, eventtime, alarm, changes, hops, root } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)
     const message = { resource: alarm.source.id, eventtype, eventtime, alarm, ...(changes && { changes }) }
-    return engine.receive(tenant, message, { writes: [cursor], hops, ...(root !== undefined && { root }) })
+    return engine.receive(message, { writes: [cursor], hops, ...(root !== undefined && { root }) })
   }
 }

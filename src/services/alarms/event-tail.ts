@@ -1,10 +1,10 @@
 /**
- * The events of a tenant as readers get them: those of the log, in its order, whoever wrote them. What this process
+ * The events of alarms as readers get them: those of the log, in its order, whoever wrote them. What this process
  * commits is told from memory; when positions show that something is missing between, it is read from the log.
  */
-import { AppError, type Feed, type Json } from '#kernel'
+import { AppError, Feed } from '#kernel'
 import { PARTITION } from './alarm-record.ts'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'
 
 /** An event with its place in the log. Its text is made once, when somebody wants it. */
@@ -34,28 +34,32 @@ const PORTION = 1000
 const MAX_WAITING = 10_000
 
 export class EventTail {
-  readonly #collections: TenantCollections
-  readonly #feed: Feed<LiveEvent>
+  readonly #collections: AlarmCollections
+  readonly #feed = new Feed<LiveEvent>()
   readonly #failed: (error: unknown) => void
-  #last: number
+  #last = 0
   #catching: Promise<void> | undefined
   #isBehind = false
+  #readers = 0
 
-  constructor(collections: TenantCollections, feed: Feed<LiveEvent>, last: number, failed: (error: unknown) => void) {
+  constructor(collections: AlarmCollections, failed: (error: unknown) => void) {
     this.#collections = collections
-    this.#feed = feed
-    this.#last = last
     this.#failed = failed
   }
 
   /** Begins after what is in the log now. */
-  static async open(
-    collections: TenantCollections,
-    feed: Feed<LiveEvent>,
-    failed: (error: unknown) => void,
-  ): Promise<EventTail> {
-    const { last } = await collections.events.bounds(PARTITION)
-    return new EventTail(collections, feed, last, failed)
+  async start(): Promise<void> {
+    this.#last = (await this.#collections.events.bounds(PARTITION)).last
+  }
+
+  /** streams that are open */
+  get readers(): number {
+    return this.#readers
+  }
+
+  /** Streams end. */
+  end(): void {
+    this.#feed.end()
   }
 
   /** A commit of this process is durable; `last` is the position of the last of its events. */
@@ -66,7 +70,11 @@ export class EventTail {
     } else this.look()
   }
 
-  /** Looks into the log for what other processes wrote, when somebody reads. */
+  /** Looks into the log for what other processes wrote, if a stream is open. */
+  lookForReaders(): void {
+    if (this.#feed.readers > 0) this.look()
+  }
+
   look(): void {
     this.#isBehind = true
     this.#catching ??= this.#catchUp().catch(this.#failed)
@@ -77,10 +85,10 @@ export class EventTail {
   }
 
   async *read({ after, signal }: AlarmStreamOptions): AsyncGenerator<LiveEvent> {
-    const topic = this.#collections.tenant
-    const reader = this.#feed.read({ topic, signal, most: MAX_WAITING, overflow: 'end' })
-    let seen = after === undefined ? this.#last : positionOf(after)
+    const reader = this.#feed.read({ signal, most: MAX_WAITING, overflow: 'end' })
+    this.#readers++
     try {
+      let seen = after === undefined ? this.#last : positionOf(after)
       for (const end = this.#last; seen < end && !signal.aborted;) {
         const portion = await readEvents(this.#collections, seen)
         if (portion.length === 0) break
@@ -93,13 +101,14 @@ export class EventTail {
       // an id of another life is beyond the end: such a reader begins now
       for await (const { value } of reader) yield value
     } finally {
+      this.#readers--
       await reader.return?.()
     }
   }
 
   #tell(position: number, event: AlarmEvent): void {
     this.#last = position
-    this.#feed.publish(this.#collections.tenant, new LiveEvent(position, event))
+    this.#feed.publish('', new LiveEvent(position, event))
   }
 
   async #catchUp(): Promise<void> {
@@ -121,17 +130,13 @@ export class EventTail {
 
 /** Events after a position, oldest first, a portion of them. */
 export async function readEvents(
-  collections: TenantCollections,
+  collections: AlarmCollections,
   after: number,
   most = PORTION,
 ): Promise<readonly LiveEvent[]> {
   const entries = await collections.events.read(PARTITION, after, most)
-  return entries.map(({ position, body }) => new LiveEvent(position, eventIn(collections.tenant, body)))
-}
-
-/** What `KeyDraft` wrote. */
-function eventIn(tenant: string, body: Json): AlarmEvent {
-  return { tenant, ...(body as unknown as Omit<AlarmEvent, 'tenant'>) }
+  // what `KeyDraft` wrote
+  return entries.map(({ position, body }) => new LiveEvent(position, body as unknown as AlarmEvent))
 }
 
 function positionOf(id: string): number {

@@ -1,13 +1,13 @@
 /** Alarms of a source and type, for those who clear them. */
 import type { AlarmRecord } from './alarm-record.ts'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import { hasEffect } from './change-alarm.ts'
 
 const PORTION = 1_000
 
 /** Those that are active or acknowledged. */
 export async function openOf(
-  collections: TenantCollections,
+  collections: AlarmCollections,
   source: string,
   type: string,
 ): Promise<readonly AlarmRecord[]> {
@@ -16,7 +16,7 @@ export async function openOf(
 
 /** Those that an effect has cleared. */
 export async function clearedBy(
-  collections: TenantCollections,
+  collections: AlarmCollections,
   source: string,
   type: string,
   effect: string,
@@ -27,7 +27,7 @@ export async function clearedBy(
 
 /** Changed last first. */
 async function find(
-  collections: TenantCollections,
+  collections: AlarmCollections,
   source: string,
   type: string,
   status: readonly AlarmRecord['status'][],

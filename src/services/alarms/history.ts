@@ -3,7 +3,7 @@
  * updates are kept in chunks of their own, so that old repeats are let go a whole chunk at a time.
  */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import type { AuditRecord } from './alarm-schema.ts'
 import { OCCURRED_AGAIN, RAISED, RECORD_TEXTS, UPDATED } from './words.ts'
 
@@ -67,7 +67,7 @@ export function newestHistory(alarm: AlarmRecord): readonly AuditRecord[] {
 
 /** Histories of several alarms, oldest record first, in their order. */
 export async function wholeHistories(
-  collections: TenantCollections,
+  collections: AlarmCollections,
   alarms: readonly AlarmRecord[],
 ): Promise<readonly (readonly AuditRecord[])[]> {
   const asked = alarms.map((alarm) => chunkIds(alarm))
@@ -86,7 +86,7 @@ export async function wholeHistories(
 }
 
 async function readChunks(
-  collections: TenantCollections,
+  collections: AlarmCollections,
   ids: readonly string[],
 ): Promise<ReadonlyMap<string, readonly HistoryRecord[]>> {
   const found = new Map<string, readonly HistoryRecord[]>()

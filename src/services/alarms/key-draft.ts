@@ -3,10 +3,9 @@
  * written: whoever was faster makes the commit a conflict, and the work is done again over what is there then.
  */
 import type { EffectDraft } from '#services/shared'
-import type { Json } from '#kernel'
 import type { Expectation, Stored, Write } from '#storage'
 import { PARTITION, type AlarmRecord, type CauseRecord, type HistoryRecord, type KeyRecord } from './alarm-record.ts'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { chunkIds, type Grown } from './history.ts'
 
@@ -20,7 +19,7 @@ interface Drafted {
 export class KeyDraft {
   readonly events: AlarmEvent[] = []
   readonly effects: EffectDraft
-  readonly #collections: TenantCollections
+  readonly #collections: AlarmCollections
   readonly #key: string
   readonly #drafted = new Map<string, Drafted>()
   readonly #chunks = new Map<string, readonly HistoryRecord[] | undefined>()
@@ -29,7 +28,7 @@ export class KeyDraft {
   /** the alarm that was raised last */
   #latest: string | undefined
 
-  private constructor(collections: TenantCollections, key: string, now: number, stored: Stored<KeyRecord> | undefined) {
+  private constructor(collections: AlarmCollections, key: string, now: number, stored: Stored<KeyRecord> | undefined) {
     this.#collections = collections
     this.effects = collections.effects.draft(now)
     this.#key = key
@@ -38,7 +37,7 @@ export class KeyDraft {
   }
 
   /** `now`: epoch ms */
-  static async open(collections: TenantCollections, key: string, now: number): Promise<KeyDraft> {
+  static async open(collections: AlarmCollections, key: string, now: number): Promise<KeyDraft> {
     return new KeyDraft(collections, key, now, await collections.keys.get(key))
   }
 
@@ -94,7 +93,13 @@ export class KeyDraft {
       if (this.#latest !== undefined) writes.push(keys.putting(this.#key, { alarm: this.#latest }, expect))
       else if (this.#stored) writes.push(keys.deleting(this.#key, expect))
     }
-    if (this.events.length > 0) writes.push(events.appending(PARTITION, this.events.map(bodyOf)))
+    if (this.events.length > 0)
+      writes.push(
+        events.appending(
+          PARTITION,
+          this.events.map((event) => ({ ...event })),
+        ),
+      )
     return writes
   }
 
@@ -104,9 +109,4 @@ export class KeyDraft {
     drafted.isTouched = true
     return drafted
   }
-}
-
-/** The tenant is that of the log. */
-function bodyOf({ tenant: _tenant, ...body }: AlarmEvent): Json {
-  return body
 }

@@ -4,7 +4,7 @@
  */
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'
 
@@ -26,27 +26,29 @@ const MAX_WAITING = 10_000
 
 export class KeyedCommitter {
   readonly #now: () => number
-  readonly #committed: (collections: TenantCollections, last: number, events: readonly AlarmEvent[]) => void
+  readonly #collections: AlarmCollections
+  readonly #committed: (last: number, events: readonly AlarmEvent[]) => void
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Set<Promise<void>>()
 
   /** `now`: epoch ms. `committed` is told the events of each commit and the position of the last */
   constructor(
+    collections: AlarmCollections,
     now: () => number,
-    committed: (collections: TenantCollections, last: number, events: readonly AlarmEvent[]) => void,
+    committed: (last: number, events: readonly AlarmEvent[]) => void,
   ) {
+    this.#collections = collections
     this.#now = now
     this.#committed = committed
   }
 
-  run<T>(collections: TenantCollections, key: string, work: Work<T>): Promise<T> {
-    const lane = `${collections.tenant}\n${key}`
+  run<T>(key: string, work: Work<T>): Promise<T> {
     return new Promise<T>((resolve, reject) => {
       const waiting: Waiting = { work, resolve, reject }
-      const list = this.#waiting.get(lane)
+      const list = this.#waiting.get(key)
       if (list === undefined) {
-        this.#waiting.set(lane, [waiting])
-        const running = this.#drain(collections, key, lane).finally(() => this.#running.delete(running))
+        this.#waiting.set(key, [waiting])
+        const running = this.#drain(key).finally(() => this.#running.delete(running))
         this.#running.add(running)
       } else if (list.length < MAX_WAITING) list.push(waiting)
       else reject(new AppError('TOO_LARGE', `${MAX_WAITING} changes wait for this alarm; send less at once`))
@@ -58,28 +60,28 @@ export class KeyedCommitter {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }
 
-  async #drain(collections: TenantCollections, key: string, lane: string): Promise<void> {
-    const list = this.#waiting.get(lane) ?? []
+  async #drain(key: string): Promise<void> {
+    const list = this.#waiting.get(key) ?? []
     while (list.length > 0) {
       const works = list.splice(0, MAX_AT_ONCE)
       try {
-        await this.#together(collections, key, works)
+        await this.#together(key, works)
       } catch (error) {
         for (const { reject } of works) reject(error)
       }
     }
-    this.#waiting.delete(lane)
+    this.#waiting.delete(key)
   }
 
-  async #together(collections: TenantCollections, key: string, works: readonly Waiting[]): Promise<void> {
+  async #together(key: string, works: readonly Waiting[]): Promise<void> {
     for (let tries = 1; ; tries++) {
-      const draft = await KeyDraft.open(collections, key, this.#now())
+      const draft = await KeyDraft.open(this.#collections, key, this.#now())
       const settled = await settle(draft, works)
       const writes = draft.writes()
       try {
         if (writes.length > 0) {
-          const { results } = await collections.commit(writes)
-          if (draft.events.length > 0) this.#committed(collections, results.at(-1) ?? 0, draft.events)
+          const { results } = await this.#collections.commit(writes)
+          if (draft.events.length > 0) this.#committed(results.at(-1) ?? 0, draft.events)
         }
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'CONFLICT' || tries >= MAX_TRIES) throw error

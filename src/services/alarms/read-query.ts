@@ -33,7 +33,7 @@ const SORTS = {
 
 /** Never names of additional properties. `all` is a switch of old clients that says nothing here. */
 const RESERVED: ReadonlySet<string> = new Set([...Object.keys(LISTING), ...Object.keys(TIMELINE), 'all'])
-const readListing = parameterReader(LISTING)
+const readListing = parameterReader({ ...LISTING, ...TIMELINE })
 const readMoments = parameterReader(TIMELINE)
 
 /** `VALIDATION` with all problems. */

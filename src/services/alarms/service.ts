@@ -1,29 +1,26 @@
 /** The alarms service put together: documents and a log of events over storage, everything else injected. */
-import { type Caller, Feed, type Issue, type Logger, messageOf, type Published, type ReaderOptions } from '#kernel'
-import { type JobQueue, JobRunner } from '#jobs'
+import { type Caller, type Issue, type Logger, messageOf } from '#kernel'
+import { type JobPlaces, JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
-import type { Storage } from '#storage'
+import type { Store } from '#storage'
 import { alarmApi } from './alarm-api.ts'
+import type { AlarmRecord } from './alarm-record.ts'
 import { AlarmWriter } from './alarm-writer.ts'
 import { batchHandler } from './batch-jobs.ts'
-import type {
-  Alarm,
-  AlarmCause,
-  AlarmEvent,
-  AlarmForwarding,
-  AlarmsApi,
-  InternalAlarms,
-  CauseReader,
-} from './contract.ts'
-import type { LiveEvent } from './event-tail.ts'
-import { doDue, letGo, trimEvents } from './housekeeping.ts'
+import { type AlarmCollections, openCollections } from './collections.ts'
+import type { Alarm, AlarmCause, AlarmForwarding, AlarmsApi, InternalAlarms, CauseReader } from './contract.ts'
+import { EventForwarder } from './event-forwarder.ts'
+import { EventTail } from './event-tail.ts'
+import { Housekeeping } from './housekeeping.ts'
 import { KeyedCommitter } from './keyed-committer.ts'
-import { TenantAlarms } from './tenant-alarms.ts'
 import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
-  readonly storage: Storage
+  /** of jobs, which the tenants of a host share */
+  readonly places?: JobPlaces
+  readonly tenant: string
+  readonly store: Store
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -56,39 +53,44 @@ export function createAlarmsService(options: AlarmsOptions): OperatedAlarmsServi
 
 class Alarms implements OperatedAlarmsService {
   readonly #options: AlarmsOptions
-  readonly #offices = new Map<string, Promise<TenantAlarms>>()
-  readonly #opened = new Map<string, TenantAlarms>()
-  readonly #feed = new Feed<LiveEvent>()
+  readonly #collections: AlarmCollections
+  readonly #tail: EventTail
+  readonly #forwarder: EventForwarder
   readonly #committer: KeyedCommitter
   readonly #writer: AlarmWriter
+  readonly #housekeeping: Housekeeping
   readonly #jobs: JobRunner
-  #streams = 0
   #looks = 0
   #isRunning = false
   #house: Promise<void> | undefined
   #endLooks: (() => void) | undefined
 
   constructor(options: AlarmsOptions) {
-    const { storage, now, newId, causes, logger } = options
+    const { tenant, store, now, newId, causes, engine, logger, places } = options
     this.#options = options
-    this.#committer = new KeyedCommitter(now, ({ tenant }, last, events) =>
-      this.#opened.get(tenant)?.committed(last, events),
-    )
-    this.#writer = new AlarmWriter({ committer: this.#committer, now, newId, causes, logger })
-    const handler = batchHandler(this.#writer, (tenant) => this.#tenantAlarms(tenant))
-    this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
+    const collections = openCollections(tenant, store)
+    this.#collections = collections
+    this.#tail = new EventTail(collections, (error) => this.#report('alarm events could not be read', error))
+    this.#forwarder = new EventForwarder(collections, () => (this.#isRunning ? engine?.() : undefined), logger)
+    this.#committer = new KeyedCommitter(collections, now, (last, events) => {
+      this.#tail.committed(last, events)
+      this.#forwarder.wake()
+    })
+    const written = (alarm: AlarmRecord): void => this.#housekeeping.watch(alarm)
+    this.#writer = new AlarmWriter({ collections, committer: this.#committer, now, newId, causes, written, logger })
+    this.#housekeeping = new Housekeeping(collections, this.#writer)
+    const handlers = [batchHandler(this.#writer)]
+    this.#jobs = new JobRunner({ tenant, store, handlers, now, newId, timers: machineTimers, places, logger })
   }
 
   as(caller: Caller): AlarmsApi {
     const { now, newId } = this.#options
-    const tenantAlarms = (): Promise<TenantAlarms> => this.#tenantAlarms(caller.tenant)
-    const streaming = (by: 1 | -1): void => void (this.#streams += by)
-    const jobs = (tenant: string): JobQueue => this.#jobs.queue(tenant)
-    return alarmApi({ writer: this.#writer, jobs, now, newId, tenantAlarms, streaming }, caller)
+    const [writer, tail, collections, { queue }] = [this.#writer, this.#tail, this.#collections, this.#jobs]
+    return alarmApi({ writer, tail, collections, queue, now, newId }, caller)
   }
 
-  async clear(caller: Caller, source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]> {
-    const cleared = await this.#writer.clear(await this.#tenantAlarms(caller.tenant), source, type, cause)
+  async clear(source: string, type: string, cause: AlarmCause): Promise<readonly Alarm[]> {
+    const cleared = await this.#writer.clear(source, type, cause)
     const now = this.#options.now()
     return cleared.map((alarm) => showNewest(alarm, now))
   }
@@ -98,13 +100,11 @@ class Alarms implements OperatedAlarmsService {
   }
 
   async start(closing?: AbortSignal): Promise<void> {
-    closing?.addEventListener('abort', () => this.#feed.end(), { once: true })
+    closing?.addEventListener('abort', () => this.#tail.end(), { once: true })
     this.#isRunning = true
-    for (const tenant of await this.#options.storage.tenants()) {
-      const tenantAlarms = await this.#tenantAlarms(tenant)
-      await tenantAlarms.readNextDue()
-      tenantAlarms.forwarder.wake()
-    }
+    await this.#tail.start()
+    await this.#housekeeping.readNextDue()
+    this.#forwarder.wake()
     await this.#jobs.start()
     this.#endLooks = this.#options.every?.(LOOK_MS, () => this.#look())
     this.#sweep(true)
@@ -113,20 +113,16 @@ class Alarms implements OperatedAlarmsService {
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#endLooks?.()
-    this.#feed.end()
+    this.#tail.end()
     await this.#jobs.stop()
     await this.#house
     await this.#committer.idle()
-    await Promise.all([...this.#opened.values()].map(({ forwarder }) => forwarder.stop()))
-    await Promise.all([...this.#opened.values()].map(({ tail }) => tail.idle()))
+    await this.#forwarder.stop()
+    await this.#tail.idle()
   }
 
   gauges(): ReturnType<InternalAlarms['gauges']> {
-    return { openBatches: this.#jobs.open, eventStreams: this.#streams }
-  }
-
-  async *events(options?: ReaderOptions): AsyncGenerator<Published<AlarmEvent>> {
-    for await (const { number, topic, value } of this.#feed.read(options)) yield { number, topic, value: value.event }
+    return { openBatches: this.#jobs.open, eventStreams: this.#tail.readers }
   }
 
   async keepHouse(): Promise<void> {
@@ -138,38 +134,13 @@ class Alarms implements OperatedAlarmsService {
   async idle(): Promise<void> {
     await this.#jobs.idle()
     await this.#committer.idle()
-    for (const { tail, forwarder } of this.#opened.values()) {
-      await tail.idle()
-      await forwarder.idle()
-    }
-  }
-
-  #tenantAlarms(tenant: string): Promise<TenantAlarms> {
-    const known = this.#offices.get(tenant)
-    if (known) return known
-    const { storage, engine, logger } = this.#options
-    const opening = TenantAlarms.open(tenant, {
-      storage,
-      feed: this.#feed,
-      engine: () => (this.#isRunning ? engine?.() : undefined),
-      logger,
-      failed: (error) => this.#report('alarm events could not be read', error),
-    })
-    this.#offices.set(tenant, opening)
-    opening.then(
-      (tenantAlarms) => this.#opened.set(tenant, tenantAlarms),
-      // the next one who asks tries again
-      () => this.#offices.delete(tenant),
-    )
-    return opening
+    await this.#tail.idle()
+    await this.#forwarder.idle()
   }
 
   #look(): void {
     this.#looks++
-    for (const [tenant, { tail, forwarder }] of this.#opened) {
-      if (this.#feed.hasReaders(tenant)) tail.look()
-      forwarder.wakeIfBehind()
-    }
+    this.#tail.lookForReaders()
     this.#sweep(this.#looks % LOOKS_PER_SWEEP === 0)
   }
 
@@ -182,15 +153,13 @@ class Alarms implements OperatedAlarmsService {
 
   async #sweepAll(isThorough: boolean): Promise<void> {
     const now = this.#options.now()
-    for (const tenantAlarms of this.#opened.values()) {
-      if (isThorough || this.#looks % LOOKS_PER_READING === 0) await tenantAlarms.readNextDue()
-      await doDue(tenantAlarms, this.#writer, now)
-      if (!isThorough) continue
-      await letGo(tenantAlarms, this.#writer, now)
-      await this.#jobs.queue(tenantAlarms.collections.tenant).removeOld()
-      await trimEvents(tenantAlarms)
-      await tenantAlarms.collections.effects.sweep(now)
-    }
+    if (isThorough || this.#looks % LOOKS_PER_READING === 0) await this.#housekeeping.readNextDue()
+    await this.#housekeeping.doDue(now)
+    if (!isThorough) return
+    await this.#housekeeping.letGo(now)
+    await this.#jobs.queue.removeOld()
+    await this.#housekeeping.trimEvents(this.#forwarder.position)
+    await this.#collections.effects.sweep(now)
   }
 
   #report(what: string, error: unknown): void {

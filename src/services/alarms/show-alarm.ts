@@ -2,7 +2,7 @@
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import type { AlarmRecord } from './alarm-record.ts'
-import type { TenantCollections } from './collections.ts'
+import type { AlarmCollections } from './collections.ts'
 import { snoozeEnd } from './change-alarm.ts'
 import type { Alarm, AuditRecord } from './alarm-schema.ts'
 import { extrasOf } from './new-alarm.ts'
@@ -13,7 +13,7 @@ const SLICE = 50
 /** History records of one answer. */
 const MAX_RECORDS = 200_000
 
-export async function showWhole(collections: TenantCollections, alarm: AlarmRecord, now: number): Promise<Alarm> {
+export async function showWhole(collections: AlarmCollections, alarm: AlarmRecord, now: number): Promise<Alarm> {
   const [history = []] = await wholeHistories(collections, [alarm])
   return shown(alarm, history, now)
 }
@@ -24,7 +24,7 @@ export function showNewest(alarm: AlarmRecord, now: number): Alarm {
 
 /** `TOO_LARGE` when their histories are more than an answer holds. */
 export async function showAll(
-  collections: TenantCollections,
+  collections: AlarmCollections,
   alarms: readonly AlarmRecord[],
   now: number,
 ): Promise<readonly Alarm[]> {

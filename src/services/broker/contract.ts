@@ -19,6 +19,7 @@
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, Feed, Issue, Json, LogPlace, Published } from '#kernel'
+import type { Followed, KeptMessage } from '#log'
 import type { Sample, Write } from '#storage'
 import type { SeriesAnswer, SeriesPage, SeriesQuery, SeriesRemoval } from './series/series-schema.ts'
 
@@ -211,21 +212,24 @@ export interface SeriesApi {
 /** What the broker asks of the engine. */
 export interface Forwarding {
   /**
-   * Commits the broker's writes whole with what tasks get of the posts, in the order of the calls; without tasks that
-   * listen, the writes alone. Gives what the commit gives for the writes. When it rejects, none of it is done.
+   * Appends the posts to the log as one unit with the broker's writes, in the order of the calls: those that tasks listen
+   * to as their inputs, others as far as they are kept. When it rejects before `followed` was called, none of it is done.
    */
   receive(
     tenant: string,
     posts: readonly ForwardedPost[],
     writes: readonly Write[],
-  ): Promise<{ readonly results: readonly number[] }>
+    followed: Followed,
+  ): Promise<unknown>
 }
 
 /** What one poster sent: one invocation of each task that takes it. */
 export interface ForwardedPost {
   readonly messages: readonly (BrokerMessage & { readonly resource: string })[]
-  /** of one message, the same as JSON, by who has it at hand */
+  /** of one message, or of the list, the same as JSON, by who has it at hand */
   readonly text?: string
+  /** series and streams follow it */
+  readonly kept?: KeptMessage | undefined
   readonly hops?: number
   /** with hops: what everything that came of one arrival is known by */
   readonly root?: string
@@ -239,7 +243,6 @@ export interface ForwardedPost {
 export interface Discovery {
   /** Makes those that do not exist; returns at once for those it knows. `message` is what each was seen in first. */
   discover(
-    tenant: string,
     seen: readonly { readonly resource: string; readonly time: number; readonly message: BrokerMessage }[],
   ): Promise<void> | undefined
 }

@@ -1,6 +1,6 @@
 /** The data broker, as a host puts it together. */
 export { brokerErrorBody } from './error-body.ts'
 export { INTRODUCTION, type Origin, type OtherHosts, type OtherListener } from './mqtt/other-hosts.ts'
-export { LOG, nothing, PARTITION, projectEntry } from './posting/log-entry.ts'
+export { nothing, projectEntry } from './posting/log-entry.ts'
 export { brokerRoutes } from './api.ts'
 export { createBrokerService } from './service.ts'

@@ -1,5 +1,6 @@
 /** The data broker of one host, over storage and whatever of its neighbours is there. */
-import { type Issue, messageOf, refusedBy } from '#kernel'
+import { type Issue, messageOf, perTenant, refusedBy } from '#kernel'
+import { TenantLog } from '#log'
 import type { Storage } from '#storage'
 import { machineTimers } from '#platform'
 import type {
@@ -20,6 +21,8 @@ import { type CommonDependencies, TenantBroker } from './tenant-broker.ts'
 /** Whatever is absent is not there, or as below. */
 export interface BrokerDependencies extends Partial<Omit<CommonDependencies, 'now' | 'limits' | 'lag'>> {
   readonly storage: Storage
+  /** the log of a tenant, which its tasks write to as well; default: one that the broker has to itself */
+  readonly log?: (tenant: string) => TenantLog
   readonly now: () => number
   readonly limits?: Partial<IngestLimits>
   readonly lag?: Partial<LagLimits>
@@ -54,14 +57,15 @@ export function createBrokerService(dependencies: BrokerDependencies): InternalB
 }
 
 class Service implements InternalBroker {
-  readonly #given: CommonDependencies & Required<Pick<BrokerDependencies, 'storage' | 'every'>>
+  readonly #given: CommonDependencies & Required<Pick<BrokerDependencies, 'storage' | 'every' | 'log'>>
   readonly #tenants = new Map<string, TenantBroker>()
   #stopSweeps: (() => void) | undefined
   #sweeping: Promise<void> | undefined
 
   constructor(dependencies: BrokerDependencies) {
-    const { limits, lag } = dependencies
-    this.#given = { ...DEFAULTS, ...dependencies, limits: { ...LIMITS, ...limits }, lag: { ...LAG, ...lag } }
+    const { storage, limits, lag } = dependencies
+    const log = perTenant((tenant) => new TenantLog(storage.tenant(tenant)))
+    this.#given = { log, ...DEFAULTS, ...dependencies, limits: { ...LIMITS, ...limits }, lag: { ...LAG, ...lag } }
   }
 
   as({ tenant }: Parameters<InternalBroker['as']>[0]): ReturnType<InternalBroker['as']> {
@@ -123,11 +127,12 @@ class Service implements InternalBroker {
   #tenant(name: string): TenantBroker {
     const known = this.#tenants.get(name)
     if (known !== undefined) return known
-    const { storage, odd, report } = this.#given
+    const { storage, log, odd, report } = this.#given
     const made = new TenantBroker({
       ...this.#given,
       tenant: name,
       store: storage.tenant(name),
+      log: log(name),
       odd: (what, about, details) => odd(what, `${name} ${about}`, { tenant: name, ...details }),
       report: (what) => report(`tenant ${name}: ${what}`),
     })

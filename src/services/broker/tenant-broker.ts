@@ -1,7 +1,8 @@
 /** The broker of one tenant: its parts, put together. */
 import { EffectLedger } from '#services/shared'
-import { type LogPlace, messageOf as textOf } from '#kernel'
-import type { Log, Sample, Store } from '#storage'
+import { messageOf as textOf } from '#kernel'
+import { PARTITION, type TenantLog } from '#log'
+import type { Sample, Store } from '#storage'
 import { partitionOf } from '#cluster'
 import type {
   BrokerApi,
@@ -17,7 +18,7 @@ import type {
 import { type BrokerPartition, followed, streamsOfAll } from './partitions/broker-partition.ts'
 import { countOf, type Oddities, type Post, readableMessageOf, timeOf } from './posting/arrival.ts'
 import { PostKeys } from './posting/idempotency.ts'
-import { LOG, PARTITION, type Projected } from './posting/log-entry.ts'
+import type { Projected } from './posting/log-entry.ts'
 import { type IngestLimits, IngestQueue } from './posting/ingest-queue.ts'
 import { Posting } from './posting/posting.ts'
 import { Projection } from './posting/projection.ts'
@@ -31,31 +32,29 @@ const LAG_MS = 120_000
 /** entries that stay at most: beyond them the lag is shorter */
 const MAX_ENTRIES = 2_000_000
 
-class LogTrim {
-  readonly #log: Log
+/** How far readers who come back may need the log. */
+class ReaderLag {
   readonly #elapsed: () => number
   /** what was applied, and when that was seen; oldest first */
   readonly #marks: { readonly at: number; readonly position: number }[] = []
-  #trimmed = 0
+  #needed = 0
 
   /** `elapsed`: ms since some moment, whatever the clock is set to. */
-  constructor(log: Log, elapsed: () => number) {
-    this.#log = log
+  constructor(elapsed: () => number) {
     this.#elapsed = elapsed
   }
 
-  async sweep(applied: number): Promise<void> {
+  /** The last position that they do not need any more. */
+  floor(applied: number): number {
     const now = this.#elapsed()
-    let upTo = Math.max(0, applied - MAX_ENTRIES)
+    let upTo = Math.max(this.#needed, applied - MAX_ENTRIES)
     while (this.#marks.length > 0 && (this.#marks[0]?.at ?? 0) <= now - LAG_MS) {
       upTo = Math.max(upTo, this.#marks.shift()?.position ?? 0)
     }
     if ((this.#marks.at(-1)?.position ?? 0) < applied) this.#marks.push({ at: now, position: applied })
     // the newest stays: who saw it last can tell that nothing came since
-    upTo = Math.min(upTo, applied - 1)
-    if (upTo <= this.#trimmed) return
-    await this.#log.trim(PARTITION, upTo)
-    this.#trimmed = upTo
+    this.#needed = Math.max(0, Math.min(upTo, applied - 1))
+    return this.#needed
   }
 }
 
@@ -86,20 +85,21 @@ export interface CommonDependencies {
 export interface TenantBrokerDependencies extends CommonDependencies {
   readonly tenant: string
   readonly store: Store
+  readonly log: TenantLog
 }
 
 export class TenantBroker {
   readonly api: BrokerApi
   readonly streams: Streams
   readonly #dependencies: TenantBrokerDependencies
-  readonly #log: Log
+  readonly #log: TenantLog
   readonly #queue: IngestQueue
   readonly #projection: Projection
   readonly #projector: SeriesProjector
   readonly #recent: RecentMessages
   readonly #keys: PostKeys
   readonly #effects: EffectLedger
-  readonly #trim: LogTrim
+  readonly #lag: ReaderLag
   readonly #posting: Posting
   #accepted = 0
   #unreadable = 0
@@ -109,29 +109,30 @@ export class TenantBroker {
 
   constructor(dependencies: TenantBrokerDependencies) {
     this.#dependencies = dependencies
-    const { tenant, store, now, elapsed, engine, commands, limits, lag, report, partition } = dependencies
-    const log = store.log(LOG)
+    const { tenant, store, log, now, elapsed, engine, commands, limits, lag, report, partition } = dependencies
     this.#log = log
-    this.streams = new Streams(dependencies.toldUpTo(), log, partition?.number)
+    this.streams = new Streams(dependencies.toldUpTo(), log.log, partition?.number)
     this.#projection = new Projection({
-      log,
+      log: log.log,
       series: store.series,
       report,
       recovered: (projected) => this.#recovered(projected),
     })
     this.#projector = new SeriesProjector(this.#projection, lag)
-    this.#trim = new LogTrim(log, elapsed)
+    this.#lag = new ReaderLag(elapsed)
+    log.pruner.followers = async (atRest) => this.#lag.floor(await this.#projector.reached(atRest))
     this.#keys = new PostKeys(store)
     this.#effects = new EffectLedger(store)
     this.#recent = new RecentMessages(store.series, (error) => report(`old messages stay: ${textOf(error)}`))
     this.#queue = new IngestQueue({
       tenant,
-      store,
+      log,
       projector: this.#projector,
       limits,
       engine,
       arrived: (posts) => this.#arrived(posts),
-      told: (post, before) => this.#told(post, before),
+      told: (post, position) => this.#told(post, position),
+      passed: (position) => this.streams.passed(position),
     })
     const { series, queryMessages } = createSeries({ store, now })
     const recent = this.#recent
@@ -176,7 +177,7 @@ export class TenantBroker {
   /** Series have everything that the log has when it resolves. */
   async open(): Promise<void> {
     await this.#projection.open()
-    this.streams.begin((await this.#log.bounds(PARTITION)).last)
+    this.streams.passed((await this.#log.log.bounds(PARTITION)).last)
   }
 
   /** Whatever was posted before can be read when it resolves. Rejects with `STORE` when series cannot be written. */
@@ -218,7 +219,7 @@ export class TenantBroker {
     const now = this.#dependencies.now()
     await this.#projector.idle()
     await this.#recent.sweep()
-    await this.#trim.sweep(this.#projection.applied)
+    await this.#log.pruner.prune(true)
     // of all partitions: the first one does it
     if ((this.#dependencies.partition?.number ?? 0) === 0) {
       await this.#keys.sweep(now)
@@ -264,12 +265,12 @@ export class TenantBroker {
     }
   }
 
-  #discover(seen: Parameters<Discovery['discover']>[1]): Promise<void> | undefined {
+  #discover(seen: Parameters<Discovery['discover']>[0]): Promise<void> | undefined {
     // the next message of a resource finds it again
     const failed = (error: unknown): void =>
       this.#dependencies.report(`resources were not discovered: ${textOf(error)}`)
     try {
-      return this.#dependencies.resources()?.discover(this.#dependencies.tenant, seen)?.catch(failed)
+      return this.#dependencies.resources()?.discover(seen)?.catch(failed)
     } catch (error) {
       failed(error)
       return undefined
@@ -278,7 +279,7 @@ export class TenantBroker {
 
   #arrived(posts: readonly Post[]): Promise<void> | undefined {
     if (this.#dependencies.resources() === undefined) return undefined
-    const seen: Parameters<Discovery['discover']>[1][number][] = []
+    const seen: Parameters<Discovery['discover']>[0][number][] = []
     for (const post of posts) {
       const { store, channel, arrivals, bulk } = post
       if (!store || channel !== 'events') continue
@@ -306,7 +307,7 @@ export class TenantBroker {
     )
   }
 
-  #told(post: Post, before: LogPlace | undefined): void {
+  #told(post: Post, position: number | undefined): void {
     const { arrivals, channel, expires, oddities } = post
     this.#accepted += countOf(post)
     if (oddities !== undefined && oddities.isCounted !== true) this.#countOdd(oddities)
@@ -315,12 +316,12 @@ export class TenantBroker {
     if (channel === 'commands') {
       for (const { resource } of arrivals) this.#dependencies.commands()?.committed(this.#dependencies.tenant, resource)
     }
-    this.streams.tell(post, before)
+    this.streams.tell(post, position)
   }
 }
 
 /** Each resource with its newest sample. */
-function sightingsOf(samples: readonly Sample[]): Parameters<Discovery['discover']>[1] {
+function sightingsOf(samples: readonly Sample[]): Parameters<Discovery['discover']>[0] {
   const newest = new Map<string, Sample>()
   for (const sample of samples) {
     const known = newest.get(sample.resource)

@@ -14,7 +14,7 @@ import {
   routesOf,
 } from '#services/shared'
 import type { Decoded } from '#services/shared/contract'
-import type { ConverterApi, ConverterService } from './contract.ts'
+import type { InternalConverter, RoutedConverter } from './contract.ts'
 import {
   ConvertedSchema,
   ConverterConfiguration,
@@ -57,17 +57,15 @@ const payload = {
   },
 }
 const test = {
-  schema: ConverterTest.schema,
-  read: (body: unknown) =>
-    ConverterTest.read(
-      body instanceof Form
-        ? Object.fromEntries([...body].map(([name, part]) => [name, payloadValue(part)]))
-        : payloadValue(body),
-    ),
+  schema: Type.Unsafe<unknown>(ConverterTest.schema),
+  read: (body: unknown): unknown =>
+    body instanceof Form
+      ? Object.fromEntries([...body].map(([name, part]) => [name, name === 'payload' ? part : payloadValue(part)]))
+      : body,
 }
 const retry = { schema: Retry.schema, read: (body: unknown) => Retry.read(body === undefined ? {} : body) }
 
-const route = routesOf<ConverterApi>()
+const route = routesOf<RoutedConverter>()
 const taken = {
   server: { config: { takesPayload: true } },
   consumes: ['application/json', 'multipart/form-data'],
@@ -129,7 +127,7 @@ const ROUTES = [
     summary: 'Try a converter before it is stored: the result, what would be stored, and what looks wrong',
     body: test,
     answers: { 200: TestedSchema },
-    handler: ({ api, body }) => api.test(body.config, body.payload, body.topic),
+    handler: ({ api, body }) => api.testSent(body),
   }),
   route({
     ...taken,
@@ -177,7 +175,10 @@ const ROUTES = [
 ]
 
 /** Registers the routes of the service. */
-export function converterRoutes(app: FastifyInstance, { service }: { service: ConverterService }): Promise<void> {
+export function converterRoutes(
+  app: FastifyInstance,
+  { service }: { service: Pick<InternalConverter, 'as'> },
+): Promise<void> {
   return addRoutes(app, service, {
     tag: 'converter',
     errors: ErrorSchema,

@@ -34,6 +34,7 @@ export interface ConverterService {
 
 /** The service inside the host: what its neighbours and the host call. */
 export interface InternalConverter extends ConverterService {
+  as(caller: Caller): RoutedConverter
   /**
    * A message on a topic of MQTT. Resolves to true when it is durable, forwarded or among the rejected payloads, and to
    * false when no converter has that topic. Rejects when it should come again.
@@ -56,6 +57,12 @@ export interface ConvertOptions {
 export interface IngestOptions {
   /** the same key within a day, with the same payload: nothing is done twice */
   readonly idempotencyKey?: string
+}
+
+/** What routes call besides. */
+export interface RoutedConverter extends ConverterApi {
+  /** `test` as it was sent: an object of its arguments, or a `Payload` of one. */
+  testSent(request: unknown): Promise<Tested>
 }
 
 export interface ConverterApi {

@@ -9,8 +9,9 @@ import {
   type VelocityLimits,
   VelocityTemplate,
 } from '#formats/velocity'
-import { MAX_LEVELS, parseRendered } from '#services/shared'
-import { type Converted, ConvertedJson, type Converter } from './converter-schema.ts'
+import { MAX_LEVELS, parsePayload, parseRendered } from '#services/shared'
+import { type Converted, ConvertedJson, type Converter, ConverterTest } from './converter-schema.ts'
+import { wildcardsOf } from './topics.ts'
 
 /** `$util` of templates: what JSON needs and Velocity does not have. */
 const HEX = /^(?:[0-9a-fA-F]{2})*$/
@@ -51,16 +52,21 @@ export interface Input {
 
 type Template = Pick<Converter, 'template' | 'compat'>
 
-/** What decides about a conversion. */
+/** What decides about a conversion. `text`: the payload is read where it is converted. */
 export interface ConversionWork {
   readonly converter: Template
-  readonly input: Input
+  readonly input: Input | (Omit<Input, 'payload'> & { readonly text: string })
 }
+
+/** The type of the issue of a payload whose text cannot be read. */
+export const UNREADABLE = 'PAYLOAD'
 
 /** Conversions in other threads, counted for a tenant. */
 export interface ConversionsElsewhere {
   /** as `Conversions.convert`; besides `RATE_LIMITED`, `TIMED_OUT` and `TOO_LARGE` of the thread */
   convert(tenant: string, work: ConversionWork): Promise<Converted>
+  /** a test whose request is this text: what the payload becomes, or the problems of the request */
+  test(tenant: string, text: string): Promise<Converted>
   /** as `Conversions.prepare` */
   prepare(tenant: string, converter: Template): Promise<void>
 }
@@ -92,6 +98,19 @@ export class Conversions {
     }
     this.#ready.set(key, made)
     return made
+  }
+
+  /** The result as JSON, in which long whole numbers stay as they are written. Throws as `convert`, and `UNREADABLE`. */
+  work({ converter, input }: ConversionWork): string {
+    return JSON.stringify(
+      this.convert(converter, 'text' in input ? { ...input, payload: readText(input.text) } : input),
+    )
+  }
+
+  /** The same of a test as it was sent; the request may be wrong as a whole besides. */
+  testWork(text: string): string {
+    const { converter, input } = readTest(readText(text))
+    return JSON.stringify(this.convert(converter, input))
   }
 
   /** The rendered text. Throws `TEMPLATE`, or `CONVERSION` with the place. */
@@ -144,6 +163,25 @@ function keyOf({ template, compat = '1.7' }: Template): string {
 
 function variablesOf({ payload, topic }: Input): Readonly<Record<string, unknown>> {
   return { payload, util: UTIL, ...(topic && { topic }) }
+}
+
+function readText(text: string): unknown {
+  try {
+    return parsePayload(text)
+  } catch (error) {
+    if (!(error instanceof AppError)) throw error
+    throw new AppError(error.code, error.message, { issues: [makeIssue(UNREADABLE, '', error.message)] })
+  }
+}
+
+/** Throws `VALIDATION` for what is not a test. */
+export function readTest(body: unknown): { readonly converter: Template; readonly input: Input } {
+  const { config, payload, topic } = ConverterTest.read(body)
+  const wildcards = topic === undefined ? undefined : wildcardsOf(config.mqtt?.topic ?? '', topic)
+  if (topic !== undefined && wildcards === undefined) {
+    throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not fit the one of the converter`)
+  }
+  return { converter: config, input: { payload, ...(wildcards && { topic: wildcards }) } }
 }
 
 /** Throws `CONVERSION` for text that is not JSON or has no metrics; its issues have the text. */

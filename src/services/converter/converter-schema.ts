@@ -1,7 +1,7 @@
 /** What converters and what they make look like outside, with the limits of what is sent. */
 import { Type } from 'typebox'
 import { type Json, type JsonObject } from '#kernel'
-import { checked, closed, type Decoded, readOnly, refined, text } from '#services/shared/contract'
+import { CHECKED, checked, closed, type Decoded, readOnly, refined, text } from '#services/shared/contract'
 import { topicFault } from './topics.ts'
 
 const MAX_TEMPLATE = 200_000
@@ -15,7 +15,11 @@ const Text = Type.String()
 
 const CONFIGURATION = {
   type: Type.Literal('velocity'),
-  template: text(MAX_TEMPLATE, { pattern: String.raw`\S`, description: 'the template, as Apache Velocity reads it' }),
+  template: text(MAX_TEMPLATE, {
+    pattern: String.raw`\S`,
+    description: 'the template, as Apache Velocity reads it',
+    ...CHECKED,
+  }),
   compat: Type.Optional(Type.Enum(['1.7', '2.4'], { description: 'the version whose ways it follows; default 1.7' })),
   mqtt: Type.Optional(
     closed({
@@ -46,7 +50,11 @@ export const ConverterSchema = Type.Object({ name: Text, ...CONFIGURATION }, { t
 export interface Converter extends Decoded<typeof ConverterSchema> {}
 export const ConvertersSchema = Type.Record(Text, Type.Object(CONFIGURATION), { title: 'Converters' })
 
-export const PayloadSchema = Type.Unknown({ title: 'ConverterPayload', description: 'whatever the device sends' })
+export const PayloadSchema = Type.Unknown({
+  title: 'ConverterPayload',
+  description: 'whatever the device sends',
+  ...CHECKED,
+})
 
 export type ConvertedEntry = JsonObject & { readonly resource: string }
 const Members = Type.Record(Text, Type.Unknown())
@@ -63,7 +71,7 @@ export const ConverterTest = checked(
     {
       config: ConfigurationSchema,
       payload: Type.Unknown(),
-      topic: Type.Optional(text(MAX_TOPIC, { minLength: 1, description: 'as if it had come on it' })),
+      topic: Type.Optional(text(MAX_TOPIC, { minLength: 1, description: 'as if it had come on it', ...CHECKED })),
     },
     { title: 'ConverterTest' },
   ),
@@ -115,8 +123,9 @@ export interface RejectedQuery extends Decoded<typeof RejectedQuerySchema> {}
 
 export const RejectedSchema = Type.Object(
   {
+    values: Type.Unsafe<readonly RejectedPayload[]>(Type.Array(RejectedPayloadSchema)),
+    next: Type.Optional(Type.String({ description: '`after` of the next page; absent on the last one' })),
     total: Type.Integer(),
-    rejected: Type.Unsafe<readonly RejectedPayload[]>(Type.Array(RejectedPayloadSchema)),
   },
   { title: 'RejectedPayloads' },
 )

@@ -51,12 +51,15 @@ export class RejectedPayloads {
 
   async list(converter: string, { limit = 100, after }: RejectedQuery): Promise<RejectedList> {
     const where = ofConverter(converter)
+    const page = Math.min(limit, MAX_PAGE)
     const found = await this.#records.find({
       where,
-      limit: Math.min(limit, MAX_PAGE),
+      limit: page + 1,
       ...(after !== undefined && { afterId: after }),
     })
-    return { total: await this.#records.count(where), rejected: found.map(({ id, value }) => shown(id, value)) }
+    const values = found.slice(0, page).map(({ id, value }) => shown(id, value))
+    const next = found.length > page ? values.at(-1)?.id : undefined
+    return { values, ...(next !== undefined && { next }), total: await this.#records.count(where) }
   }
 
   /** Those of the ids that there are, or all; at most 1,000. */

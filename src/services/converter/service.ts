@@ -2,10 +2,17 @@
 import { isUtf8 } from 'node:buffer'
 import { AppError, type Caller, isTooLongForId, KeyedMutex, makeIssue, MAX_ID_BYTES, messageOf, refuse } from '#kernel'
 import type { Store } from '#storage'
-import { isAddressable, issueLine, NOT_ADDRESSABLE, parsePayload, Payload, payloadValue } from '#services/shared'
-import type { Conversions, ConversionsElsewhere, ConversionWork, Input } from './conversion.ts'
+import { isAddressable, issueLine, NOT_ADDRESSABLE, Payload, payloadValue } from '#services/shared'
+import {
+  type Conversions,
+  type ConversionsElsewhere,
+  type ConversionWork,
+  type Input,
+  readTest,
+  UNREADABLE,
+} from './conversion.ts'
 import { Converters } from './converters.ts'
-import type { ConverterApi, ConverterGauges, InternalConverter } from './contract.ts'
+import type { ConverterGauges, InternalConverter, RoutedConverter } from './contract.ts'
 import {
   type Converted,
   type Converter,
@@ -17,7 +24,6 @@ import {
 import { forward, type Neighbours } from './forwarding.ts'
 import { RejectedPayloads, type RejectedRecord, type Rejection } from './rejected.ts'
 import { previewOf } from './stored.ts'
-import { wildcardsOf } from './topics.ts'
 
 export interface ConverterDependencies extends Neighbours {
   readonly tenant: string
@@ -57,7 +63,7 @@ class Service implements InternalConverter {
     this.#rejectedPayloads = new RejectedPayloads(store)
   }
 
-  as(caller: Caller): ConverterApi {
+  as(caller: Caller): RoutedConverter {
     const [converters, rejected] = [this.#converters, this.#rejectedPayloads]
     return {
       put: async (name, body) => {
@@ -73,11 +79,12 @@ class Service implements InternalConverter {
       remove: (name) => this.#turns.run(name, () => converters.remove(name)),
       convert: async (name, payload, { forward: forwards = false } = {}) => {
         const stored = await converters.get(name)
-        const converted = await this.#convert(stored, { payload: payloadValue(payload) })
+        const converted = await asSent(this.#convert(stored, { payload }))
         if (forwards) await this.#forward(caller, stored, converted, undefined)
         return converted
       },
-      test: (config, payload, topic) => this.#test(config, payload, topic),
+      test: (config, payload, topic) => this.#test({ config, payload, ...(topic !== undefined && { topic }) }),
+      testSent: (request) => asSent(this.#test(request)),
       ingest: async (name, payload, { idempotencyKey: given } = {}) => {
         if (given === '' || (given !== undefined && given.length > 500)) {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
@@ -85,10 +92,12 @@ class Service implements InternalConverter {
         const converter = await converters.used(name)
         // a key that nobody can send again costs a write of its own for nothing
         const key = given === undefined ? undefined : this.#keyOf(name, given)
-        return this.#ingest(caller, converter, { payload: () => payloadValue(payload), key }, () => {
+        const taken = { payload: () => payload, key, isSent: true }
+        const ingested = this.#ingest(caller, converter, taken, () => {
           const text = payload instanceof Payload ? payload.text : (JSON.stringify(payload) ?? 'null')
           return { converter: name, payload: text, encoding: 'utf8', key: key ?? this.#keyOf(name) }
         })
+        return asSent(ingested)
       },
       rejected: {
         list: async (name, query = {}) => {
@@ -136,6 +145,8 @@ class Service implements InternalConverter {
       return { messages: await this.#pass(caller, converter, taken) }
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
+      // a short one is refused before it comes here
+      if (taken.isSent === true && isUnreadable(error)) throw error
       const { now } = this.#dependencies
       const id = await this.#turns.run(converter.name, () => this.#rejectedPayloads.add(rejection(), error, now()))
       this.#rejected++
@@ -176,8 +187,13 @@ class Service implements InternalConverter {
   #convert({ template, compat }: Template, input: Input): Converted | Promise<Converted> {
     const { tenant, conversions, elsewhere } = this.#dependencies
     const converter = { template, ...(compat && { compat }) }
-    if (elsewhere === undefined) return conversions.convert(converter, input)
-    return conversions.convertSmall(converter, input) ?? elsewhere.convert(tenant, { converter, input })
+    const { payload, ...topic } = input
+    if (elsewhere !== undefined && payload instanceof Payload && payload.isUnread) {
+      return elsewhere.convert(tenant, { converter, input: { ...topic, text: payload.text } })
+    }
+    const read = { ...topic, payload: payloadValue(payload) }
+    if (elsewhere === undefined) return conversions.convert(converter, read)
+    return conversions.convertSmall(converter, read) ?? elsewhere.convert(tenant, { converter, input: read })
   }
 
   async #prepare({ template, compat }: Template): Promise<void> {
@@ -197,14 +213,15 @@ class Service implements InternalConverter {
     return forward(this.#dependencies, caller, converted, posting).then(() => void this.#converted++)
   }
 
-  async #test(config: unknown, payload: unknown, topic: string | undefined): Promise<Tested> {
-    const converter = ConverterConfiguration.read(config)
-    const wildcards = topic === undefined ? undefined : wildcardsOf(converter.mqtt?.topic ?? '', topic)
-    if (topic !== undefined && wildcards === undefined) {
-      throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not fit the one of the converter`)
+  async #test(request: unknown): Promise<Tested> {
+    const { tenant, elsewhere } = this.#dependencies
+    let converted: Converted
+    if (elsewhere !== undefined && request instanceof Payload && request.isUnread) {
+      converted = await elsewhere.test(tenant, request.text)
+    } else {
+      const { converter, input } = readTest(payloadValue(request))
+      converted = await this.#convert(converter, input)
     }
-    const input = { payload: payloadValue(payload), ...(wildcards && { topic: wildcards }) }
-    const converted = await this.#convert(converter, input)
     const issues =
       converted.metrics.length === 0 ? [] : (this.#dependencies.broker()?.check('events', converted.metrics) ?? [])
     const refusals = issues
@@ -257,11 +274,26 @@ function wrongName(message: string): AppError {
 interface Taken {
   readonly payload: () => unknown
   readonly wildcards?: readonly string[] | undefined
+  /** its sender waits for the answer, which says what cannot be read */
+  readonly isSent?: boolean
   readonly key: string | undefined
 }
 
 /** Throws `NOT_JSON` for what is none. */
 function parsed({ payload, encoding }: Pick<RejectedRecord, 'payload' | 'encoding'>): unknown {
   if (encoding === 'base64') throw new AppError('NOT_JSON', 'the payload is not JSON: it is not UTF-8')
-  return parsePayload(payload)
+  return new Payload(payload)
+}
+
+function isUnreadable(error: unknown): error is AppError {
+  return error instanceof AppError && error.issues[0]?.type === UNREADABLE
+}
+
+/** Rejects a long text that cannot be read as a short one is rejected before it comes here. */
+async function asSent<T>(work: T | Promise<T>): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw isUnreadable(error) ? new AppError(error.code, error.message) : error
+  }
 }

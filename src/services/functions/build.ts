@@ -55,6 +55,7 @@ export class Builder {
   readonly #installer: Installer
   /** digests whose folders were there: nobody else takes them away */
   readonly #seen = new Set<string>()
+  #tidied: Promise<void> | undefined
 
   constructor(options: BuilderOptions) {
     this.#options = options
@@ -86,6 +87,7 @@ export class Builder {
       const kept = await this.#lockIn(this.folderOf(digest))
       return { digest, ...kept, log: ['nothing has changed: the result of an earlier build is used'] }
     }
+    await (this.#tidied ??= this.#tidy())
     await mkdir(this.#options.folder, { recursive: true })
     const draft = await mkdtemp(join(this.#options.folder, '.draft-'))
     try {
@@ -100,8 +102,8 @@ export class Builder {
     }
   }
 
-  /** Takes away what an end amid a build left. */
-  async tidy(): Promise<void> {
+  /** Takes away what an end amid a build of an earlier run left. */
+  async #tidy(): Promise<void> {
     const names = existsSync(this.#options.folder) ? await readdir(this.#options.folder) : []
     for (const name of names) {
       if (name.startsWith('.draft-')) await rm(join(this.#options.folder, name), { recursive: true, force: true })

@@ -9,7 +9,7 @@
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `CLOSED`.
  */
 import type { Job, JobState, Progress } from '#jobs'
-import type { Caller, CancelSignal, Json, RenewableTimer } from '#kernel'
+import type { Caller, CancelSignal, Json, Deadline } from '#kernel'
 import type { Write } from '#storage'
 import type {
   AssetsOptions,
@@ -87,15 +87,13 @@ export interface InternalFunctions extends FunctionsService {
   onLine(listener: (line: FunctionLine) => void): void
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
-  gauges(): { readonly openJobs: number; readonly processes: number }
-  /** what is not kept from functions, or cannot be run: a sentence each */
-  warnings(): readonly string[]
+  gauges(): { readonly openJobs: number }
 }
 
 export interface CallOptions {
   readonly signal?: CancelSignal
   /** for whoever gives the call more time as it gets on */
-  readonly timer?: RenewableTimer
+  readonly timer?: Deadline
   /** told when no process was there and one is started */
   readonly onStart?: () => void
 }

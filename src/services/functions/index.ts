@@ -1,4 +1,5 @@
 /** The function registry, as a host puts it together. */
+export { FunctionPrograms, type OpenedPool } from './function-programs.ts'
 export { webscriptOf } from './function-caller.ts'
 export { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from './function-type.ts'
 export { MAX_ASSETS, MAX_BYTES, pathProblem } from './registry/archive.ts'
@@ -6,4 +7,4 @@ export { type Manifest, readManifest } from './manifest-schema.ts'
 export { functionsErrorBody, functionsRoutes } from './api.ts'
 export { type Runtime, RUNTIMES } from './runtimes/catalog.ts'
 export type { PlugCallParams } from './runtimes/plug-call.ts'
-export { createFunctionsService, type OpenedPool } from './service.ts'
+export { createFunctionsService } from './service.ts'

@@ -136,10 +136,10 @@ export class Installer {
     return new Promise((resolve, reject) => {
       const options = { ...place, timeout: toolMs, killSignal: 'SIGKILL', maxBuffer: 10_485_760 } as const
       execFile(command, args, options, (error, out, err) => {
-        const kept = [...refused].map((one) => `it asked for ${one}, which is no registry of this host`)
+        const kept = [...refused].map((one) => `it asked for ${one}, which is not an allowed registry of this host`)
         const log = [...logOf([...out.split('\n'), ...err.split('\n')]), ...kept]
         if (error === null) return resolve(log)
-        if (error.code === 'ENOENT') return reject(new BuildRefusal(`${tool} is not there on this host`, log))
+        if (error.code === 'ENOENT') return reject(new BuildRefusal(`${tool} is not installed on this host`, log))
         const reason = error.killed === true ? `it took more than ${toolMs} ms` : `it ended with ${error.code}`
         const said = log.findLast((line) => PIP_ERROR.test(line))?.replace(PIP_ERROR, ': ') ?? ''
         reject(new BuildRefusal(`${tool} did not install the packages: ${reason}${said}`, log))

@@ -59,14 +59,14 @@ export class ModelRunner implements VersionRunner {
 
   verified(tenant: string, id: FunctionId): Promise<void> {
     return this.#places.run(`${tenant}/${id.name}`, async () => {
-      const served = await this.#releases().served(tenant, id.name)
+      const served = await this.#releases().served(id.name)
       const best = await this.#best(tenant, id.name, served)
       if (best?.version === id.version) await this.#releases().serve(await this.#releaseOf(tenant, best))
     })
   }
 
-  async rest(tenant: string, { name, version }: FunctionRecord): Promise<void> {
-    await this.#options.models()?.releases.rest(tenant, name, version)
+  async rest(_tenant: string, { name, version }: FunctionRecord): Promise<void> {
+    await this.#options.models()?.releases.rest(name, version)
   }
 
   ended(tenant: string, { name, version }: FunctionId): Promise<void> {
@@ -75,16 +75,16 @@ export class ModelRunner implements VersionRunner {
     if (models() === undefined) return Promise.resolve()
     return this.#places.run(`${tenant}/${name}`, async () => {
       const releases = this.#releases()
-      if ((await releases.served(tenant, name)) !== version) return
+      if ((await releases.served(name)) !== version) return
       const best = await this.#best(tenant, name, undefined)
-      if (best === undefined) await releases.withdraw(tenant, name, version)
+      if (best === undefined) await releases.withdraw(name, version)
       else await releases.serve(await this.#releaseOf(tenant, best))
     })
   }
 
-  async described(tenant: string, { name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
+  async described(_tenant: string, { name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
     const description = manifest.metadata?.description ?? ''
-    await this.#options.models()?.releases.describe({ tenant, name, version, description, user })
+    await this.#options.models()?.releases.describe({ name, version, description, user })
   }
 
   lines(): readonly string[] {
@@ -116,6 +116,6 @@ export class ModelRunner implements VersionRunner {
     const files = await store.assets(assets)
     const whileThere = () => store.whileThere(record)
     const description = manifest.metadata?.description ?? ''
-    return { tenant, name, version, framework, description, user, files, whileThere }
+    return { name, version, framework, description, user, files, whileThere }
   }
 }

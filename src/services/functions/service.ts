@@ -1,11 +1,9 @@
 /** The functions service put together: records and assets over storage, jobs that build, and processes that run. */
-import { JobRunner } from '#jobs'
+import { type JobPlaces, JobRunner } from '#jobs'
 import { AppError, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
-import type { ProcessPool, Program, ProgramLine } from '#platform/sandbox'
 import type { Storage, Write } from '#storage'
 import { createHash } from 'node:crypto'
-import { Builder } from './build.ts'
 import type {
   CallOptions,
   DeployedPlug,
@@ -19,26 +17,22 @@ import type {
 import type { ApiDependencies } from './changes/change-context.ts'
 import { functionApi } from './function-api.ts'
 import { FunctionCaller } from './function-caller.ts'
+import type { FunctionPrograms } from './function-programs.ts'
 import { type FunctionRecord, isRunning, recordId, refuseProtected } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
 import type { InternalModels } from '#services/models/contract'
 import type { InternalVault } from '#services/vault/contract'
-import type { InstallTools } from './install.ts'
 import { ModelRunner } from './model-runner.ts'
 import { ProcessRunner } from './version-runner.ts'
 
 export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' | 'newSecret' | 'isTaken' | 'usesOf'> {
+  /** of jobs, which the tenants of a host share */
+  readonly places?: JobPlaces
   readonly storage: Storage
-  /** absolute path of a folder for builds, of this host alone */
-  readonly folder: string
-  readonly environment: Readonly<Record<string, string | undefined>>
-  /** hosts that packages may come from beside those of the settings of npm and pip */
-  readonly installFrom?: readonly string[]
-  /** refuses packages of Python without an exact version */
-  readonly requirePinned?: boolean
-  /** Asked once, when the first function is to be run. */
-  readonly openPool: (log: (program: Program, line: ProgramLine) => void) => Promise<OpenedPool>
+  readonly tenant: string
+  /** of the host */
+  readonly programs: FunctionPrograms
   /** what runs versions of models */
   readonly models?: () => InternalModels | undefined
   /** where secrets of manifests are; asked at each call */
@@ -47,15 +41,6 @@ export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' 
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
   readonly logger?: Logger
-}
-
-export interface OpenedPool {
-  /** undefined: functions are off */
-  readonly pool: ProcessPool | undefined
-  /** what the machine lacks for functions: a sentence each */
-  readonly lacks: readonly string[]
-  /** how what installs packages is kept from the machine; undefined: it is not */
-  readonly tools?: InstallTools
 }
 
 export function createFunctionsService(options: FunctionsOptions): InternalFunctions {
@@ -82,28 +67,18 @@ class Functions implements InternalFunctions {
   readonly #reading = new KeyedMutex()
   /** ids of webscripts that were told, by tenant */
   readonly #told = new Map<string, ReadonlySet<string>>()
-  readonly #builder: Builder
-  #opening: Promise<OpenedPool> | undefined
-  #opened: OpenedPool | undefined
+  readonly #programs: ReturnType<FunctionPrograms['of']>
   readonly #caller: FunctionCaller
   readonly #parts: ApiDependencies
   readonly #jobs: JobRunner
 
   constructor(options: FunctionsOptions) {
-    const { storage, folder, environment, installFrom = [], requirePinned = false } = options
-    const { now, newId, newSecret, isTaken, usesOf, logger } = options
+    const { storage, tenant, programs, now, newId, newSecret, isTaken, usesOf, logger, places } = options
     this.#options = options
-    this.#builder = new Builder({
-      folder,
-      environment,
-      installFrom,
-      requirePinned,
-      tools: async () => (await this.#open()).tools,
-    })
     const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
     this.#caller = new FunctionCaller({
-      pool: () => this.#openPool(),
-      builder: this.#builder,
+      pool: () => this.#programs.pool(),
+      builder: programs.builder,
       storeOf,
       now,
       secrets: (tenant, names) => {
@@ -112,14 +87,15 @@ class Functions implements InternalFunctions {
         return vault.open(names)
       },
     })
+    this.#programs = programs.of(tenant, (program, line) => this.#caller.said(program, line))
     const processes = new ProcessRunner(this.#caller)
     const models = new ModelRunner({ models: options.models ?? (() => undefined), storeOf })
     this.#parts = {
-      builder: this.#builder,
+      builder: programs.builder,
       caller: this.#caller,
       runnerOf: (type) => (type === 'models' ? models : processes),
       storeOf,
-      queueOf: (tenant) => this.#jobs.queue(tenant),
+      queueOf: () => this.#jobs.queue,
       now,
       newId,
       newSecret,
@@ -128,7 +104,16 @@ class Functions implements InternalFunctions {
       changed: (tenant) => this.#read(tenant),
     }
     const handlers = lifecycleHandlers(this.#parts)
-    this.#jobs = new JobRunner({ storage, handlers, now, newId, timers: machineTimers, logger })
+    this.#jobs = new JobRunner({
+      tenant,
+      store: storage.tenant(tenant),
+      handlers,
+      now,
+      newId,
+      timers: machineTimers,
+      places,
+      logger,
+    })
   }
 
   as(caller: Caller, type: FunctionType): FunctionsApi {
@@ -176,7 +161,7 @@ class Functions implements InternalFunctions {
   }
 
   cpuMs(tenant: string): number {
-    return this.#opened?.pool?.cpuMs(tenant) ?? 0
+    return this.#options.programs.cpuMs(tenant)
   }
 
   onLine(listener: (line: FunctionLine) => void): void {
@@ -184,42 +169,22 @@ class Functions implements InternalFunctions {
   }
 
   async start(): Promise<void> {
-    await this.#builder.tidy()
     for (const tenant of await this.#options.storage.tenants()) await this.#read(tenant)
     await this.#jobs.start()
     // what is not kept from functions is said at the start of a host that has some
-    if ([...this.#deployed.values()].some(({ plugs }) => plugs.length > 0)) await this.#openPool()
+    if ([...this.#deployed.values()].some(({ plugs }) => plugs.length > 0)) await this.#programs.pool()
   }
 
   async stop(): Promise<void> {
     // a check that is under way ends with its process, and is made again at the next start
     const jobs = this.#jobs.stop()
-    await (await this.#opening)?.pool?.close()
+    await this.#programs.close()
     await jobs
     await this.#reading.idle()
   }
 
   gauges(): ReturnType<InternalFunctions['gauges']> {
-    return { openJobs: this.#jobs.open, processes: this.#opened?.pool?.running ?? 0 }
-  }
-
-  warnings(): readonly string[] {
-    return this.#opened?.lacks ?? []
-  }
-
-  async #openPool(): Promise<ProcessPool | undefined> {
-    return (await this.#open()).pool
-  }
-
-  #open(): Promise<OpenedPool> {
-    this.#opening ??= this.#options
-      .openPool((program, line) => this.#caller.said(program, line))
-      .then((opened) => {
-        this.#opened = opened
-        for (const lack of opened.lacks) this.#options.logger?.warn(lack)
-        return opened
-      })
-    return this.#opening
+    return { openJobs: this.#jobs.open }
   }
 
   #storeOf(tenant: string): FunctionStore {

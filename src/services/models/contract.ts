@@ -5,7 +5,6 @@
  * MODEL-1 a model says `ready` only after a driver has loaded it; before that it is not asked
  * MODEL-2 an upload that is refused leaves the model as it was
  * MODEL-3 the answer has one entry for each instance, in their order, whoever else was in the same batch
- * MODEL-4 no method reaches a model of another tenant
  * MODEL-5 what a model does harms no other one
  * MODEL-6 what is uploaded here is a version of the function registry, where there is one, and a version of the registry
  *   that has answered is asked here by its name: the newest that is published, else the newest draft
@@ -46,9 +45,8 @@ export interface InternalModels extends ModelsService {
   gauges(): ModelsGauges
 }
 
-/** Totals since the start; `loaded`: models that are in memory or have a process. */
+/** Totals since the start. */
 export interface ModelsGauges {
-  readonly loaded: number
   readonly calls: number
   readonly instances: number
   readonly failed: number
@@ -56,7 +54,6 @@ export interface ModelsGauges {
 
 /** A version of the function registry that is a model. */
 export interface ModelRelease {
-  readonly tenant: string
   readonly name: string
   /** major.minor.patch */
   readonly version: string
@@ -81,11 +78,11 @@ export interface ModelReleases {
   /** When the name stands for that version, it is described so. */
   describe(release: Omit<ModelRelease, 'framework' | 'files' | 'whileThere'>): Promise<void>
   /** The version that a name stands for; undefined: none of the registry. */
-  served(tenant: string, name: string): Promise<string | undefined>
+  served(name: string): Promise<string | undefined>
   /** When the name stands for that version, it stands for nothing any more. */
-  withdraw(tenant: string, name: string, version: string): Promise<void>
+  withdraw(name: string, version: string): Promise<void>
   /** When the name stands for that version, it leaves memory until it is called. */
-  rest(tenant: string, name: string, version: string): Promise<void>
+  rest(name: string, version: string): Promise<void>
 }
 
 /** What one caller can do with the models of its tenant. */

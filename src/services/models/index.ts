@@ -1,6 +1,7 @@
 /** Model hosting, as a host puts it together. */
 export { modelsRoutes } from './api.ts'
 export type { OpenModel } from './driver.ts'
+export { LoadedModels } from './loaded-models.ts'
 export { mainFileOf } from './frameworks.ts'
 export { pythonDriver } from './python/python-driver.ts'
 export { PythonRuntimes } from './python/python-runtimes.ts'

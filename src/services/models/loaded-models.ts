@@ -1,12 +1,19 @@
 /** The models of a host that are loaded: each once, those that were not asked for longest let go when there are many. */
 import { AppError } from '#kernel'
 import type { ModelDriver, ModelPackage, OpenModel } from './driver.ts'
+import type { RuntimeInfo } from './model-schema.ts'
 
 /** models of a host that are loaded at once */
 const MAX_LOADED = 200
 
 interface Entry {
+  readonly tenant: string
+  /** rejects with `CLOSED` when its tenant is closed meanwhile */
   readonly loading: Promise<OpenModel>
+  /** ends only when it is loaded or cannot be */
+  readonly whole: Promise<OpenModel>
+  /** Calls wait for it no longer. */
+  readonly giveUp: () => void
   /** calls that are open */
   uses: number
 }
@@ -34,7 +41,7 @@ export class LoadedModels {
   ): Promise<T> {
     if (this.#isClosed) throw new AppError('CLOSED', 'the host is stopping')
     const key = `${tenant}/${digest}`
-    const entry = this.#entries.get(key) ?? { loading: this.#load(packageOf), uses: 0 }
+    const entry = this.#entries.get(key) ?? entryOf(tenant, this.#load(packageOf))
     // the last one used comes last
     this.#entries.delete(key)
     this.#entries.set(key, entry)
@@ -62,6 +69,21 @@ export class LoadedModels {
     if (entry === undefined) return
     this.#entries.delete(key)
     if (entry.uses === 0) void closed(entry)
+  }
+
+  /** Lets go of all models of a tenant; what still loads is not waited for. */
+  closeOf(tenant: string): void {
+    for (const [key, entry] of this.#entries) {
+      if (entry.tenant !== tenant) continue
+      this.#entries.delete(key)
+      entry.giveUp()
+      if (entry.uses === 0) void closed(entry)
+    }
+  }
+
+  /** What the drivers run models with. */
+  async runtimes(): Promise<readonly RuntimeInfo[]> {
+    return (await Promise.all(this.#drivers.map((driver) => driver.runtimes()))).flat()
   }
 
   async close(): Promise<void> {
@@ -108,9 +130,17 @@ export class LoadedModels {
   }
 }
 
+function entryOf(tenant: string, whole: Promise<OpenModel>): Entry {
+  let giveUp = (): void => undefined
+  const ended = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(new AppError('CLOSED', 'the services of the tenant stop'))
+  })
+  return { tenant, loading: Promise.race([whole, ended]), whole, giveUp, uses: 0 }
+}
+
 async function closed(entry: Entry): Promise<void> {
   try {
-    await (await entry.loading).close()
+    await (await entry.whole).close()
   } catch {
     // what was never loaded holds nothing, and who loaded it was told
   }

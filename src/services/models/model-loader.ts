@@ -10,10 +10,10 @@ import { openedRemote } from './remote/sealed-remote.ts'
 
 export interface ModelLoaderOptions {
   readonly loaded: LoadedModels
-  readonly storeOf: (tenant: string) => ModelStore
+  readonly store: ModelStore
   readonly seal: Pick<Seal, 'open'>
   /** something runs a model that nothing ran before */
-  readonly recovered: (tenant: string, record: ModelRecord) => Promise<void>
+  readonly recovered: (record: ModelRecord) => Promise<void>
   readonly logger?: Logger | undefined
 }
 
@@ -22,7 +22,7 @@ const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'MODEL_FAILED', 
 
 export class ModelLoader {
   readonly #options: ModelLoaderOptions
-  /** what is being loaded for its first time, by tenant and upload */
+  /** what is being loaded for its first time, by upload */
   readonly #loading = new Map<string, Promise<void>>()
 
   constructor(options: ModelLoaderOptions) {
@@ -30,12 +30,12 @@ export class ModelLoader {
   }
 
   /** Tries it once, in the background; what came of it is in its record. `files`: those of its zip, when they are at hand. */
-  load(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): void {
-    const key = `${tenant}/${record.upload}`
-    if (this.#loading.has(key)) return
-    const loading = this.#tell(tenant, record, () => this.packageOf(tenant, record, files))
-    this.#loading.set(key, loading)
-    void loading.finally(() => this.#loading.delete(key))
+  load(record: ModelRecord, files?: PackageOfFiles['files']): void {
+    const { upload } = record
+    if (this.#loading.has(upload)) return
+    const loading = this.#tell(record, () => this.packageOf(record, files))
+    this.#loading.set(upload, loading)
+    void loading.finally(() => this.#loading.delete(upload))
   }
 
   /** What came of loading it. Rejects with what says nothing about the model, such as `CLOSED`. */
@@ -54,12 +54,14 @@ export class ModelLoader {
   }
 
   /** `files`: those of its zip, when they are at hand. `STORE` when its headers cannot be opened. */
-  async packageOf(tenant: string, record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
+  async packageOf(record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
     const { name, framework, digest, remote } = record
+    const { seal, store } = this.#options
+    const { tenant } = store
     if (remote !== undefined) {
-      return { tenant, name, framework, digest, remote: openedRemote(this.#options.seal, { tenant, name }, remote) }
+      return { tenant, name, framework, digest, remote: openedRemote(seal, { tenant, name }, remote) }
     }
-    const found = files ?? (await readZip(framework, await this.#options.storeOf(tenant).zip(record)))
+    const found = files ?? (await readZip(framework, await store.zip(record)))
     return { tenant, name, framework, digest, files: found }
   }
 
@@ -68,14 +70,14 @@ export class ModelLoader {
     await Promise.all(this.#loading.values())
   }
 
-  async #tell(tenant: string, record: ModelRecord, packageOf: () => Promise<ModelPackage>): Promise<void> {
-    const { loaded, logger, storeOf, recovered } = this.#options
+  async #tell(record: ModelRecord, packageOf: () => Promise<ModelPackage>): Promise<void> {
+    const { loaded, logger, store, recovered } = this.#options
+    const { tenant } = store
     try {
       const { digest, name } = record
-      const store = storeOf(tenant)
       const state = await this.stateOf({ tenant, digest }, packageOf)
       if (await store.tell(record, state)) {
-        if (record.state.kind === 'unsupported' && state.kind === 'ready') await recovered(tenant, record)
+        if (record.state.kind === 'unsupported' && state.kind === 'ready') await recovered(record)
         return
       }
       // it was deleted or replaced meanwhile: nobody asks these files any more

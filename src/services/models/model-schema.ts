@@ -3,6 +3,7 @@ import { type TCodec, type TSchema, Type } from 'typebox'
 import { at, isPlainObject, type JsonObject, ownValue, shown } from '#kernel'
 import {
   type Checked,
+  CHECKED,
   checked,
   closed,
   CONNECTION_HEADERS,
@@ -10,7 +11,9 @@ import {
   type Problem,
   readOnly,
   refined,
+  secret,
   text,
+  worded,
 } from '#services/shared/contract'
 import { ALIASES, type Framework, frameworkOf, FRAMEWORKS, OPERATIONS, REMOTE_PROTOCOLS } from './frameworks.ts'
 
@@ -41,6 +44,7 @@ const Text = Type.String()
 const FrameworkName = Type.Enum(FRAMEWORKS)
 const Operation = Type.Enum(OPERATIONS)
 const Members = Type.Unsafe<JsonObject>(Type.Object({}, { additionalProperties: true }))
+const FEATURES = { additionalProperties: true, ...CHECKED }
 
 export const ErrorSchema = Type.Object(
   { error: Text, code: Text, statusCode: Type.Integer(), details: Type.Optional(Type.Array(Text)) },
@@ -50,7 +54,7 @@ export const ErrorSchema = Type.Object(
 /** A text of a pattern, which its refusal explains. */
 function ofPattern(pattern: string, right: string, options: object = {}) {
   const test = new RegExp(pattern, 'u')
-  return refined(Type.String({ pattern, ...options }), (value) =>
+  return worded(Type.String({ pattern, ...options }), (value) =>
     typeof value === 'string' && test.test(value) ? [] : [{ message: `is ${shown(value)}`, suggestion: right }],
   )
 }
@@ -90,10 +94,12 @@ const url = Type.Decode(
   },
 )
 
-const header = refined(text(MAX_VALUE, { pattern: LINE }), (value) =>
-  typeof value === 'string' && value.length <= MAX_VALUE && new RegExp(LINE).test(value)
-    ? []
-    : [{ message: 'is not one line of text', suggestion: `send at most ${MAX_VALUE} characters` }],
+const header = worded(
+  secret(MAX_VALUE, { pattern: LINE, description: `at most ${MAX_VALUE} characters, or as it is shown` }),
+  (value) =>
+    typeof value === 'string' && new RegExp(LINE).test(value)
+      ? []
+      : [{ message: 'is not one line of text', suggestion: `send at most ${MAX_VALUE} characters` }],
 )
 const headers = refined(
   Type.Unsafe<Readonly<Record<string, string>>>(
@@ -226,7 +232,10 @@ const ChangeSchema = refined(
     {
       description: Type.Optional(description),
       metadata: Type.Optional(
-        closed({ description: Type.Optional(description) }, { description: 'the same, as later clients send it' }),
+        closed(
+          { description: Type.Optional(Object.assign(text(MAX_DESCRIPTION), CHECKED)) },
+          { description: 'the same, as later clients send it' },
+        ),
       ),
     },
     { title: 'ModelChange', minProperties: 1 },
@@ -243,7 +252,7 @@ export const ModelChange = checked(ChangeSchema, { subject: 'the change', type: 
 export interface ModelChange extends Decoded<typeof ChangeSchema> {}
 
 const Signature = Type.Optional(
-  text(MAX_SIGNATURE, { minLength: 1, description: 'of a model of tensorflow; default serving_default' }),
+  text(MAX_SIGNATURE, { minLength: 1, description: 'of a model of tensorflow; default serving_default', ...CHECKED }),
 )
 const PredictSchema = refined(
   closed(
@@ -274,13 +283,13 @@ export const PredictRequest = checked(PredictSchema, { subject: 'the request', t
 export interface PredictRequest extends Decoded<typeof PredictSchema> {}
 
 const Features = Type.Unsafe<readonly JsonObject[]>(
-  Type.Array(Members, { minItems: 1, description: 'named features each' }),
+  Type.Array(Type.Object({}, FEATURES), { minItems: 1, description: 'named features each' }),
 )
 const ExamplesRequestSchema = closed(
   {
     examples: Features,
     context: Type.Optional(
-      Type.Unsafe<JsonObject>(Type.Object({}, { additionalProperties: true, description: 'features that all share' })),
+      Type.Unsafe<JsonObject>(Type.Object({}, { ...FEATURES, description: 'features that all share' })),
     ),
     signature_name: Signature,
   },

@@ -9,10 +9,12 @@ import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
 const MAX_MODELS = 1_000
 
 export class ModelStore {
+  readonly tenant: string
   readonly #store: Store
   readonly #records: Collection<ModelRecord>
 
-  constructor(store: Store) {
+  constructor(tenant: string, store: Store) {
+    this.tenant = tenant
     this.#store = store
     this.#records = store.collection(MODELS)
   }

@@ -42,7 +42,7 @@ async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Ar
 const EPOCH = '1980-01-02'
 
 export interface ReleasesOptions {
-  readonly storeOf: (tenant: string) => ModelStore
+  readonly store: ModelStore
   readonly loader: ModelLoader
   readonly loaded: LoadedModels
   /** epoch ms */
@@ -59,11 +59,10 @@ export class Releases implements ModelReleases {
   }
 
   async deploy(release: ModelRelease): Promise<void> {
-    const { tenant, name, version } = release
-    const { loaded, loader, storeOf } = this.#options
-    const packaged = packageOf(release)
+    const { name, version } = release
+    const { loaded, loader, store } = this.#options
+    const packaged = this.#packageOf(release)
     const { digest } = packaged
-    const store = storeOf(tenant)
     const found = await store.find(name)
     refuseRemote(found?.value)
     // it was taken away before its turn came
@@ -81,9 +80,9 @@ export class Releases implements ModelReleases {
   }
 
   async check(release: ModelRelease): Promise<void> {
-    const { loaded, storeOf } = this.#options
-    const { tenant, name } = release
-    const packaged = packageOf(release)
+    const { loaded, store } = this.#options
+    const { name } = release
+    const packaged = this.#packageOf(release)
     const { digest, framework } = packaged
     try {
       await loaded.use(
@@ -92,51 +91,56 @@ export class Releases implements ModelReleases {
         (model) => askExample(framework, model),
       )
     } finally {
-      const served = await storeOf(tenant).find(name)
+      const served = await store.find(name)
       if (served?.value.digest !== digest) loaded.drop(packaged)
     }
   }
 
   async serve(release: ModelRelease): Promise<void> {
-    const packaged = packageOf(release)
+    const packaged = this.#packageOf(release)
     const record = await this.#place(release, packaged, 'any')
-    if (record !== undefined) this.#options.loader.load(release.tenant, record, packaged.files)
+    if (record !== undefined) this.#options.loader.load(record, packaged.files)
   }
 
   async describe(release: Parameters<ModelReleases['describe']>[0]): Promise<void> {
-    const { tenant, name, version, description, user: updatedBy } = release
-    const { now, storeOf } = this.#options
-    await storeOf(tenant).change(name, (record) =>
+    const { name, version, description, user: updatedBy } = release
+    const { now, store } = this.#options
+    await store.change(name, (record) =>
       record.release === version && record.description !== description
         ? { ...record, description, updatedBy, updatedOn: now() }
         : undefined,
     )
   }
 
-  async served(tenant: string, name: string): Promise<string | undefined> {
-    return (await this.#options.storeOf(tenant).find(name))?.value.release
+  async served(name: string): Promise<string | undefined> {
+    return (await this.#options.store.find(name))?.value.release
   }
 
-  async withdraw(tenant: string, name: string, version: string): Promise<void> {
-    const { loaded, storeOf } = this.#options
-    const removed = await storeOf(tenant).remove(name, ({ release }) => release === version)
-    if (removed !== undefined) loaded.drop({ tenant, digest: removed.digest })
+  async withdraw(name: string, version: string): Promise<void> {
+    const { loaded, store } = this.#options
+    const removed = await store.remove(name, ({ release }) => release === version)
+    if (removed !== undefined) loaded.drop({ tenant: store.tenant, digest: removed.digest })
   }
 
-  async rest(tenant: string, name: string, version: string): Promise<void> {
-    const { loaded, storeOf } = this.#options
-    const found = await storeOf(tenant).find(name)
-    if (found?.value.release === version) loaded.drop({ tenant, digest: found.value.digest })
+  async rest(name: string, version: string): Promise<void> {
+    const { loaded, store } = this.#options
+    const found = await store.find(name)
+    if (found?.value.release === version) loaded.drop({ tenant: store.tenant, digest: found.value.digest })
+  }
+
+  /** `VALIDATION` for files that are no model of its framework. */
+  #packageOf(release: ModelRelease): PackageOfFiles {
+    return { ...readFiles(release), tenant: this.#options.store.tenant, name: release.name }
   }
 
   /** Undefined: it stands there already, the name stands for another one and that is to stay, or the version is gone. */
   async #place(
-    { tenant, name, version, description, user, whileThere }: ModelRelease,
+    { name, version, description, user, whileThere }: ModelRelease,
     { framework, digest, files }: PackageOfFiles,
     when: 'free' | 'any',
   ): Promise<ModelRecord | undefined> {
-    const { loaded, newId, now, storeOf } = this.#options
-    const store = storeOf(tenant)
+    const { loaded, newId, now, store } = this.#options
+    const { tenant } = store
     const zip = await writeZip(files)
     return retryOnConflict(async () => {
       const found = await store.find(name)
@@ -168,11 +172,6 @@ export class Releases implements ModelReleases {
 function refuseRemote(record: ModelRecord | undefined): void {
   if (record?.remote !== undefined)
     throw new AppError('VALIDATION', `/models/${record.name} is a model of another server; delete it there first`)
-}
-
-/** `VALIDATION` for files that are no model of its framework. */
-function packageOf(release: ModelRelease): PackageOfFiles {
-  return { ...readFiles(release), tenant: release.tenant, name: release.name }
 }
 
 /** One prediction of its first example; a model whose inputs nobody knows has none. `MODEL_FAILED`. */

@@ -1,12 +1,12 @@
 /** The models service put together: uploads over storage, loading in the background, and calls by their drivers. */
-import { AppError, type Caller, type Json, KeyedMutex, type Logger, perTenant, retryOnConflict } from '#kernel'
+import { AppError, type Caller, type Json, KeyedMutex, type Logger, retryOnConflict } from '#kernel'
 import type { Seal } from '#platform'
-import type { Storage, Stored } from '#storage'
+import type { Store, Stored } from '#storage'
 import type { Classified, ModelsApi, ModelsGauges, InternalModels, Regressed } from './contract.ts'
 import type { InternalFunctions } from '#services/functions/contract'
-import { GAVE_UP, isAway, type ModelCall, type ModelDriver } from './driver.ts'
+import { GAVE_UP, isAway, type ModelCall } from './driver.ts'
 import { FRAMEWORKS } from './frameworks.ts'
-import { LoadedModels } from './loaded-models.ts'
+import type { LoadedModels } from './loaded-models.ts'
 import { digestOf, readZip } from './model-files.ts'
 import { ModelLoader } from './model-loader.ts'
 import { infoOf, type ModelRecord, type ModelState, nextRecord } from './model-record.ts'
@@ -19,9 +19,10 @@ import { sealedRemote, type SealedRemote } from './remote/sealed-remote.ts'
 import { examplesOf } from './signatures.ts'
 
 export interface ModelsOptions {
-  readonly storage: Storage
-  /** the first one that takes a model runs it */
-  readonly drivers: readonly ModelDriver[]
+  readonly tenant: string
+  readonly store: Store
+  /** those of the host */
+  readonly loaded: LoadedModels
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -43,7 +44,7 @@ export function createModelsService(options: ModelsOptions): InternalModels {
 class Models implements InternalModels {
   readonly #options: ModelsOptions
   readonly #loaded: LoadedModels
-  readonly #storeOf: (tenant: string) => ModelStore
+  readonly #store: ModelStore
   readonly #loader: ModelLoader
   readonly #registered: RegisteredUploads
   readonly releases: Releases
@@ -55,28 +56,27 @@ class Models implements InternalModels {
 
   constructor(options: ModelsOptions) {
     this.#options = options
-    this.#loaded = new LoadedModels(options.drivers)
-    const storeOf = perTenant((tenant) => new ModelStore(options.storage.tenant(tenant)))
-    const { now, newId, logger, seal, registry = () => undefined } = options
-    this.#storeOf = storeOf
+    this.#loaded = options.loaded
+    const { tenant, now, newId, logger, seal, registry = () => undefined } = options
+    const store = new ModelStore(tenant, options.store)
+    this.#store = store
     this.#registered = new RegisteredUploads(registry)
-    const recovered = (tenant: string, record: ModelRecord): Promise<void> => this.#registered.recover(tenant, record)
-    this.#loader = new ModelLoader({ loaded: this.#loaded, storeOf, seal, recovered, logger })
-    this.releases = new Releases({ storeOf, loader: this.#loader, loaded: this.#loaded, now, newId })
+    const recovered = (record: ModelRecord): Promise<void> => this.#registered.recover(tenant, record)
+    this.#loader = new ModelLoader({ loaded: this.#loaded, store, seal, recovered, logger })
+    this.releases = new Releases({ store, loader: this.#loader, loaded: this.#loaded, now, newId })
   }
 
   as(caller: Caller): ModelsApi {
-    const { tenant } = caller
-    const store = this.#storeOf(tenant)
+    const store = this.#store
     const record = async (name: string): Promise<ModelRecord> => (await store.get(name)).value
     // others write on other hosts, and while a model is being loaded
     const inTurn = <T>(name: string, work: () => Promise<T>): Promise<T> =>
-      this.#turns.run(`${tenant}\n${name}`, () => retryOnConflict(work))
+      this.#turns.run(name, () => retryOnConflict(work))
     const examined = async (name: string, operation: 'classify' | 'regress', body: ExamplesRequest) =>
-      this.#call(tenant, await record(name), ({ framework }) => readExamples(framework, operation, body))
+      this.#call(await record(name), ({ framework }) => readExamples(framework, operation, body))
     return {
-      list: async ({ name } = {}) => (await store.list(name)).map((one) => infoOf(this.#lookAgain(tenant, one))),
-      get: async (name) => infoOf(this.#lookAgain(tenant, await record(name))),
+      list: async ({ name } = {}) => (await store.list(name)).map((one) => infoOf(this.#lookAgain(one))),
+      get: async (name) => infoOf(this.#lookAgain(await record(name))),
       create: async (given) => {
         const upload = Upload.read(given)
         const { name } = upload
@@ -105,11 +105,11 @@ class Models implements InternalModels {
         return store.content(found)
       },
       examples: async (name) => {
-        const { state } = this.#requireReady(tenant, await record(name))
+        const { state } = this.#requireReady(await record(name))
         return examplesOf(state.signatures)
       },
       predict: async (name, body) => {
-        const values = await this.#call(tenant, await record(name), ({ framework }) => readPredict(framework, body))
+        const values = await this.#call(await record(name), ({ framework }) => readPredict(framework, body))
         return body.inputs === undefined ? { predictions: values } : { outputs: byColumn(values) }
       },
       classify: async (name, body) => ({ result: await examined(name, 'classify', body) }) as Classified,
@@ -119,29 +119,26 @@ class Models implements InternalModels {
   }
 
   async start(): Promise<void> {
-    const { storage } = this.#options
-    for (const tenant of await storage.tenants()) {
-      for (const record of await this.#storeOf(tenant).unloaded()) this.#loader.load(tenant, record)
-    }
+    for (const record of await this.#store.unloaded()) this.#loader.load(record)
   }
 
   async stop(): Promise<void> {
     this.#isClosing = true
-    await this.#loaded.close()
+    this.#loaded.closeOf(this.#options.tenant)
     await this.#loader.idle()
   }
 
   gauges(): ModelsGauges {
-    return { loaded: this.#loaded.size, calls: this.#calls, instances: this.#instances, failed: this.#failed }
+    return { calls: this.#calls, instances: this.#instances, failed: this.#failed }
   }
 
   async #upload(caller: Caller, given: Upload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
     const upload = this.#options.newId()
-    const read = await this.#read(caller, given, upload, former?.value.remote)
+    const read = await this.#read(given, upload, former?.value.remote)
     // what another server has cannot be built
     const release = read.files === undefined ? undefined : await this.#registered.publish(caller, read, read.files)
     const { files, zip, ...known } = read
-    const refusal = await this.#refusal(caller.tenant, read)
+    const refusal = await this.#refusal(read)
     const record = nextRecord(former?.value, {
       ...known,
       ...(release !== undefined && { release }),
@@ -151,41 +148,36 @@ class Models implements InternalModels {
       updatedOn: this.#options.now(),
     })
     const placed = await this.#place(caller, record, zip, former)
-    this.#loader.load(caller.tenant, placed, files)
+    this.#loader.load(placed, files)
     return infoOf(placed)
   }
 
   /** Why nothing here runs an upload, before it is loaded. */
-  async #refusal(tenant: string, { name, framework, digest, files }: UploadedModel): Promise<string | undefined> {
+  async #refusal({ name, framework, digest, files }: UploadedModel): Promise<string | undefined> {
     if (files === undefined) return undefined
-    return this.#loaded.refusal({ tenant, name, framework, digest, files })
+    return this.#loaded.refusal({ tenant: this.#options.tenant, name, framework, digest, files })
   }
 
   /** Loads models that nothing ran here, as soon as something does. Their boosters are read to find that out: not here. */
-  #lookAgain(tenant: string, record: ModelRecord): ModelRecord {
+  #lookAgain(record: ModelRecord): ModelRecord {
     const { state, framework, name, digest } = record
     if (state.kind !== 'unsupported' || record.remote !== undefined || framework === 'xgboost') return record
-    void this.#loaded.refusal({ tenant, name, framework, digest, files: new Map() }).then(
+    void this.#loaded.refusal({ tenant: this.#options.tenant, name, framework, digest, files: new Map() }).then(
       (refusal) => {
-        if (refusal === undefined && !this.#isClosing) this.#loader.load(tenant, record)
+        if (refusal === undefined && !this.#isClosing) this.#loader.load(record)
       },
       () => undefined,
     )
     return record
   }
 
-  async #read(
-    { tenant }: Caller,
-    given: Upload,
-    upload: string,
-    former: SealedRemote | undefined,
-  ): Promise<UploadedModel> {
+  async #read(given: Upload, upload: string, former: SealedRemote | undefined): Promise<UploadedModel> {
     const { name, framework = 'custom', description = '' } = given
     if ('file' in given) {
       const files = await readZip(framework, given.file)
       return { name, framework, description, digest: digestOf(framework, files), files, zip: given.file }
     }
-    const remote = sealedRemote(this.#options.seal, { tenant, name }, given.remote, former)
+    const remote = sealedRemote(this.#options.seal, { tenant: this.#options.tenant, name }, given.remote, former)
     // a server may have another model at any time: what was known of one upload is not that of the next
     return { name, framework, description, digest: `remote/${upload}`, remote }
   }
@@ -201,14 +193,13 @@ class Models implements InternalModels {
     former: Stored<ModelRecord> | undefined,
     tries = 1,
   ): Promise<ModelRecord> {
-    const { tenant } = caller
     const { name, release, digest } = record
     try {
       const conditions = await this.#registered.whileThere(caller, record)
-      await this.#storeOf(tenant).put(record, zip, former, conditions)
+      await this.#store.put(record, zip, former, conditions)
     } catch (error) {
       const isRace = error instanceof AppError && error.code === 'CONFLICT'
-      const now = isRace ? await this.#storeOf(tenant).find(name) : undefined
+      const now = isRace ? await this.#store.find(name) : undefined
       if (release !== undefined && now?.value.release === release) return now.value
       // what became of loading the former one was told meanwhile, or a job of the version got on
       const isSame = now?.value.upload === former?.value.upload
@@ -217,51 +208,45 @@ class Models implements InternalModels {
       throw error
     }
     if (former !== undefined) {
-      if (former.value.digest !== digest) this.#loaded.drop({ tenant, digest: former.value.digest })
+      if (former.value.digest !== digest) this.#drop(former.value.digest)
       await this.#registered.supersede(caller, former.value)
     }
     return record
   }
 
   async #remove(caller: Caller, name: string): Promise<ModelInfo> {
-    const { tenant } = caller
-    const store = this.#storeOf(tenant)
-    const { value: found } = await store.get(name)
-    const removed = await store.remove(name, async (record) => {
+    const { value: found } = await this.#store.get(name)
+    const removed = await this.#store.remove(name, async (record) => {
       // its versions first: none of them takes the place that becomes free
       await this.#registered.remove(caller, record)
       return true
     })
     // when there is none any more, the registry was as fast
     const { digest } = removed ?? found
-    this.#loaded.drop({ tenant, digest })
+    this.#drop(digest)
     return infoOf(removed ?? found)
   }
 
-  #requireReady(tenant: string, record: ModelRecord): ReadyRecord {
+  #requireReady(record: ModelRecord): ReadyRecord {
     const { state } = record
     if (state.kind === 'ready') return { ...record, state }
     if (state.kind === 'failed') throw new AppError('MODEL_FAILED', `the model cannot be used: ${state.reason}`)
     // a runtime may be there by now, or the host that loaded it may have stopped
-    this.#loader.load(tenant, record)
+    this.#loader.load(record)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
     if (state.kind === 'away') throw new AppError('REMOTE_FAILED', state.reason)
     throw new AppError('NOT_READY', 'Model not ready yet')
   }
 
-  async #call(
-    tenant: string,
-    stored: ModelRecord,
-    callOf: (record: ModelRecord) => ModelCall,
-  ): Promise<readonly Json[]> {
-    const record = this.#requireReady(tenant, stored)
+  async #call(stored: ModelRecord, callOf: (record: ModelRecord) => ModelCall): Promise<readonly Json[]> {
+    const record = this.#requireReady(stored)
     const call = callOf(record)
     this.#calls++
     this.#instances += call.instances.length
     try {
       const values = await this.#loaded.use(
-        { tenant, digest: record.digest },
-        () => this.#loader.packageOf(tenant, record),
+        { tenant: this.#options.tenant, digest: record.digest },
+        () => this.#loader.packageOf(record),
         (model) => model.call(call),
       )
       if (values.length !== call.instances.length) {
@@ -271,21 +256,25 @@ class Models implements InternalModels {
       return values
     } catch (error) {
       this.#failed++
-      if (error instanceof AppError && error.cause === GAVE_UP) await this.#giveUp(tenant, record, error)
+      if (error instanceof AppError && error.cause === GAVE_UP) await this.#giveUp(record, error)
       // before it is asked again, it is looked whether its server is there, and what it takes
-      if (isAway(error)) this.#loaded.drop({ tenant, digest: record.digest })
+      if (isAway(error)) this.#drop(record.digest)
       throw error
     }
   }
 
   /** It is not tried again before somebody uploads another. */
-  async #giveUp(tenant: string, record: ModelRecord, { message }: AppError): Promise<void> {
-    await this.#storeOf(tenant).tell(record, { kind: 'failed', reason: message })
-    this.#loaded.drop({ tenant, digest: record.digest })
+  async #giveUp(record: ModelRecord, { message }: AppError): Promise<void> {
+    await this.#store.tell(record, { kind: 'failed', reason: message })
+    this.#drop(record.digest)
+  }
+
+  #drop(digest: string): void {
+    this.#loaded.drop({ tenant: this.#options.tenant, digest })
   }
 
   async #frameworks(): Promise<readonly FrameworkInfo[]> {
-    const all = (await Promise.all(this.#options.drivers.map((driver) => driver.runtimes()))).flat()
+    const all = await this.#loaded.runtimes()
     return FRAMEWORKS.map((framework) => {
       const runtimes = all.filter((one) => one.framework === framework)
       const versions = [...new Set(runtimes.map(({ framework_version: version }) => version))]

@@ -54,8 +54,6 @@ export interface ObjectsService {
 /** The service inside the host: what its neighbours and the host call. */
 export interface InternalObjects extends ObjectsService {
   changes(tenant: string): ObjectChanges
-  /** Tenants whose log of changes has entries, for a reader that starts. */
-  tenantsWithChanges(): Promise<readonly string[]>
   /**
    * Tells that changes of a tenant were committed in this process: a reason to read its log now. Nothing is told of
    * changes before a restart. Gives what ends it.

@@ -8,7 +8,7 @@ import {
   type TSchema,
   Type,
 } from 'typebox'
-import { type Decoded, nullable } from '#services/shared/contract'
+import { CHECKED, type Decoded, nullable } from '#services/shared/contract'
 
 export const Text = Type.String()
 
@@ -126,7 +126,7 @@ export const PUT_QUERY = {
 export const REMOVE_QUERY = {
   recursive: flag('true: all that begins with the path'),
   ...ALL,
-  max_keys: whole('at most so many, 1 to 1,000; without it all', { minimum: 1 }),
+  max_keys: whole('at most so many, 1 to 1,000; without it all', { minimum: 1, ...CHECKED }),
   ...AFTER,
 }
 

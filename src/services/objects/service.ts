@@ -97,15 +97,6 @@ class Objects implements InternalObjects {
     return found
   }
 
-  async tenantsWithChanges(): Promise<readonly string[]> {
-    const found: string[] = []
-    for (const tenant of await this.#options.storage.tenants()) {
-      const { first, last } = await this.#table(tenant).changes.bounds(PARTITION)
-      if (first <= last) found.push(tenant)
-    }
-    return found
-  }
-
   onChanges(listener: (tenant: string) => void): () => void {
     this.#listeners.add(listener)
     return () => this.#listeners.delete(listener)

@@ -30,7 +30,14 @@ import type {
 } from './contract.ts'
 import { halEntity, halPage } from './hal.ts'
 import { valueAt } from './list/project.ts'
-import { CONSTRAINT_LISTING, fieldsOf, PAGING, RESOURCE_LISTING, TYPE_LISTING } from './list/read-listing.ts'
+import {
+  CONSTRAINT_LISTING,
+  fieldsOf,
+  PAGING,
+  placeProblems,
+  RESOURCE_LISTING,
+  TYPE_LISTING,
+} from './list/read-listing.ts'
 import {
   AttributeOriginsSchema,
   CASCADE,
@@ -92,6 +99,7 @@ const resourceRoutes = [
     scope: 'read',
     summary: 'List and search resources',
     query: RESOURCE_LISTING,
+    together: placeProblems,
     produces: [...JSON_OR_HAL, CSV_MEDIA_TYPE],
     answers: page,
     handler: async (context) => {
@@ -170,6 +178,7 @@ const resourceRoutes = [
       scope: 'read',
       summary,
       query: RESOURCE_LISTING,
+      together: placeProblems,
       produces: JSON_OR_HAL,
       answers: page,
       handler: async (context) =>
@@ -348,38 +357,37 @@ const constraintRoutes = [
   }),
 ]
 
-const eventRoute = (service: ResourcesService) =>
-  route({
-    method: 'GET',
-    path: '/api/events',
-    scope: 'read',
-    summary: 'What happens to resources and types, line by line or as server-sent events',
-    query: { objectType: Type.Optional(Type.Enum(['resource', 'resourcetype'])) },
-    produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
-    handler: ({ query: { objectType }, request, reply }) => {
-      const given = request.headers['last-event-id']
-      const last = Number(given)
-      const isFrom = Number.isSafeInteger(last) && last > 0
-      const reader = service.changes(request.tenant, {
-        signal: untilClosed(reply),
-        overflow: 'end',
-        ...(isFrom && { after: last }),
-      })
-      const chosen = only(reader, objectType)
-      if (accepts(request, EVENTS_MEDIA_TYPE))
-        return sendEvents(reply, serverEvents(chosen, given !== undefined && (!isFrom || reader.missed)))
-      return sendTexts(reply, chosen, {
-        type: NDJSON_MEDIA_TYPE,
-        turns,
-        quiet: '\n',
-        textOf: ({ value }) => `${JSON.stringify(value)}\n`,
-      })
-    },
-  })
+const eventRoute = routesOf<ReturnType<ResourcesService['as']>>()({
+  method: 'GET',
+  path: '/api/events',
+  scope: 'read',
+  summary: 'What happens to resources and types, line by line or as server-sent events',
+  query: { objectType: Type.Optional(Type.Enum(['resource', 'resourcetype'])) },
+  produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
+  handler: ({ api, query: { objectType }, request, reply }) => {
+    const given = request.headers['last-event-id']
+    const last = Number(given)
+    const isFrom = Number.isSafeInteger(last) && last > 0
+    const reader = api.changes({
+      signal: untilClosed(reply),
+      overflow: 'end',
+      ...(isFrom && { after: last }),
+    })
+    const chosen = only(reader, objectType)
+    if (accepts(request, EVENTS_MEDIA_TYPE))
+      return sendEvents(reply, serverEvents(chosen, given !== undefined && (!isFrom || reader.missed)))
+    return sendTexts(reply, chosen, {
+      type: NDJSON_MEDIA_TYPE,
+      turns,
+      quiet: '\n',
+      textOf: ({ value }) => `${JSON.stringify(value)}\n`,
+    })
+  },
+})
 
 /** Registers the routes of the service. */
 export function resourcesRoutes(app: FastifyInstance, { service }: { service: ResourcesService }): Promise<void> {
-  const routes = [...resourceRoutes, ...typeRoutes, ...constraintRoutes, eventRoute(service)]
+  const routes = [...resourceRoutes, ...typeRoutes, ...constraintRoutes, eventRoute]
   return addRoutes(app, service, { tag: 'resources', errors: ErrorSchema, routes })
 }
 

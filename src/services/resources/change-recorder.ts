@@ -1,7 +1,7 @@
 /** Writes down what happened: history and log in the commit of the change, and the feed after it. */
-import { type Caller, Feed, type Json, sameJson } from '#kernel'
+import { type Caller, Feed, type Json, type ReaderOptions, sameJson } from '#kernel'
 import type { Write } from '#storage'
-import type { TenantCollections } from './collections.ts'
+import type { ResourceCollections } from './collections.ts'
 import type { MetadataEvent, ResourceEntity } from './contract.ts'
 import { notedChange } from './managed-tasks/noted-change.ts'
 import { historyOf, recordId, type HistoryRecord, type Kind } from './history.ts'
@@ -26,19 +26,29 @@ export interface Noted {
 /** So many numbers pass in a ms: those of an earlier life, of this host or another, are lower. */
 const NUMBERS_PER_MS = 1_000
 
+/** Readers who come back find what was kept of a topic. */
+const TOPIC = 'changes'
+
 export class ChangeRecorder {
   readonly feed: Feed<MetadataEvent>
   readonly #now: () => number
   readonly #newId: () => string
-  readonly #told: (tenant: string) => void
+  readonly #collections: ResourceCollections
+  readonly #told: () => void
   #order = 0
 
   /** `told`: called after each commit that has something in the log */
-  constructor(now: () => number, newId: () => string, told: (tenant: string) => void = () => {}) {
-    this.feed = new Feed({ kept: 1_000, keptTopics: 1_000, behind: now() * NUMBERS_PER_MS })
+  constructor(collections: ResourceCollections, now: () => number, newId: () => string, told: () => void) {
+    this.feed = new Feed({ kept: 1_000, behind: now() * NUMBERS_PER_MS })
+    this.#collections = collections
     this.#now = now
     this.#newId = newId
     this.#told = told
+  }
+
+  /** What comes from now on, or after a number that was seen. */
+  read(options: Omit<ReaderOptions, 'topic'>): ReturnType<Feed<MetadataEvent>['read']> {
+    return this.feed.read({ ...options, topic: TOPIC })
   }
 
   /** Rises with every call, and from one life of the process to the next as long as the clock does. */
@@ -47,13 +57,14 @@ export class ChangeRecorder {
     return this.#order
   }
 
-  note(collections: TenantCollections, caller: Caller, change: Change): Noted {
+  note({ user }: Pick<Caller, 'user'>, change: Change): Noted {
+    const collections = this.#collections
     const { kind, id, before, after } = change
     const time = this.#now()
     const record: HistoryRecord = {
       of: historyOf(kind, id),
       time,
-      userId: caller.user,
+      userId: user,
       change: before === undefined ? 'created' : after === undefined ? 'deleted' : 'updated',
       ...(after && { entity: after }),
     }
@@ -65,8 +76,8 @@ export class ChangeRecorder {
     return {
       writes: isFollowed ? [kept, collections.log.appending(0, [body])] : [kept],
       tell: () => {
-        this.feed.publish(collections.tenant, event)
-        if (isFollowed) this.#told(collections.tenant)
+        this.feed.publish(TOPIC, event)
+        if (isFollowed) this.#told()
       },
     }
   }

@@ -1,7 +1,6 @@
-/** The collections of one tenant, opened once, and the log of what happened to its resources. */
+/** The collections of the service, opened once, and the log of what happened to its resources. */
 import { EffectLedger } from '#services/shared'
-import { ByTenant } from '#kernel'
-import type { Collection, Log, Storage, Store, Write } from '#storage'
+import type { Collection, Log, Store, Write } from '#storage'
 import { CONSTRAINTS, type ConstraintRecord } from './constraints/constraint-schema.ts'
 import { HISTORY, type HistoryRecord } from './history.ts'
 import { RESOURCES, type ResourceRecord } from './resource-record.ts'
@@ -13,7 +12,7 @@ import { TYPES, type TypeRecord } from './type-record.ts'
  */
 const CHANGE_LOG = 'resources'
 
-export interface TenantCollections {
+export interface ResourceCollections {
   readonly tenant: string
   /** for collections of what works beside the documents */
   readonly store: Store
@@ -26,26 +25,16 @@ export interface TenantCollections {
   commit(writes: readonly Write[]): ReturnType<Store['commit']>
 }
 
-export class CollectionsByTenant extends ByTenant<TenantCollections> {
-  constructor(storage: Storage) {
-    super(storage, (tenant) => {
-      const store = storage.tenant(tenant)
-      return {
-        tenant,
-        store,
-        resources: store.collection(RESOURCES),
-        types: store.collection(TYPES),
-        constraints: store.collection(CONSTRAINTS),
-        history: store.collection(HISTORY),
-        log: store.log(CHANGE_LOG),
-        effects: new EffectLedger(store),
-        commit: (writes) => store.commit(writes),
-      }
-    })
-  }
-
-  /** Without internal tenants, whose names begin with _. */
-  async ownTenants(): Promise<readonly string[]> {
-    return (await this.tenants()).filter((tenant) => !tenant.startsWith('_'))
+export function openCollections(tenant: string, store: Store): ResourceCollections {
+  return {
+    tenant,
+    store,
+    resources: store.collection(RESOURCES),
+    types: store.collection(TYPES),
+    constraints: store.collection(CONSTRAINTS),
+    history: store.collection(HISTORY),
+    log: store.log(CHANGE_LOG),
+    effects: new EffectLedger(store),
+    commit: (writes) => store.commit(writes),
   }
 }

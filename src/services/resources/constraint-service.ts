@@ -88,11 +88,9 @@ export async function constraintForms(
   form: Parameters<TypeApi['constraints']>[1],
   query: ListQuery,
 ): Promise<unknown> {
+  const { skip, limit } = pagingOf(query)
   const constraints = await constraintsOf(tenantResources, type)
-  if (form === 'paged') {
-    const { skip, limit } = pagingOf(query)
-    return { values: constraints.slice(skip, skip + limit), skip, limit, total: constraints.length }
-  }
+  if (form === 'paged') return { values: constraints.slice(skip, skip + limit), skip, limit, total: constraints.length }
   // they were checked when they were applied; ones that contradict each other leave the reserved attributes
   const attributes = mergeAttributes([RESERVED, ...constraints.map((each) => each.attributes)]) ?? RESERVED
   if (form === 'schema') return schemaOf(attributes)

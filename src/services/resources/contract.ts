@@ -6,7 +6,6 @@
  * RESOURCE-2 what a resource shows is its own attributes over those of its type, attribute by attribute
  * RESOURCE-3 managed tasks follow types and resources exactly, also across a crash: what is missing is made, what is
  *   too much goes
- * RESOURCE-4 no method reaches anything of another tenant
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT`, `WRONG_STATUS`, `TOO_LARGE`,
  * `SUPERSEDED` (of rules alone), `CLOSED`.
@@ -17,9 +16,10 @@ import type { AttributeOrigin, Cascade } from './resource-schema.ts'
 
 /** The service as callers reach it. */
 export interface ResourcesService {
-  as(caller: Caller): ResourcesApi
-  /** Metadata events of a tenant, in order, from now on. */
-  changes(tenant: string, options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
+  as(caller: Caller): ResourcesApi & {
+    /** Metadata events, in order, from now on. */
+    changes(options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
+  }
 }
 
 /** The service inside the host: what its neighbours and the host call. */
@@ -32,14 +32,14 @@ export interface InternalResources extends ResourcesService {
    * The resource with inherited values, from memory when it is there: for the engine, which wants a value and no promise.
    * Undefined when there is none.
    */
-  lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
+  lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   /** What a patch of any resource would refuse, whatever else it has. At once, from the body alone. */
   checkPatch(body: unknown): readonly Issue[]
   /**
    * Resources that sent something: makes those that do not exist, and remembers when each was heard last. Undefined at
    * once when all are known. Rejects only when the store does.
    */
-  discover(tenant: string, seen: readonly SeenResource[]): Promise<void> | undefined
+  discover(seen: readonly SeenResource[]): Promise<void> | undefined
 }
 
 export interface SeenResource {

@@ -1,6 +1,6 @@
 /** Resources that the broker hears of: made when they are not there, remembered when they are. */
 import { isAddressable } from '#services/shared'
-import { type Caller, isStoreConflict } from '#kernel'
+import { isStoreConflict } from '#kernel'
 import type { ChangeRecorder } from './change-recorder.ts'
 import type { SeenResource } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
@@ -72,11 +72,10 @@ export class Discovery {
 
   async #make(missing: readonly SeenResource[]): Promise<void> {
     const { collections, resources, lastSeen } = this.#tenantResources
-    const caller: Caller = { tenant: collections.tenant, user: FINDER }
     const made = missing.map(({ resource, time, message }) => {
       const record: ResourceRecord = { own: { id: resource, lastMessageTimestamp: time } }
       const change = { kind: 'resource', id: resource, before: undefined, after: record.own, message } as const
-      return { record, time, noted: this.#recorder.note(collections, caller, change) }
+      return { record, time, noted: this.#recorder.note({ user: FINDER }, change) }
     })
     const { results } = await collections.commit(
       made.flatMap(({ record, noted }) => [

@@ -3,7 +3,7 @@
  * the time does not cost a write for each message. What was not written when the process dies is lost.
  */
 import type { Stored } from '#storage'
-import type { TenantCollections } from './collections.ts'
+import type { ResourceCollections } from './collections.ts'
 import type { ResourceEntity } from './contract.ts'
 import { type ResourceRecord, writeBeats } from './resource-record.ts'
 
@@ -11,11 +11,11 @@ import { type ResourceRecord, writeBeats } from './resource-record.ts'
 const PORTION = 50
 
 export class LastSeen {
-  readonly #collections: TenantCollections
+  readonly #collections: ResourceCollections
   /** the order is that of the first contact that is not written */
   readonly #unwritten = new Map<string, number>()
 
-  constructor(collections: TenantCollections) {
+  constructor(collections: ResourceCollections) {
     this.#collections = collections
   }
 

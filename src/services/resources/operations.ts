@@ -2,7 +2,7 @@
 import { itemHandler, type ItemOutcome, type Job, type JobContext, type JobHandler, type JobQueue } from '#jobs'
 import { AppError, type Caller, issuesText, type JsonObject, type Logger, messageOf } from '#kernel'
 import { type ItemResult, itemResults } from '#services/shared'
-import type { TenantCollections } from './collections.ts'
+import type { ResourceCollections } from './collections.ts'
 import type { OperationApi, ResourcesApi } from './contract.ts'
 import { OPERATIONS, type WalkOperation } from './managed-tasks/type-walks.ts'
 import { type Cascade, Operation } from './resource-schema.ts'
@@ -107,7 +107,7 @@ export interface OperationDependencies {
 
 export function operationApi(
   { queue, now, newId }: OperationDependencies,
-  collections: TenantCollections,
+  collections: ResourceCollections,
   caller: Caller,
 ): OperationApi {
   return {
@@ -161,7 +161,7 @@ function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly 
 }
 
 /** Jobs are released by their runner. */
-async function removeOldWalks({ store }: TenantCollections, now: number): Promise<void> {
+async function removeOldWalks({ store }: ResourceCollections, now: number): Promise<void> {
   const operations = store.collection(OPERATIONS)
   const where = [{ field: 'finishedTime', op: 'lt', value: now - KEPT_MS }] as const
   const old = await operations.ids({ where, limit: 10 })
@@ -169,7 +169,7 @@ async function removeOldWalks({ store }: TenantCollections, now: number): Promis
 }
 
 /** The work that a type itself names while it lasts. */
-async function ofType(collections: TenantCollections, id: string) {
+async function ofType(collections: ResourceCollections, id: string) {
   const [found] = await collections.types.find({ where: [{ field: 'operation', op: 'eq', value: id }], limit: 1 })
   if (found === undefined) return undefined
   const description = `updating resources of type ${found.id}`

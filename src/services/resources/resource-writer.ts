@@ -131,7 +131,7 @@ export class ResourceWriter {
     effects: readonly Write[] = [],
   ): Promise<number> {
     const { collections, resources, known, lastSeen } = this.#tenantResources
-    const noted = this.#dependencies.recorder.note(collections, caller, {
+    const noted = this.#dependencies.recorder.note(caller, {
       kind: 'resource',
       id,
       before,

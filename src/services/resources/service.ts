@@ -4,20 +4,11 @@
  * commands and bulk operations work beside the documents.
  */
 import type { CommandOutbox } from '#services/broker/contract'
-import { JobRunner } from '#jobs'
-import {
-  AppError,
-  type Caller,
-  type Issue,
-  type Logger,
-  messageOf,
-  perTenant,
-  type ReaderOptions,
-  type StartTimer,
-} from '#kernel'
-import type { Storage } from '#storage'
+import { type JobPlaces, JobRunner } from '#jobs'
+import { AppError, type Caller, type Issue, type Logger, messageOf, Semaphore, type StartTimer } from '#kernel'
+import type { Store } from '#storage'
 import { machineTimers } from '#platform'
-import { CollectionsByTenant } from './collections.ts'
+import { openCollections } from './collections.ts'
 import { ChangeRecorder } from './change-recorder.ts'
 import { CommandRunner } from './commands/command-runner.ts'
 import { constraintApi } from './constraint-service.ts'
@@ -25,8 +16,6 @@ import type {
   ActuatorCall,
   Cascades,
   ManagedTasks,
-  ResourceEntity,
-  ResourcesApi,
   ResourcesGauges,
   InternalResources,
   SeenResource,
@@ -41,13 +30,18 @@ import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
-  readonly storage: Storage
+  /** of jobs, which the tenants of a host share */
+  readonly places?: JobPlaces
+  readonly tenant: string
+  readonly store: Store
   /** epoch ms */
   readonly now: () => number
   /** ids of types, constraints, operations and records; never the same twice */
   readonly newId: () => string
   readonly logger?: Logger
   readonly managedTasks?: ManagedTasks
+  /** of resources whose managed tasks are looked after at a time, which the tenants of a host share */
+  readonly limit?: Semaphore
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
   /** calls `work` again and again, some seconds apart, until the function it gives is called; default: a timer that keeps no process alive */
@@ -61,7 +55,7 @@ export interface HostedResources extends InternalResources {
   /** for the broker */
   readonly outbox: CommandOutbox
   /** A template was made or changed: managed tasks that could not be made of it are tried again. Never waits. */
-  templateWritten(tenant: string, template: string): void
+  templateWritten(template: string): void
   /** Resolves when all that was asked before is done, as far as it can be. */
   idle(): Promise<void>
 }
@@ -70,6 +64,8 @@ export interface HostedResources extends InternalResources {
 const SWEEP_MS = 5_000
 /** sweeps after which effects of tasks that are a day old go */
 const SWEEPS_PER_EFFECTS = 720
+/** Resources at a time, over all tenants of a host: enough that the store can put their commits together. */
+export const RECONCILED_AT_ONCE = 64
 /** times of contact that one sweep writes: ingestion comes first */
 const MAX_CONTACTS = 2_000
 
@@ -77,28 +73,13 @@ export function createResourcesService(options: ResourcesOptions): HostedResourc
   return new Resources(options)
 }
 
-/** What there is of a tenant. */
-interface Opened {
-  readonly tenantResources: TenantResources
-  readonly typeWork: TypeWork
-  readonly writer: ResourceWriter
-  readonly discovery: Discovery
-}
-
 class Resources implements HostedResources {
   readonly outbox: CommandRunner
   readonly #options: ResourcesOptions
-  readonly #collectionsByTenant: CollectionsByTenant
-  readonly #opened: Opened[] = []
-  readonly #of = perTenant((tenant) => {
-    const { now, later = machineTimers.later, logger } = this.#options
-    const tenantResources = new TenantResources(this.#collectionsByTenant.of(tenant))
-    const typeWork = new TypeWork(tenantResources, { later, logger })
-    const writer = new ResourceWriter(tenantResources, { recorder: this.#recorder, typeWork, now })
-    const opened = { tenantResources, typeWork, writer, discovery: new Discovery(this.#recorder, tenantResources) }
-    this.#opened.push(opened)
-    return opened
-  })
+  readonly #tenantResources: TenantResources
+  readonly #typeWork: TypeWork
+  readonly #writer: ResourceWriter
+  readonly #discovery: Discovery
   readonly #recorder: ChangeRecorder
   readonly #reconciler: Reconciler
   readonly #jobs: JobRunner
@@ -107,25 +88,31 @@ class Resources implements HostedResources {
   #sweeps = 0
 
   constructor(options: ResourcesOptions) {
-    const { storage, now, newId, logger, managedTasks = noTasks, actuators = noActuators } = options
-    const { later = machineTimers.later } = options
+    const { tenant, store, now, newId, logger, places, managedTasks = noTasks, actuators = noActuators } = options
+    const { later = machineTimers.later, limit = new Semaphore(RECONCILED_AT_ONCE) } = options
     this.#options = options
-    const collectionsByTenant = new CollectionsByTenant(storage)
-    this.#collectionsByTenant = collectionsByTenant
-    this.#recorder = new ChangeRecorder(now, newId, (tenant) => this.#reconciler.wake(tenant))
-    this.#reconciler = new Reconciler({ collectionsByTenant, tasks: managedTasks, now, newId, later, logger })
-    const store = (tenant: string) => collectionsByTenant.of(tenant).store
-    const common = { storage: { tenant: store, tenants: () => collectionsByTenant.ownTenants() }, now, logger }
-    const lookup: InternalResources['lookup'] = (...resource) => this.lookup(...resource)
-    this.outbox = new CommandRunner({ ...common, newId, later, actuators, lookup })
+    const collections = openCollections(tenant, store)
+    this.#recorder = new ChangeRecorder(collections, now, newId, () => this.#reconciler.wake())
+    this.#tenantResources = new TenantResources(collections)
+    this.#typeWork = new TypeWork(this.#tenantResources, { later, logger })
+    const { lookup } = this
+    this.#writer = new ResourceWriter(this.#tenantResources, {
+      recorder: this.#recorder,
+      typeWork: this.#typeWork,
+      now,
+    })
+    this.#discovery = new Discovery(this.#recorder, this.#tenantResources)
+    this.#reconciler = new Reconciler({ collections, limit, tasks: managedTasks, now, newId, later, logger })
+    const common = { tenant, store, now, newId, logger }
+    this.outbox = new CommandRunner({ ...common, later, actuators, lookup })
     const handlers = [operationHandler((caller) => this.as(caller), logger)]
-    this.#jobs = new JobRunner({ ...common, newId, handlers, timers: { ...machineTimers, later } })
+    this.#jobs = new JobRunner({ ...common, handlers, places, timers: { ...machineTimers, later } })
   }
 
-  as(caller: Caller): ResourcesApi {
+  as(caller: Caller): ReturnType<InternalResources['as']> {
     const { now, newId, cascades, managedTasks } = this.#options
-    const { tenantResources, typeWork, writer } = this.#of(caller.tenant)
-    const [recorder, reconciler, queue] = [this.#recorder, this.#reconciler, this.#jobs.queue(caller.tenant)]
+    const [tenantResources, typeWork, writer] = [this.#tenantResources, this.#typeWork, this.#writer]
+    const [recorder, reconciler, { queue }] = [this.#recorder, this.#reconciler, this.#jobs]
     const tasks = managedTasks && { tasks: managedTasks }
     // made when they are asked for: most requests need one of them
     return {
@@ -141,6 +128,7 @@ class Resources implements HostedResources {
       get operations() {
         return operationApi({ queue, now, newId }, tenantResources.collections, caller)
       },
+      changes: (options = {}) => recorder.read(options),
     }
   }
 
@@ -150,7 +138,7 @@ class Resources implements HostedResources {
     this.#endSweep = sweep(() => {
       this.#sweeping = this.#sweeping.then(() => this.#sweep())
     })
-    for (const tenant of await this.#collectionsByTenant.tenants()) await this.#of(tenant).typeWork.resume()
+    await this.#typeWork.resume()
     await this.#reconciler.start()
     await this.outbox.start()
     await this.#jobs.start()
@@ -161,10 +149,8 @@ class Resources implements HostedResources {
     this.#endSweep()
     await this.#jobs.stop()
     await Promise.all([this.#reconciler.stop(), this.outbox.stop()])
-    for (const { typeWork, tenantResources } of this.#opened) {
-      await typeWork.stop()
-      await tenantResources.lanes.idle()
-    }
+    await this.#typeWork.stop()
+    await this.#tenantResources.lanes.idle()
     await this.#sweeping
     await this.#writeLastSeen(Infinity)
   }
@@ -176,53 +162,44 @@ class Resources implements HostedResources {
 
   gauges(): ResourcesGauges {
     return {
-      openOperations: this.#opened.reduce((open, { typeWork }) => open + typeWork.open, this.#jobs.open),
+      openOperations: this.#jobs.open + this.#typeWork.open,
       upkeepWaiting: this.#reconciler.waiting,
       eventStreams: this.#recorder.feed.readers,
     }
   }
 
-  lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined> {
-    return this.#of(tenant).tenantResources.lookup(id)
-  }
+  readonly lookup: InternalResources['lookup'] = (id) => this.#tenantResources.lookup(id)
 
   checkPatch(body: unknown): readonly Issue[] {
     return issuesOfPatch(body)
   }
 
-  changes(tenant: string, options: Omit<ReaderOptions, 'topic'> = {}): ReturnType<ChangeRecorder['feed']['read']> {
-    return this.#recorder.feed.read({ ...options, topic: tenant })
+  discover(seen: readonly SeenResource[]): Promise<void> | undefined {
+    return this.#discovery.discover(seen)
   }
 
-  discover(tenant: string, seen: readonly SeenResource[]): Promise<void> | undefined {
-    return this.#of(tenant).discovery.discover(seen)
-  }
-
-  templateWritten(tenant: string, template: string): void {
-    this.#reconciler.templateWritten(tenant, template)
+  templateWritten(template: string): void {
+    this.#reconciler.retry(template)
   }
 
   async #sweep(): Promise<void> {
     await this.#writeLastSeen(MAX_CONTACTS)
     this.#sweeps++
     if (this.#sweeps % SWEEPS_PER_EFFECTS > 0) return
-    await this.#ofEach('Effects of tasks that are a day old stay', ({ collections }) =>
-      collections.effects.sweep(this.#options.now()),
-    )
+    const { effects } = this.#tenantResources.collections
+    await this.#orWarn('Effects of tasks that are a day old stay', effects.sweep(this.#options.now()))
   }
 
   #writeLastSeen(most: number): Promise<void> {
-    return this.#ofEach('When resources were heard last could not be written', (each) => each.writeLastSeen(most))
+    const written = this.#tenantResources.writeLastSeen(most)
+    return this.#orWarn('When resources were heard last could not be written', written)
   }
 
-  /** What fails for one tenant is logged. */
-  async #ofEach(failure: string, work: (tenantResources: TenantResources) => Promise<unknown>): Promise<void> {
-    for (const { tenantResources } of this.#opened) {
-      try {
-        await work(tenantResources)
-      } catch (error) {
-        this.#options.logger?.warn(failure, { error: messageOf(error) })
-      }
+  async #orWarn(failure: string, work: Promise<unknown>): Promise<void> {
+    try {
+      await work
+    } catch (error) {
+      this.#options.logger?.warn(failure, { error: messageOf(error) })
     }
   }
 }

@@ -1,7 +1,7 @@
 /** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
 import { KeyedMutex, KeyedSharedLock } from '#kernel'
 import type { Stored } from '#storage'
-import type { TenantCollections } from './collections.ts'
+import type { ResourceCollections } from './collections.ts'
 import type { ConstraintRecord } from './constraints/constraint-schema.ts'
 import { LastSeen } from './last-seen.ts'
 import type { ResourceEntity } from './contract.ts'
@@ -22,7 +22,7 @@ interface View {
 }
 
 export class TenantResources {
-  readonly collections: TenantCollections
+  readonly collections: ResourceCollections
   /** with their versions, so that a writer need not read them first */
   readonly resources: ReadThrough<Stored<ResourceRecord>>
   readonly types: ReadThrough<TypeRecord>
@@ -37,7 +37,7 @@ export class TenantResources {
   /** made once for as long as a record and its type stay the same */
   readonly #views = new WeakMap<ResourceRecord, View>()
 
-  constructor(collections: TenantCollections, mostResources = MAX_RESOURCES) {
+  constructor(collections: ResourceCollections, mostResources = MAX_RESOURCES) {
     this.collections = collections
     this.resources = new ReadThrough((id) => collections.resources.get(id), mostResources)
     this.types = new ReadThrough(async (id) => (await collections.types.get(id))?.value, MAX_TYPES)

@@ -134,7 +134,7 @@ export class Types implements TypeApi {
   }
 
   #show(record: TypeRecord): ResourceEntity {
-    return typeEntity(record, this.#dependencies.reconciler.operationOf(this.#caller.tenant, record.own.id))
+    return typeEntity(record, this.#dependencies.reconciler.operationOf(record.own.id))
   }
 
   async #stored(id: string): Promise<Stored<TypeRecord>> {
@@ -165,7 +165,7 @@ export class Types implements TypeApi {
       if (wanted) await this.#checkTemplates(before?.value, wanted)
       const record = wanted && (await this.#nextRecord(id, before?.value, wanted))
       if (before === undefined && record === undefined) return undefined
-      const noted = recorder.note(collections, this.#caller, {
+      const noted = recorder.note(this.#caller, {
         kind: 'resourcetype',
         id,
         before: before && typeEntity(withoutOperation(before.value)),
@@ -215,7 +215,7 @@ export class Types implements TypeApi {
   async #commit(id: string, before: Before, record: TypeRecord | undefined, noted: readonly Write[]): Promise<number> {
     const { now, typeWork, reconciler } = this.#dependencies
     const { types, store, commit } = this.#tenantResources.collections
-    const { user, tenant } = this.#caller
+    const { user } = this.#caller
     const expect = before?.version ?? 'absent'
     const write = record === undefined ? types.deleting(id, expect) : types.putting(id, record, expect)
     const operation = record?.operation
@@ -226,7 +226,7 @@ export class Types implements TypeApi {
       : []
     const { results } = await commit([write, ...noted, ...walk])
     this.#tenantResources.types.put(id, record)
-    if (isNew) reconciler.planned(tenant)
+    if (isNew) reconciler.planned()
     // also without an operation: a resource may have been linked while the type seemed unused
     const isOther = record !== undefined && record.mark !== before?.value.mark
     if (isOther || operation !== undefined) typeWork.begin(id)

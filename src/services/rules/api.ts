@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, type Caller, makeIssue, refuse, type RevisionOptions } from '#kernel'
 import { addRoutes, bodyText, Flag, revisionCondition, routesOf, Texts, withTag } from '#services/shared'
-import { checked, closed, type Decoded, refined } from '#services/shared/contract'
+import { CHECKED, checked, closed, type Decoded, refined } from '#services/shared/contract'
 import {
   BATCH_ACTIONS,
   BatchPreviewSchema,
@@ -56,7 +56,7 @@ const entity = { 200: TaskEntitySchema }
 
 const command = Type.Enum(BATCH_ACTIONS.filter((action) => !action.startsWith('update')))
 const { updates } = UpdatePluginsSchema.properties
-const templateVersion = Type.Optional(Version)
+const templateVersion = Type.Optional(Type.Integer({ minimum: 1, description: 'with reload', ...CHECKED }))
 /** An operation of PATCH, with its parameters beside it: as it is checked, and as the API page shows it. */
 const TaskOperationSchema = closed({
   operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']),

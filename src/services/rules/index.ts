@@ -1,7 +1,6 @@
 /** Rules and tasks, as a host puts them together. */
 export { type DurableOptions, type DurableRunner, openDurableRunner } from './durable/durable-runner.ts'
-export { type Input, INPUT_LOG, messagesOf, PARTITION } from './durable/input.ts'
-export { MARK_ID, MARKS } from './durable/records.ts'
+export { inputOf, messagesOf } from './durable/input.ts'
 export { rulesErrorBody } from './error-body.ts'
 export type { RulesQuestion } from './partitions/rules-question.ts'
 export { listenerId, LISTENERS, RELAY_CURSORS, RELAY_LOG } from './relay/relay-records.ts'

@@ -1,6 +1,6 @@
 /**
- * What the rules service asks of the engine behind it. The durable runner implements it over the core engine, an
- * input log and an outbox; tests do it over a bare engine.
+ * What the rules service asks of the engine behind it. The durable runner implements it over the core engine and
+ * the log of the tenant; tests do it over a bare engine.
  *
  * A change of a stored task is made in three steps: `plan` (may look things up, changes nothing), one commit with the
  * service's document and the plan's writes, then `apply` (tells the engine). When the process dies after the commit,
@@ -27,6 +27,7 @@ import type {
   TaskSettings,
   Template,
 } from '#core'
+import type { Followed, KeptMessage } from '#log'
 import type { Write } from '#storage'
 import type { Delivery, DeliveryQuery } from './inspection/inspection-schema.ts'
 
@@ -128,16 +129,23 @@ export interface DataIntake {
   receive(tenant: string, messages: Message | readonly Message[], options?: IntakeOptions): Promise<Intake>
   /**
    * As `receive` for each of the posts, in their order, with one commit for all of them and the writes. Gives the results
-   * of the writes. When it rejects, nothing was written of any.
+   * of the writes. When it rejects, nothing was written of any. `followed`: as of a unit of the log.
    */
-  receiveAll(tenant: string, posts: readonly IntakePost[], writes: readonly Write[]): Promise<readonly number[]>
+  receiveAll(
+    tenant: string,
+    posts: readonly IntakePost[],
+    writes: readonly Write[],
+    followed?: Followed,
+  ): Promise<readonly number[]>
 }
 
 /** What one poster gives on the channel of broker data: one invocation. */
 export interface IntakePost {
   readonly messages: Message | readonly Message[]
-  /** of one message that is no list, the same as JSON, by who has it at hand */
+  /** the same as JSON, by who has it at hand */
   readonly text?: string
+  /** they are in the log whether a task takes them or not */
+  readonly kept?: KeptMessage | undefined
   /** how many rules in a row led to them; default 0 */
   readonly hops?: number
   /** with hops: what everything that came of one arrival is known by */

@@ -44,11 +44,20 @@ class Rules implements InternalRules {
   readonly #runEnds: RunEnds
 
   constructor(options: RulesOptions) {
-    const { storage, runner, now, newId, logger } = options
+    const { tenant, storage, runner, now, newId, logger, places } = options
     this.#options = options
     this.#history = new TaskEventHistory(runner.reports, newId().slice(-8), now)
     const handler = batchHandler((tenant) => this.#rules.of(tenant))
-    this.#jobs = new JobRunner({ storage, handlers: [handler], now, newId, timers: machineTimers, logger })
+    this.#jobs = new JobRunner({
+      tenant,
+      store: storage.tenant(tenant),
+      handlers: [handler],
+      now,
+      newId,
+      timers: machineTimers,
+      places,
+      logger,
+    })
     this.#rules = new ByTenant(storage, (tenant) => {
       const rules = new TenantRules(tenant, options, this.#history, this.#jobs)
       this.#made.add(rules)

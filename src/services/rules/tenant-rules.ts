@@ -2,7 +2,7 @@
 import type { Plug, Ports } from '#core'
 import { followPlugs } from '#core/spi'
 import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
-import type { JobQueue, JobRunner } from '#jobs'
+import type { JobPlaces, JobQueue, JobRunner } from '#jobs'
 import type { Storage } from '#storage'
 import { collectionsOf, type TenantCollections } from './collections.ts'
 import type { RulesPartition } from './partitions/rules-partition.ts'
@@ -18,6 +18,9 @@ import { countedByDocument, runsBySize, runsHere, type DirectRuns, type RunsElse
 import type { RunDependencies } from './tools/template-run.ts'
 
 export interface RulesOptions {
+  readonly tenant: string
+  /** of jobs, which the tenants of a host share */
+  readonly places?: JobPlaces
   readonly storage: Storage
   readonly runner: TaskRunner
   /** the plugs that rules of a tenant may name; the same list until they are others */
@@ -84,7 +87,7 @@ export class TenantRules {
   }
 
   get jobs(): JobQueue {
-    return this.#jobs.queue(this.tenant)
+    return this.#jobs.queue
   }
 
   ref(id: string): TaskRef {

@@ -1,6 +1,7 @@
 /** What the contracts of services share: fields of bodies, their check, and effects. */
 export { checked, type Checked } from './api/check.ts'
 export {
+  CHECKED,
   closed,
   type Decoded,
   duration,
@@ -12,11 +13,13 @@ export {
   type Problem,
   readOnly,
   refined,
+  secret,
   text,
   word,
+  worded,
   REVISION,
 } from './api/fields.ts'
 export type { EffectOfTask } from './effect-order.ts'
-export { seriesName, UNSTORABLE } from './api/series-name.ts'
+export { seriesName } from './api/series-name.ts'
 export { MAX_TIME } from './series/times.ts'
 export { CONNECTION_HEADERS } from './http/connection-headers.ts'

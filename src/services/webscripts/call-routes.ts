@@ -110,7 +110,7 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
         // which of them there are is the webscript's matter
         exposeHeadRoute: false,
         bodyLimit: MAX_BODY,
-        config: { access: 'public', scope: 'public', isTenantContent: true },
+        config: { scope: 'public', isTenantContent: true },
         onRequest: letIn,
         handler: call,
         schema: {

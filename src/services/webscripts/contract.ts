@@ -10,7 +10,7 @@
  *
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
-import type { Caller, CancelSignal, Led } from '#kernel'
+import type { Caller, CancelSignal, Causation } from '#kernel'
 import type { DeployedWebscript, WebHead } from '#services/functions/contract'
 import type {
   NewWebscript,
@@ -85,7 +85,7 @@ export interface ScriptRequest {
   /** the client is gone */
   readonly signal: CancelSignal
   /** when a rule calls it */
-  readonly led?: Led
+  readonly led?: Causation
   /** Its answer goes to a client of the API's origin, whose browser keeps credentials for it (WEBSCRIPT-6). */
   readonly isOnApiOrigin?: boolean
 }

@@ -1,6 +1,6 @@
 /** One call of a webscript as the host sees it: its body in pieces, its answer as it comes, and what is kept of it. */
 import { Readable } from 'node:stream'
-import { AppError, isPlainObject, type Led, messageOf, RenewableTimer, type StartTimer } from '#kernel'
+import { AppError, isPlainObject, type Causation, messageOf, Deadline, type StartTimer } from '#kernel'
 import { PIECE_BYTES, type WebHead } from '#services/functions/contract'
 import { headOf } from './answer-head.ts'
 import type { ScriptAnswer, ScriptRequest } from './contract.ts'
@@ -41,7 +41,7 @@ export class OpenCall {
   /** resolves when the answer begins */
   readonly answer: Promise<ScriptAnswer>
   /** more time as the answer gets on */
-  readonly timer = new RenewableTimer()
+  readonly timer = new Deadline()
   readonly #facts: CallFacts
   readonly #times: CallTimes
   readonly #begin: number
@@ -75,7 +75,7 @@ export class OpenCall {
     return this.#facts.owner
   }
 
-  get led(): Led | undefined {
+  get led(): Causation | undefined {
     return this.#facts.request.led
   }
 

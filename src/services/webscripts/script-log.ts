@@ -92,20 +92,25 @@ export class ScriptLog {
   }
 
   page(script: string, query: ScriptLogQuery): ScriptLogPage {
-    const { before = Number.POSITIVE_INFINITY, after = 0, limit = LIMIT } = query
+    const { after = Number.POSITIVE_INFINITY, limit = LIMIT } = query
     const fits = testOf(query)
-    const kept = this.#tenants.get(tenantOf(script))?.scripts.get(script)?.lines ?? []
-    const found = kept.filter((line) => line.number < before && line.number > after && fits(line))
-    const lines = found.slice(-limit).map(shown)
-    const [first] = lines
-    return { lines, ...(first !== undefined && found.length > lines.length && { before: first.number }) }
+    const found = this.#kept(script).filter((line) => line.number < after && fits(line))
+    const values = found.slice(-limit).toReversed().map(shown)
+    const next = found.length > values.length ? values.at(-1)?.number : undefined
+    return { values, ...(next !== undefined && { next }) }
+  }
+
+  /** The oldest first. */
+  #kept(script: string): readonly KeptLine[] {
+    return this.#tenants.get(tenantOf(script))?.scripts.get(script)?.lines ?? []
   }
 
   /** What is kept after `after` first, then what comes. */
   async *tail(script: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncGenerator<ScriptLine> {
     const fits = testOf(query)
     const reader = this.#feed.read({ topic: script, signal: query.signal })
-    if (query.after !== undefined) yield* this.page(script, { ...query, limit: MAX_LINES }).lines
+    const { after = Number.POSITIVE_INFINITY } = query
+    for (const line of this.#kept(script)) if (line.number > after && fits(line)) yield shown(line)
     for await (const { value } of reader) if (fits(value)) yield shown(value)
   }
 

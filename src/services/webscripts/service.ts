@@ -1,5 +1,5 @@
 /** The webscripts service put together: addresses, calls, and what is kept of them. */
-import { AppError, type Caller, decodedText, isPlainObject, type Led, LruCache, TransientMap } from '#kernel'
+import { AppError, type Caller, decodedText, isPlainObject, type Causation, LruCache, TransientMap } from '#kernel'
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -37,7 +37,7 @@ export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
     caller: Caller,
     request: ApiRequest,
     signal: AbortSignal,
-    led: Led | undefined,
+    led: Causation | undefined,
   ) => Promise<ApiAnswer>
   readonly limits: Pick<CallLimits, 'takeCall' | 'mostOpen' | 'cpu'>
   /** never the same twice */
@@ -190,8 +190,8 @@ class Webscripts implements WebscriptsService {
   }
 
   /** By which rules: a script does not tell which of its open calls it asks for, and the longest chain ends a loop. */
-  #ledOf(owner: string): Led | undefined {
-    let longest: Led | undefined
+  #ledOf(owner: string): Causation | undefined {
+    let longest: Causation | undefined
     for (const call of this.#calls.values()) {
       if (call.owner === owner && call.led !== undefined && call.led.hops > (longest?.hops ?? -1)) longest = call.led
     }

@@ -92,8 +92,8 @@ export interface ScriptLine extends Decoded<typeof LineSchema> {}
 
 export const LogSchema = Type.Object(
   {
-    lines: Type.Unsafe<readonly ScriptLine[]>(Type.Array(LineSchema, { description: 'the newest last' })),
-    before: Type.Optional(Type.Integer({ description: 'for older lines' })),
+    values: Type.Unsafe<readonly ScriptLine[]>(Type.Array(LineSchema, { description: 'the newest first' })),
+    next: Type.Optional(Type.Integer({ description: '`after` of the next page; absent on the last one' })),
   },
   { title: 'WebscriptLog' },
 )
@@ -104,11 +104,10 @@ export const TAIL_QUERY = {
   kind: Type.Optional(Type.Enum(LINE_KINDS, { description: 'only these lines' })),
   version: Type.Optional(Type.String({ description: 'lines of one version; default all' })),
   search: Type.Optional(Type.String({ description: 'a part of the message; case does not count' })),
-  after: Type.Optional(Type.Integer({ minimum: 0, description: 'number of a line' })),
+  after: Type.Optional(Type.Integer({ minimum: 0, description: 'lines that follow the one of this number' })),
 }
 export const LOG_QUERY = {
   ...TAIL_QUERY,
-  before: Type.Optional(Type.Integer({ minimum: 0, description: 'from the page before' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_LINES, description: 'lines; default 100' })),
 }
 const QuerySchema = Type.Object(LOG_QUERY)

@@ -4,8 +4,8 @@ import type { Database } from './database.ts'
 
 const OLDEST_SERVER = 150_000
 
-/** Raised whenever the tables change: schemas of another format are refused. */
-const FORMAT = 1
+/** Raised whenever the tables, or entries of a tenant's log (`src/log`), change: schemas of another format are refused. */
+const FORMAT = 2
 
 /** `$schema` stands for the schema's name. */
 const TABLES: readonly string[] = [

@@ -85,29 +85,33 @@ describe('a CSV recording', () => {
     [
       'too few cells',
       'timestamp,a\n2025-01-15',
-      'file:2: 1 cell, but the header has 2; timestamp,a; an empty cell still has its comma',
+      'file:2: 1 cell, but the header has 2; timestamp,a; keep the comma of an empty cell',
     ],
     [
       'too many cells',
       'timestamp,a\n0,1,2',
-      'file:2: 3 cells, but the header has 2; timestamp,a; a cell with a comma in it stands in quotes',
+      'file:2: 3 cells, but the header has 2; timestamp,a; quote cells that contain a comma',
     ],
     [
       'an unclosed quote',
       'timestamp,a\n0,"1',
-      'file:2: a quote is opened here and never closed; close the cell with a second quote',
+      'file:2: the quote opened here is never closed; close the cell with a second quote',
     ],
-    ['a bad time', 'timestamp,a\nsoon,1', 'file:2: "soon" is not a time; write 2025-01-31T08:00:00Z'],
-    ['a missing time', 'timestamp,a\n,1', 'file:2: the time is empty; write'],
+    ['a bad time', 'timestamp,a\nsoon,1', 'file:2: "soon" is not a valid time; use 2025-01-31T08:00:00Z'],
+    ['a missing time', 'timestamp,a\n,1', 'file:2: the time is empty; use'],
     ['no time column', 'Time,a\n0,1', 'file:1: no column is named "timestamp" among "Time", "a"; rename "Time"'],
-    ['semicolons', 'timestamp;a\n0;1', 'file:1: the cells are separated by ";"; separate them by commas'],
-    ['a column without a name', 'timestamp,\n0,1', 'file:1: column 2 of the header has no name; name each column'],
+    ['semicolons', 'timestamp;a\n0;1', 'file:1: the cells are separated by ";"; use commas'],
+    ['a column without a name', 'timestamp,\n0,1', 'file:1: column 2 of the header lacks a name; name each column'],
     [
       'two columns of one name',
       'timestamp,a,a\n0,1,1',
-      'file:1: two columns are named "a"; give each column a name of its own',
+      'file:1: two columns are named "a"; use a different name for each column',
     ],
-    ['a column named __proto__', 'timestamp,__proto__\n0,1', 'file:1: a column cannot be named "__proto__"; rename it'],
+    [
+      'a column named __proto__',
+      'timestamp,__proto__\n0,1',
+      'file:1: "__proto__" is not a valid column name; rename it',
+    ],
     ['a header alone', 'timestamp,a\n', 'file:1: there is no message in it; write at least one line below the header'],
   ])('names %s', async (_name, text, expected) => {
     const { problems } = await read(text, { resource: 'r' })
@@ -117,7 +121,9 @@ describe('a CSV recording', () => {
 
   it('names the first of all rows that name no resource', async () => {
     const { problems } = await read('timestamp,a\n0,1\n1,1')
-    expect(problems).toEqual(['file:2: the message names no resource; add --resource R, or a column named resource'])
+    expect(problems).toEqual([
+      'file:2: the resource of the message is missing; add --resource R, or a column named resource',
+    ])
   })
 })
 
@@ -140,31 +146,31 @@ describe('an NDJSON recording', () => {
       '{"timestamp":0,"t":\n{"timestamp":0}',
       'file:1: column 20: the text ends, but the { of line 1, column 1 is still open; close it with }',
     ],
-    ['no JSON', '{"timestamp":0}\nhello', 'file:2: column 1: hello is not a JSON value; a text is written "hello"'],
+    ['no JSON', '{"timestamp":0}\nhello', 'file:2: column 1: hello is not a JSON value; use "hello"'],
     [
       'a trailing comma',
       '{"timestamp":0,}',
-      'file:1: column 15: there is a comma before the closing }; take the trailing comma away',
+      'file:1: column 15: unexpected comma before the closing }; remove the trailing comma',
     ],
     [
       'a list in a line',
       '{"timestamp":0}\n[{"timestamp":0}]',
-      'file:2: a message is expected, not a list; one JSON object a line',
+      'file:2: a message is expected, not a list; use one JSON object per line',
     ],
-    ['a number in a line', '{"timestamp":0}\n7', 'file:2: a message is expected, not 7; one JSON object a line'],
-    ['no time', '{"t":1}', 'file:1: the message has no "timestamp"; add one'],
-    ['a bad time', '{"timestamp":"31.1.2025"}', 'file:1: "31.1.2025" is not a time; write'],
+    ['a number in a line', '{"timestamp":0}\n7', 'file:2: a message is expected, not 7; use one JSON object per line'],
+    ['no time', '{"t":1}', 'file:1: "timestamp" is missing; add ISO'],
+    ['a bad time', '{"timestamp":"31.1.2025"}', 'file:1: "31.1.2025" is not a valid time; use'],
     [
       'a resource that is no text',
       '{"timestamp":0,"resource":7}',
-      'file:1: 7 is not a resource; a resource is a text that is not empty',
+      'file:1: 7 is not a valid resource; use a text that is not empty',
     ],
     [
       'a key that reaches a prototype',
       '{"timestamp":0,"a":{"__proto__":1}}',
-      'file:1: a message cannot have the key "__proto__"; leave it out',
+      'file:1: the message has the key "__proto__", which is not allowed; remove it',
     ],
-    ['one big list', '[\n{"timestamp":0}]', 'file:1: the recording is one JSON list; write one message a line'],
+    ['one big list', '[\n{"timestamp":0}]', 'file:1: the recording is one JSON list; use one message per line'],
   ])('names %s', async (_name, text, expected) => {
     const { problems } = await read(text, { resource: 'r' })
     expect(problems).toHaveLength(1)
@@ -174,13 +180,13 @@ describe('an NDJSON recording', () => {
   it('names the first of all lines that name no resource', async () => {
     const { problems } = await read('{"timestamp":0}\n{"timestamp":1}')
     expect(problems).toEqual([
-      'file:1: the message names no resource; add --resource R, or "resource": "..." to the message',
+      'file:1: the resource of the message is missing; add --resource R, or "resource": "..." to the message',
     ])
   })
 
   it('refuses a message of any depth without falling over', async () => {
     const { problems } = await read(`{"timestamp":0,"a":${'['.repeat(5000)}${']'.repeat(5000)}}`, { resource: 'r' })
-    expect(problems).toEqual(['file:1: the message is nested more than 64 levels deep; leave it out'])
+    expect(problems).toEqual(['file:1: the message is nested deeper than 64 levels; remove it'])
   })
 })
 
@@ -207,7 +213,7 @@ describe('any recording', () => {
     const right = 'write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps'
     expect((await read(content, { resource: 'r', order: 'lived' })).problems).toEqual([
       `file:2: the message has no receivedAt; ${right}`,
-      `file:3: receivedAt "soon" is not a time; ${right}`,
+      `file:3: receivedAt "soon" is not a valid time; ${right}`,
     ])
   })
 
@@ -233,7 +239,7 @@ describe('any recording', () => {
   it.each([
     ['nothing in it', '', 'file:1: the file is empty'],
     ['UTF-16', new Uint8Array([0xff, 0xfe, 0x74, 0]), 'file:1: the file is UTF-16; save it as UTF-8'],
-    ['compression', new Uint8Array([0x1f, 0x8b, 8]), 'file:1: the file is compressed; unpack it'],
+    ['compression', new Uint8Array([0x1f, 0x8b, 8]), 'file:1: the file is compressed; decompress it'],
   ])('with %s is refused', async (_name, content, expected) => {
     const { problems } = await read(content)
     expect(problems).toHaveLength(1)

@@ -38,7 +38,7 @@ describe('what is open of tenants', () => {
     await tenants.complete()
     await tenants.close()
     const whose = 't0, t1, t2, t3, t4, t5, t6, t7, t8, t9 and 2 more'
-    expect(lines).toEqual([`another host has ${whose}: what this one had open of these tenants is dropped`])
+    expect(lines).toEqual([`another host took over ${whose}; this host dropped its state of these tenants`])
   })
 
   it('is opened once for all who ask at once, and for a new term anew', async () => {
@@ -77,7 +77,7 @@ describe('what is open of tenants', () => {
     const place: { now: Place } = { now: { kind: 'here', term: 1 } }
     const { tenants, closed } = tenantsAt(place)
     const one = await tenants.opened('acme')
-    place.now = { kind: 'nobody', term: 1 }
+    place.now = { kind: 'unowned', term: 1 }
     const releasing = tenants.release(slotOf('acme'))
     expect([tenants.get('acme'), tenants.current('acme')]).toEqual([undefined, one])
     await releasing

@@ -72,7 +72,7 @@ describe('who has which slots', () => {
   it('who could not look for as long takes nothing for its own until it has looked: PLACEMENT-4', async () => {
     expect(cluster.placementOf(0).of('acme')).toEqual({ kind: 'here', term: 1 })
     cluster.pass(TTL_MS + 1)
-    expect(cluster.placementOf(0).of('acme')).toEqual({ kind: 'nobody', term: 1 })
+    expect(cluster.placementOf(0).of('acme')).toEqual({ kind: 'unowned', term: 1 })
     await cluster.lookAll(1)
     expect(cluster.placementOf(0).of('acme')).toEqual({ kind: 'here', term: 1 })
   })

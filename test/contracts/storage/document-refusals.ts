@@ -1,23 +1,12 @@
 /** Documents, ids, specifications and tenants that are refused: the code, and that nothing is written. */
 import { expect } from 'vitest'
-import type { Json } from '../../../src/kernel/json.ts'
 import type { CollectionSpec, Storage } from '../../../src/storage/contract.ts'
 import { expectCode, failureOf, storeFact, type Suite } from './medium.ts'
 import { THINGS, withSamples, type Thing } from './things.ts'
 
-/** What no document may hold; made late, because some of it cannot be written as a literal. */
+/** What no document may be; made late, because some of it cannot be written as a literal. */
 const BAD_DOCUMENTS: readonly (readonly [string, () => unknown])[] = [
-  ['NaN', () => ({ extra: Number.NaN })],
-  ['Infinity', () => ({ extra: [1, -Infinity] })],
   ['a big integer', () => ({ extra: 1n })],
-  ['a function', () => ({ extra: () => 1 })],
-  ['a symbol', () => ({ extra: Symbol('s') })],
-  ['a date', () => ({ extra: new Date(0) })],
-  ['a map', () => ({ extra: new Map() })],
-  ['a hole in a list', () => ({ extra: [1, undefined, 2] })],
-  ['the key __proto__', () => ({ extra: JSON.parse('{"__proto__":{"a":1}}') as unknown })],
-  ['the key constructor', () => ({ extra: { constructor: 1 } })],
-  ['the key prototype', () => ({ extra: [{ prototype: 1 }] })],
   ['a list as document', () => [1]],
   ['null as document', () => null],
   ['a text as document', () => 'text'],
@@ -39,32 +28,11 @@ export function definesRefusals(suite: Suite<Storage>): void {
     })
   }
 
-  fact('a document that holds itself, is nested too deep or unfolds without end is refused', async ({ things }) => {
-    const self: Record<string, unknown> = {}
-    self['self'] = self
-    let deep: unknown = 1
-    for (let i = 0; i < 5_000; i += 1) deep = [deep]
-    let wide: unknown = 'x'
-    for (let i = 0; i < 60; i += 1) wide = [wide, wide]
-    for (const extra of [self, deep, wide]) {
-      await expectCode(() => things.put('x', { extra } as Thing), 'TOO_LARGE')
-    }
-    expect(await things.get('x')).toBeUndefined()
-  })
-
-  fact('100 levels are not too deep, 101 are', async ({ things }) => {
-    let deep: Json = 1
-    for (let i = 0; i < 99; i += 1) deep = [deep]
-    await things.put('x', { extra: deep })
-    expect((await things.get('x'))?.value.extra).toEqual(deep)
-    await expectCode(() => things.put('x', { extra: [deep] }), 'TOO_LARGE')
-  })
-
   fact('all problems of a document come at once, each with its place', async ({ things }) => {
-    const bad = { extra: { a: Number.NaN, 'b/c': [() => 1] }, size: 'big' } as unknown as Thing
+    const bad = { name: 5, size: 'big' } as unknown as Thing
     const { issues } = await failureOf(() => things.put('', bad))
     const paths = issues.map((issue) => issue.path)
-    for (const path of ['/0/id', '/0/value/extra/a', '/0/value/extra/b~1c/0']) expect(paths).toContain(path)
+    for (const path of ['/0/id', '/0/value']) expect(paths).toContain(path)
   })
 
   fact('ids that cannot be stored are refused', async ({ things }) => {

@@ -3,7 +3,7 @@ import { expect } from 'vitest'
 import type { Message } from '../../../src/core/task/origin.ts'
 import { partitionOf } from '../../../src/cluster/partitions/partition.ts'
 import { partitionStore } from '../../../src/cluster/partitions/partition-store.ts'
-import { MARK_ID, MARKS } from '../../../src/services/rules/durable/records.ts'
+import { MARK_ID, MARKS } from '../../../src/log/log-pruner.ts'
 import { Relay } from '../../../src/services/rules/relay/relay.ts'
 import type { DataIntake } from '../../../src/services/rules/runner.ts'
 import type { Storage, Store } from '../../../src/storage/contract.ts'
@@ -53,17 +53,16 @@ function definesPartitions(suite: Suite<Storage>): void {
   fact('each has its own logs and marks; documents and other logs are those of all', async ({ store }) => {
     const [first, second] = [partitionStore(store, 0), partitionStore(store, 1)]
     expect(first).toBe(store)
-    await first.log('rule_inputs').append(0, ['a', 'b'])
-    await second.log('rule_inputs').append(0, ['c'])
+    await first.log('log').append(0, ['a', 'b'])
+    await second.log('log').append(0, ['c'])
     await second.commit([
-      { kind: 'append', log: 'broker', partition: 0, bodies: ['d'] },
+      { kind: 'append', log: 'log', partition: 0, bodies: ['d'] },
       second.collection(MARKS).putting(MARK_ID, { position: 1, time: 2, later: [] }),
       second.collection(THINGS).putting('x', { size: 1 }),
       second.log('others').appending(0, ['e']),
     ])
-    expect((await second.log('rule_inputs').read(0, 0)).map(({ body }) => body)).toEqual(['c'])
-    expect(await store.log('rule_inputs').partitions()).toEqual([0, 1])
-    expect((await store.log('broker').read(1, 0)).map(({ body }) => body)).toEqual(['d'])
+    expect((await second.log('log').read(0, 0)).map(({ body }) => body)).toEqual(['c', 'd'])
+    expect(await store.log('log').partitions()).toEqual([0, 1])
     expect((await store.log('others').read(0, 0)).map(({ body }) => body)).toEqual(['e'])
     expect(await store.collection(MARKS).get(MARK_ID)).toBeUndefined()
     expect((await second.collection(MARKS).get(MARK_ID))?.value.position).toBe(1)
@@ -73,8 +72,8 @@ function definesPartitions(suite: Suite<Storage>): void {
   fact('each tells series by itself how far they are', async ({ store }) => {
     const second = partitionStore(store, 1)
     const sample = { resource: 'r', metric: 'x', time: 1, value: 1 }
-    await second.series.append({ samples: [sample], applies: { log: 'broker', partition: 0, position: 3 } })
-    expect(await Promise.all([store.series.applied('broker', 0), second.series.applied('broker', 0)])).toEqual([0, 3])
+    await second.series.append({ samples: [sample], applies: { log: 'log', partition: 0, position: 3 } })
+    expect(await Promise.all([store.series.applied('log', 0), second.series.applied('log', 0)])).toEqual([0, 3])
   })
 
   // Holds LISTENERS-1, LISTENERS-2

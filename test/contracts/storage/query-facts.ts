@@ -3,6 +3,7 @@ import { expect } from 'vitest'
 import type { Condition, Query, Storage } from '../../../src/storage/contract.ts'
 import { expectCode, storeFact, type Suite } from './medium.ts'
 import { withSamples } from './things.ts'
+import { asks } from './asks.ts'
 
 const name = 'name'
 const size = 'size'
@@ -69,14 +70,7 @@ const CONDITIONS: readonly (readonly [string, readonly Condition[], string])[] =
   ['texts in, two of one document', [{ field: tags, op: 'in', values: ['hot', 'metal'] }], 'afh'],
   ['texts exist; an empty list is not there', [{ field: tags, op: 'exists', value: true }], 'abfh'],
   ['texts do not exist', [{ field: tags, op: 'exists', value: false }], 'cdegi'],
-  [
-    'two texts at once',
-    [
-      { field: tags, op: 'eq', value: 'hot' },
-      { field: tags, op: 'eq', value: 'metal' },
-    ],
-    'a',
-  ],
+  ['two texts at once', [asks(tags, 'eq', 'hot'), asks(tags, 'eq', 'metal')], 'a'],
   ['place in a box', [{ field: at, op: 'box', south: 50, west: 10, north: 55, east: 15 }], 'a'],
   ['place on the edge of a box', [{ field: at, op: 'box', south: 52.5, west: 13.4, north: 52.5, east: 13.4 }], 'a'],
   ['place across the date line', [{ field: at, op: 'box', south: -20, west: 178, north: -10, east: -178 }], 'bc'],
@@ -86,38 +80,18 @@ const CONDITIONS: readonly (readonly [string, readonly Condition[], string])[] =
   ['id eq', [{ field: 'id', op: 'eq', value: 'c' }], 'c'],
   ['id ne', [{ field: 'id', op: 'ne', value: 'c' }], 'abdefghi'],
   ['id in', [{ field: 'id', op: 'in', values: ['i', 'a', 'zz'] }], 'ai'],
-  [
-    'id gt and lte',
-    [
-      { field: 'id', op: 'gt', value: 'b' },
-      { field: 'id', op: 'lte', value: 'd' },
-    ],
-    'cd',
-  ],
+  ['id gt and lte', [asks('id', 'gt', 'b'), asks('id', 'lte', 'd')], 'cd'],
   ['id startsWith', [{ field: 'id', op: 'startsWith', value: 'b' }], 'b'],
   ['id contains', [{ field: 'id', op: 'contains', value: 'B' }], 'b'],
   ['id like', [{ field: 'id', op: 'like', pattern: '*b*' }], 'b'],
   ['id exists', [{ field: 'id', op: 'exists', value: true }], 'abcdefghi'],
   ['id does not exist', [{ field: 'id', op: 'exists', value: false }], ''],
-  [
-    'all must hold',
-    [
-      { field: 'status', op: 'eq', value: 'on' },
-      { field: tags, op: 'eq', value: 'hot' },
-    ],
-    'af',
-  ],
+  ['all must hold', [asks('status', 'eq', 'on'), asks(tags, 'eq', 'hot')], 'af'],
   [
     'any of two lists',
     [
       {
-        any: [
-          [{ field: name, op: 'eq', value: 'ärger' }],
-          [
-            { field: size, op: 'gt', value: 9 },
-            { field: tags, op: 'eq', value: 'hot' },
-          ],
-        ],
+        any: [[asks(name, 'eq', 'ärger')], [asks(size, 'gt', 9), asks(tags, 'eq', 'hot')]],
       },
     ],
     'df',
@@ -127,12 +101,9 @@ const CONDITIONS: readonly (readonly [string, readonly Condition[], string])[] =
   [
     'any in any, and beside another',
     [
-      { field: 'status', op: 'eq', value: 'on' },
+      asks('status', 'eq', 'on'),
       {
-        any: [
-          [{ any: [[{ field: size, op: 'eq', value: 1 }], [{ field: size, op: 'eq', value: 9 }]] }],
-          [{ field: tags, op: 'eq', value: 'hot' }],
-        ],
+        any: [[{ any: [[asks(size, 'eq', 1)], [asks(size, 'eq', 9)]] }], [asks(tags, 'eq', 'hot')]],
       },
     ],
     'af',

@@ -132,13 +132,18 @@ describe('many rows whose limits are sorted', () => {
   const send = (count: number, who = -1) =>
     Array.from({ length: count }, (_, i): Message => ({ resource: 'r', a: (i * 13) % 53, b: (i * 5) % 31, who }))
 
+  /** A text is compared in a blink; only what differs is compared for the reader. */
+  const expectSame = (one: unknown, other: unknown) => {
+    if (JSON.stringify(one) !== JSON.stringify(other)) expect(one).toEqual(other)
+  }
+
   it('do what each would do alone, for more messages than are kept, and when one is looked at in a call', async () => {
     const find = vi.spyOn(LimitIndex.prototype, 'find')
     const messages = [...send(1200), ...send(9, 30), ...send(90)]
     const quiet = await played(false, messages)
     expect(find.mock.calls.length).toBeGreaterThan(1100)
     find.mockRestore()
-    expect(quiet).toEqual(await played(true, messages))
+    expectSame(quiet, await played(true, messages))
   })
 
   it('go on with what earlier messages had when more messages are kept', async () => {
@@ -146,11 +151,11 @@ describe('many rows whose limits are sorted', () => {
     const messages = send(800).map(({ a, b, ...rest }, i): Message => {
       return { ...rest, ...(i % 3 !== 2 && { a }), ...(i % 3 !== 1 && { b }) }
     })
-    expect(await played(false, messages)).toEqual(await played(true, messages))
+    expectSame(await played(false, messages), await played(true, messages))
   })
 
   it('tell who fired and why as each would alone', async () => {
     const messages = send(300)
-    expect(await played(false, messages, true)).toEqual(await played(true, messages, true))
+    expectSame(await played(false, messages, true), await played(true, messages, true))
   })
 })

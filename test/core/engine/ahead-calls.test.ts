@@ -2,7 +2,6 @@
 import { describe, expect, it } from 'vitest'
 import {
   createEngine,
-  definePlug,
   VirtualClock,
   type EngineEvent,
   type PlugContext,
@@ -11,6 +10,7 @@ import {
   type Sensor,
 } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 type State = 'Off' | 'On'
 
@@ -24,11 +24,7 @@ interface Open {
 /** A sensor `s` whose plug reads `level` alone, and answers when the test says so. */
 async function ahead(sensor: Partial<Sensor> = {}, more: { rule?: Partial<Rule>; ports?: Ports } = {}) {
   const calls: Open[] = []
-  const plug = definePlug({
-    name: 'ahead',
-    version: '1.0.0',
-    kind: 'sensor',
-    states: ['Off', 'On'],
+  const plug = sensorPlug('ahead', ['Off', 'On'], {
     input: { text: { type: 'string' } },
     reads: 'message',
     parameters: ['level'],
@@ -199,11 +195,7 @@ describe('no call begins before its turn', () => {
 
   it('of a plug that has answered at once so far', async () => {
     const seen: unknown[] = []
-    const sometimes = definePlug({
-      name: 'sometimes',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['On'],
+    const sometimes = sensorPlug('sometimes', ['On'], {
       reads: 'message',
       parameters: ['level'],
       execute: (context) => {
@@ -211,13 +203,7 @@ describe('no call begins before its turn', () => {
         return 'On'
       },
     })
-    const late = definePlug({
-      name: 'late',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['On'],
-      execute: () => new Promise<'On'>(() => undefined),
-    })
+    const late = sensorPlug('late', ['On'], () => new Promise<'On'>(() => undefined))
     const engine = createEngine({ plugs: [sometimes, late], scheduler: new VirtualClock(0), seed: 1 })
     const on = (label: string) => ({ label, name: label, resource: 'r' })
     await engine.start({ sensors: [on('sometimes'), on('late')], task: { type: 'reactive' } })

@@ -15,6 +15,7 @@ import {
   type Sensor,
 } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
+import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
 
 const ALARM = { channel: 'alarm' } as const
 
@@ -27,20 +28,10 @@ class Seen {
     this.#sensor('alarmed', 'alarm'),
     this.#sensor('commanded', 'command'),
     this.#sensor('measured'),
-    definePlug({
-      name: 'act',
-      version: '1.0.0',
-      kind: 'actuator',
-      execute: (context) => this.#note(context),
-    }),
-    definePlug({
-      name: 'slow',
-      version: '1.0.0',
-      kind: 'actuator',
-      execute: (context) => {
-        this.#note(context)
-        return new Promise<undefined>((resolve) => this.later.push(() => resolve(undefined)))
-      },
+    actuatorPlug('act', (context) => this.#note(context)),
+    actuatorPlug('slow', (context) => {
+      this.#note(context)
+      return new Promise<undefined>((resolve) => this.later.push(() => resolve(undefined)))
     }),
   ]
 
@@ -49,11 +40,7 @@ class Seen {
   }
 
   #sensor(name: string, channel?: string) {
-    return definePlug({
-      name,
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Seen'],
+    return sensorPlug(name, ['Seen'], {
       ...(channel !== undefined && { channel }),
       execute: (context) => {
         this.#note(context)

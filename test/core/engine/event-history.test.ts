@@ -1,7 +1,8 @@
 /** The last events of each task, kept whether or not somebody listens. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import { createEngine, definePlug, VirtualClock, type Message, type Rule } from '../../../src/index.ts'
+import { createEngine, VirtualClock, type Message, type Rule } from '../../../src/index.ts'
+import { actuatorPlug } from '../../support/make-plug.ts'
 
 const rule = (threshold: number): Rule => ({
   sensors: [
@@ -14,15 +15,10 @@ const rule = (threshold: number): Rule => ({
 })
 
 /** Acts, tells now and then, and fails once. */
-const act = definePlug({
-  name: 'act',
-  version: '1.0.0',
-  kind: 'actuator',
-  execute: (context) => {
-    const i = Number(context.streamValue('i'))
-    if (i === 300) throw new Error('tired')
-    return i % 3 === 0 ? { message: `acted at ${i}` } : undefined
-  },
+const act = actuatorPlug('act', (context) => {
+  const i = Number(context.streamValue('i'))
+  if (i === 300) throw new Error('tired')
+  return i % 3 === 0 ? { message: `acted at ${i}` } : undefined
 })
 
 /** Every 50th has no number where one is compared. */

@@ -1,5 +1,4 @@
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
-import { definePlug } from '../../../src/core/plug/define.ts'
 /** An engine whose host keeps its tasks: runs with a number, answers through the journal, calls that are withheld. */
 import { isRendered } from '../../../src/core/engine/render-call.ts'
 import { describe, expect, it } from 'vitest'
@@ -10,6 +9,7 @@ import { VirtualClock } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
 import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 const RULE = rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
 const OF = { source: RULE, settings: { name: 'boiler' } }
@@ -120,11 +120,7 @@ it('a journal hears of every change of a task', async () => {
 })
 
 describe('an answer of a call that began before its turn', () => {
-  const AHEAD = definePlug({
-    name: 'ahead',
-    version: '1.0.0',
-    kind: 'sensor',
-    states: ['Off', 'On'],
+  const AHEAD = sensorPlug('ahead', ['Off', 'On'], {
     reads: 'message',
     parameters: ['level'],
     execute: () => new Promise<'On'>(() => undefined),

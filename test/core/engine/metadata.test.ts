@@ -3,7 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../../plugins/index.ts'
 import type { NodeView } from '../../../src/core/engine/api.ts'
 import type { Sensor } from '../../../src/core/rule/rule.ts'
-import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
+import { createEngine, VirtualClock } from '../../../src/index.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
+import { node } from '../../support/rule-nodes.ts'
 
 const METADATA: Readonly<Record<string, Record<string, unknown>>> = {
   own: {
@@ -18,11 +20,7 @@ const METADATA: Readonly<Record<string, Record<string, unknown>>> = {
 }
 
 const seen: { readonly node: string; readonly properties: Readonly<Record<string, unknown>> }[] = []
-const keeps = definePlug({
-  name: 'keeps',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['Done'],
+const keeps = sensorPlug('keeps', ['Done'], {
   input: {
     text: { type: 'string' },
     number: { type: 'double' },
@@ -121,12 +119,12 @@ describe('META.$ in properties', () => {
   it('leaves a value of the message that is called META, and a name of a script', async () => {
     const views = await shown([
       { label: 'a', name: 'transformer', resource: 'own', properties: { transformer: '{ v: META }' } },
-      {
-        label: 'b',
-        name: 'script',
-        resource: 'own',
-        properties: { script: 'const META = { $: { limit: 9 } }; return { v: META.$.limit }' },
-      },
+      node(
+        'b',
+        'script',
+        { script: 'const META = { $: { limit: 9 } }; return { v: META.$.limit }' },
+        { resource: 'own' },
+      ),
     ])
     expect(views.map(({ rawData }) => rawData)).toEqual([{ v: 'mine' }, { v: 9 }])
   })

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { Preparer } from '../../../src/core/engine/prepare.ts'
 import type { TaskSettings, Template } from '../../../src/core/rule/rule.ts'
-import { frozenCopy } from '../../../src/core/plug/plain-json.ts'
+import { frozenCopy } from '../../../src/core/plug/frozen-copy.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import { on } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'

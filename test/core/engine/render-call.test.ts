@@ -1,25 +1,16 @@
 /** Properties of calls that act, made when they fire, and what these calls touch. */
 import { describe, expect, it } from 'vitest'
-import {
-  createEngine,
-  definePlug,
-  VirtualClock,
-  type EngineEvent,
-  type Ports,
-  type Actuator,
-} from '../../../src/index.ts'
+import { createEngine, VirtualClock, type EngineEvent, type Ports, type Actuator } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
 import { atMostEvery, is, on, trigger } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
+import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
 
 /** Messages of `s`, and actuators of the plug `tell`, which touches what its property `thing` says. */
 async function telling(actuators: readonly Actuator[], ports: Ports = {}) {
   const told: string[] = []
   const open: (() => void)[] = []
-  const tell = definePlug({
-    name: 'tell',
-    version: '1.0.0',
-    kind: 'actuator',
+  const tell = actuatorPlug('tell', {
     input: { thing: { type: 'string' }, count: { type: 'double' } },
     touches: ({ thing }) => {
       if (thing === 'broken') throw new Error('touches nothing')
@@ -30,11 +21,7 @@ async function telling(actuators: readonly Actuator[], ports: Ports = {}) {
       return new Promise<undefined>((resolve) => open.push(() => resolve(undefined)))
     },
   })
-  const look = definePlug({
-    name: 'look',
-    version: '1.0.0',
-    kind: 'sensor',
-    states: ['Seen'],
+  const look = sensorPlug('look', ['Seen'], {
     input: { thing: { type: 'string' } },
     acts: ({ thing }) => thing !== 'nothing',
     touches: ({ thing }) => [`thing:${String(thing)}`],

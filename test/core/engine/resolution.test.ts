@@ -141,7 +141,7 @@ describe('what a plug gives that was given a secret', () => {
   it.each<[string, NonNullable<Ports['secret']>]>([
     ['at once', () => SECRET],
     ['later', async () => SECRET],
-  ])('has no value of it in results, logs and the state: a secret that comes %s', async (_, secret) => {
+  ])('lacks a value of it in results, logs and the state: a secret that comes %s', async (_, secret) => {
     for (const given of [() => answer, async () => answer, () => Promise.reject(new Error(`no ${SECRET}`))]) {
       const t = await live(rule({ sensors: { s: node } }), { ports: { secret } })
       t.plugs.say('s', (context) => {

@@ -3,15 +3,11 @@ import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import { PLAIN_REASONS, sumOfStats, type PlainReason } from '../../../src/core/engine/stats.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
-import { createEngine, definePlug, VirtualClock, type Engine, type Message } from '../../../src/index.ts'
+import { createEngine, VirtualClock, type Engine, type Message } from '../../../src/index.ts'
+import { actuatorPlug } from '../../support/make-plug.ts'
 
-const act = definePlug({
-  name: 'act',
-  version: '1.0.0',
-  kind: 'actuator',
-  execute: (context) => {
-    if (context.streamValue('fails') === true) throw new Error('broken')
-  },
+const act = actuatorPlug('act', (context) => {
+  if (context.streamValue('fails') === true) throw new Error('broken')
 })
 
 function rule(threshold = 20, resource = 'r'): Rule {
@@ -124,10 +120,7 @@ describe('the stats of an engine', () => {
     ['waits', 'a program', {}],
     ['waits', 'a host', { history: { perTask: 100 }, onRare: () => undefined }],
   ])('count messages in rows whose actuator %s, in %s', async (name, _, options) => {
-    const plugs = [
-      definePlug({ name: 'logs', version: '1.0.0', kind: 'actuator', execute: ({ log }) => log.info('fired') }),
-      definePlug({ name: 'waits', version: '1.0.0', kind: 'actuator', execute: () => Promise.resolve() }),
-    ]
+    const plugs = [actuatorPlug('logs', ({ log }) => log.info('fired')), actuatorPlug('waits', () => Promise.resolve())]
     const of = createEngine({ plugs: [...builtins, ...plugs], scheduler: new VirtualClock(1000), seed: 1, ...options })
     await of.start({ ...rule(), actuators: [{ label: 'act', name }] }, { id: 't' })
     for (let i = 0; i < 20; i++) send(of, 2, { a: 30 - 20 * (i % 2) })

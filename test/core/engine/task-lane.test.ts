@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { definePlug } from '../../../src/core/plug/define.ts'
 import { createEngine, VirtualClock, type EngineEvent, type Plug, type TaskSettings } from '../../../src/index.ts'
 import { live, promisesSettled, type Live } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
 import { LATER } from '../../support/scripted-plugs.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 const SLOW = rule({ sensors: { s: on('late') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
 
@@ -134,11 +134,7 @@ describe('calls of an actuator', () => {
 describe('a plug that reads the message alone', () => {
   function ahead(): { plug: Plug; open: Map<number, (state: 'Off' | 'On') => void> } {
     const open = new Map<number, (state: 'Off' | 'On') => void>()
-    const plug = definePlug({
-      name: 'ahead',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Off', 'On'],
+    const plug = sensorPlug('ahead', ['Off', 'On'], {
       reads: 'message',
       parameters: ['level'],
       execute: (context) =>
@@ -180,11 +176,7 @@ describe('a plug that reads the message alone', () => {
   })
 
   it('may not ask for anything else then', async () => {
-    const plug = definePlug({
-      name: 'ahead',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Off', 'On'],
+    const plug = sensorPlug('ahead', ['Off', 'On'], {
       reads: 'message',
       execute: async (context) => {
         await Promise.resolve()

@@ -1,29 +1,20 @@
 /** Which calls tell services that their ids do not say what they come after. */
 import { describe, expect, it } from 'vitest'
-import { definePlug } from '../../../src/core/plug/define.ts'
 import { createEngine, VirtualClock, type Rule } from '../../../src/index.ts'
+import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
 
 const seen: string[] = []
 const note = (label: string, unordered: boolean | undefined): void => void seen.push(`${label} ${unordered === true}`)
 
 const plugs = [
-  definePlug({
-    name: 'keep',
-    version: '1.0.0',
-    kind: 'sensor',
+  sensorPlug('keep', ['Kept'], {
     acts: true,
-    states: ['Kept'],
     execute: ({ node, unordered }) => {
       note(node.NAME, unordered)
       return 'Kept'
     },
   }),
-  definePlug({
-    name: 'tell',
-    version: '1.0.0',
-    kind: 'actuator',
-    execute: ({ node, unordered }) => note(node.NAME, unordered),
-  }),
+  actuatorPlug('tell', ({ node, unordered }) => note(node.NAME, unordered)),
 ]
 
 const after = (sourceLabel: string, destinationLabel: string) => ({

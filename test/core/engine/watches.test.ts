@@ -3,22 +3,18 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
-import { definePlug, VirtualClock, type EngineEvent, type Rule } from '../../../src/index.ts'
+import { VirtualClock, type EngineEvent, type Rule } from '../../../src/index.ts'
 import { promisesSettled } from '../../support/live-engine.ts'
 import { generate } from '../../support/generate.ts'
 import { expectRow } from '../../support/row-of.ts'
+import { actuatorPlug } from '../../support/make-plug.ts'
 
-const say = definePlug({
-  name: 'say',
-  version: '1.0.0',
-  kind: 'actuator',
-  execute: (context) => {
-    const what = context.streamValue('say')
-    if (what === 'log') context.log.info('it is hot')
-    if (what === 'throw') throw new Error('broken')
-    if (what === 'later') return Promise.resolve()
-    return undefined
-  },
+const say = actuatorPlug('say', (context) => {
+  const what = context.streamValue('say')
+  if (what === 'log') context.log.info('it is hot')
+  if (what === 'throw') throw new Error('broken')
+  if (what === 'later') return Promise.resolve()
+  return undefined
 })
 const RULE: Rule = {
   sensors: [{ label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 'a', threshold: 10 } }],
@@ -163,39 +159,13 @@ describe('counts', () => {
   it('are of messages, late answers and firings, and of what was held back', async () => {
     const { engine, clock, send } = await quiet()
     // two starts, two messages for two tasks
-    expect(engine.counts).toEqual({
-      steps: 6,
-      firings: 2,
-      calls: 2,
-      held: 2,
-      dropped: 0,
-      late: 0,
-      duplicate: 0,
-      skewed: 0,
-    })
+    const none = { held: 2, dropped: 0, late: 0, duplicate: 0, skewed: 0 }
+    expect(engine.counts).toEqual({ steps: 6, firings: 2, calls: 2, ...none })
     clock.advanceTo(1000)
     send({ say: 'later' })
-    expect(engine.counts).toEqual({
-      steps: 8,
-      firings: 4,
-      calls: 4,
-      held: 2,
-      dropped: 0,
-      late: 0,
-      duplicate: 0,
-      skewed: 0,
-    })
+    expect(engine.counts).toEqual({ steps: 8, firings: 4, calls: 4, ...none })
     await promisesSettled()
-    expect(engine.counts).toEqual({
-      steps: 10,
-      firings: 4,
-      calls: 4,
-      held: 2,
-      dropped: 0,
-      late: 0,
-      duplicate: 0,
-      skewed: 0,
-    })
+    expect(engine.counts).toEqual({ steps: 10, firings: 4, calls: 4, ...none })
   })
 
   it('leave the time of calls that do not answer at once to who measures it', async () => {

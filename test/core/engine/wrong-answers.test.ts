@@ -1,9 +1,10 @@
 /** Answers that are not plain JSON end where they come, and leave the task as it was. */
 import { describe, expect, it } from 'vitest'
 import type { PlugAnswer } from '../../../src/core/plug/plug.ts'
-import { createEngine, definePlug, VirtualClock } from '../../../src/index.ts'
+import { createEngine, VirtualClock } from '../../../src/index.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
 import { live, promisesSettled, restarted } from '../../support/live-engine.ts'
+import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
 
 const simple = rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
 
@@ -75,23 +76,16 @@ describe('an answer that is not plain JSON', () => {
     const engine = createEngine({
       scheduler: new VirtualClock(0),
       plugs: [
-        definePlug({
-          name: 's',
-          version: '1.0.0',
-          kind: 'sensor',
-          states: ['On'],
+        sensorPlug('s', ['On'], {
           openOutput: true,
           execute: (context) => ({
             state: 'On',
             rawData: context.streamValue('bad') === true ? rawData : { value: 1 },
           }),
         }),
-        definePlug({
-          name: 'act',
-          version: '1.0.0',
-          kind: 'actuator',
-          execute: (context) => (context.streamValue('worse') === true ? { rawData } : { rawData: { value: 1 } }),
-        }),
+        actuatorPlug('act', (context) =>
+          context.streamValue('worse') === true ? { rawData } : { rawData: { value: 1 } },
+        ),
       ],
     })
     const task = await engine.start({

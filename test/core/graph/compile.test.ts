@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { compileRule } from '../../../src/core/graph/compile.ts'
 import { ANY, type Graph, type SensorNode } from '../../../src/core/graph/graph.ts'
-import { definePlug } from '../../../src/core/plug/define.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { gate, general, is, rule, trigger, turns } from '../../support/rule-writing.ts'
 import { ScriptedPlugs } from '../../support/scripted-plugs.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
-const picky = definePlug({
-  name: 'picky',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['Off', 'On'],
+const picky = sensorPlug('picky', ['Off', 'On'], {
   input: { limit: { type: 'integer', mandatory: true }, mode: { type: 'string', defaultValue: 'plain' } },
   prepare: ({ limit }) => ({ twice: limit * 2 }),
   execute: () => undefined,
@@ -190,7 +186,7 @@ describe('a rule that was not validated', () => {
       'an unknown parent',
       rule({ relations: [gate('g', 'AND', ['s', 'On'])] }),
       'VALIDATION',
-      'relation g names s, which is no sensor or relation',
+      'relation g names s, which is not a sensor or relation',
     ],
     [
       'an actuator as source',
@@ -202,7 +198,7 @@ describe('a rule that was not validated', () => {
       'a gate as destination',
       rule({ sensors: { s: 'switch' }, relations: [gate('g', 'AND', ['s', 'On'])], triggers: [trigger('s', 'g')] }),
       'VALIDATION',
-      'trigger 0 leads to g, which is no sensor or actuator',
+      'trigger 0 leads to g, which is not a sensor or actuator',
     ],
   ] as const)('is refused for %s', (_, given, code, text) => {
     expect(() => compile(given)).toThrow(expect.objectContaining({ code }))

@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import { readsOfMessage } from '../../../src/core/graph/reads-message.ts'
 import type { Path } from '../../../src/core/language/placeholders/scope.ts'
-import { definePlug, type PlugDefinition } from '../../../src/index.ts'
+import { type PlugDefinition } from '../../../src/index.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 type Parameters = PlugDefinition['parameters']
 
 function reads(parameters: Parameters, uses: readonly Path[], declared: 'message' | undefined) {
-  const plug = definePlug({
-    name: 'ahead',
-    version: '1.0.0',
-    kind: 'sensor',
-    states: ['On'],
+  const plug = sensorPlug('ahead', ['On'], {
     input: { key: { type: 'string' } },
     ...(declared && { reads: declared }),
     ...(parameters && { parameters }),

@@ -20,17 +20,17 @@ function circle(): unknown {
 
 describe('jsonFault', () => {
   it.each([
-    ['a bigint', { a: { b: 12n } }, 'r.a.b, which is a bigint; give a number, or a text of its digits'],
-    ['NaN', { a: [1, Number.NaN] }, 'r.a[1], which is NaN; leave it out, or give null'],
-    ['an endless number', { 'a.b': Infinity }, 'r["a.b"], which is Infinity; leave it out, or give null'],
-    ['a map', { m: new Map() }, 'r.m, which is an object of the class Map; give a plain object'],
+    ['a bigint', { a: { b: 12n } }, 'r.a.b, which is a bigint; use a number, or a text of its digits'],
+    ['NaN', { a: [1, Number.NaN] }, 'r.a[1], which is NaN; omit it or use null'],
+    ['an endless number', { 'a.b': Infinity }, 'r["a.b"], which is Infinity; omit it or use null'],
+    ['a map', { m: new Map() }, 'r.m, which is an object of the class Map; use a plain object'],
     ['a date', [new Date(0)], 'r[0], which is an object of the class Date'],
     ['an instance', { r: new Reading() }, 'r.r, which is an object of the class Reading'],
     ['an instance of a class without a name', { r: new (class {})() }, 'r.r, which is an object of a class'],
-    ['a function', { f: () => 1 }, 'r.f, which is a function; give data'],
-    ['a symbol', { f: Symbol('x') }, 'r.f, which is a symbol; give data'],
-    ['undefined in a list', { list: [undefined] }, 'r.list[0], which is undefined; give null'],
-    ['a circle', circle(), 'r.list[0].back, which leads back to r; give a copy without the circle'],
+    ['a function', { f: () => 1 }, 'r.f, which is a function; use data'],
+    ['a symbol', { f: Symbol('x') }, 'r.f, which is a symbol; use data'],
+    ['undefined in a list', { list: [undefined] }, 'r.list[0], which is undefined; use null'],
+    ['a circle', circle(), 'r.list[0].back, which leads back to r; use a copy without the circle'],
     ['101 levels', nested(101), `r${'[0]'.repeat(100)}, which is nested deeper than 100 levels`],
   ])('names the place of %s', (_, value, text) => expect(jsonFault(value, 'r')).toContain(text))
 

@@ -30,7 +30,9 @@ describe('number of a context', () => {
     expect(() => messageNumber(over({ value: '0123' }), 'value')).toThrow(
       'is the text "0123", which is not a plain decimal',
     )
-    expect(() => messageNumber(over({ other: 1 }), 'value')).toThrow('has no parameter "value"; it has other')
+    expect(() => messageNumber(over({ other: 1 }), 'value')).toThrow(
+      'the parameter "value" is missing in the message, which has other',
+    )
     expect(() => messageNumber(over({ value: 1e20 }), 'value')).toThrow('beyond 2^53')
   })
 })

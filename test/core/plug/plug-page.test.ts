@@ -32,7 +32,7 @@ describe('the page of a plug', () => {
     expect(page).toContain('| `value` | double | yes |  | `2` | the value |')
     expect(page).toContain('| `unit` | string | no | `"m"` |  | its unit |')
     expect(page).toContain('| `distance` | double | m | how far |')
-    expect(page).toContain('cannot be known beforehand')
+    expect(page).toContain('are not known in advance')
     expect(page).toContain('States: `In`, `Out`.')
     expect(plugPage(siren)).toBe(
       '# siren\n\nactuator, version 1.0.0\n\nWails.\n\nIn the actuators of a rule:\n\n```json\n{\n  "label": "siren_1",\n  "name": "siren"\n}\n```',

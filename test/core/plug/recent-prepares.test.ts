@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
-import { definePlug } from '../../../src/core/plug/define.ts'
 import { RecentPrepares } from '../../../src/core/plug/recent-prepares.ts'
 import { createEngine } from '../../../src/index.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 function counted() {
   const calls: unknown[] = []
@@ -54,11 +54,7 @@ describe('what a node has prepared lately', () => {
 
   it('saves a node with a placeholder among its properties from compiling at every message', async () => {
     let prepared = 0
-    const plug = definePlug({
-      name: 'counts',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Done'],
+    const plug = sensorPlug('counts', ['Done'], {
       input: { code: { type: 'string' }, limit: { type: 'double' } },
       prepare: () => ++prepared,
       execute: () => 'Done',

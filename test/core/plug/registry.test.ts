@@ -59,8 +59,8 @@ describe('createRegistry', () => {
       expect.objectContaining({
         code: 'PLUG',
         message: [
-          'the sensor a 1.0.0 is given twice; keep one or raise its version',
-          'the actuator b 2.0.0 is given twice; keep one or raise its version',
+          'the sensor a 1.0.0 is registered twice; keep one or raise its version',
+          'the actuator b 2.0.0 is registered twice; keep one or raise its version',
           'the plug at position 4 ("raw") was not made by definePlug',
         ].join('\n'),
       }),

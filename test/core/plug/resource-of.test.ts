@@ -31,6 +31,6 @@ describe('the resource of a call', () => {
 
   it('is missed when there is none', () => {
     const context = { properties: {}, node: node(undefined), task: task(undefined), lookup }
-    expect(() => resourceOf(context)).toThrow('there is no resource')
+    expect(() => resourceOf(context)).toThrow('the resource is missing')
   })
 })

@@ -2,14 +2,9 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { definePlug } from '../../../src/core/plug/define.ts'
 import { readAnswer, stateIndex } from '../../../src/core/plug/result.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
-const range = definePlug({
-  name: 'range',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['Above', 'In Range', 'Below'],
-  execute: () => undefined,
-})
+const range = sensorPlug('range', ['Above', 'In Range', 'Below'], () => undefined)
 const mail = definePlug({ name: 'mail', version: '1.0.0', kind: 'actuator', execute: () => undefined })
 const nothing = { ok: true, state: -1 }
 
@@ -64,35 +59,35 @@ describe('readAnswer', () => {
     [{ state: 'x' }, 'State x is invalid for plug range; it can be Above, In Range, Below'],
     [{ state: 1 }, 'State 1 is invalid for plug range; it can be Above, In Range, Below'],
     ['', 'State "" is invalid for plug range; it can be Above, In Range, Below'],
-    [5, 'plug range answered 5; give a state or an object'],
-    [['Above'], 'plug range answered ["Above"]'],
-    [Promise.resolve('Above'), 'plug range answered'],
-    [{ rawData: [1] }, 'gave [1] as rawData'],
+    [5, 'plug range returned 5; return a state or an object'],
+    [['Above'], 'plug range returned ["Above"]'],
+    [Promise.resolve('Above'), 'plug range returned'],
+    [{ rawData: [1] }, 'returned [1] as rawData'],
     [{ rawData: new Map() }, 'as rawData'],
     [{ rawData: JSON.parse('{"__proto__":1}') as unknown }, 'keys __proto__, constructor'],
     [{ rawData: { constructor: 1 } }, 'keys __proto__, constructor'],
     [{ rawData: { prototype: 1 } }, 'keys __proto__, constructor'],
-    [{ rawData: { a: { b: 1n } } }, 'plug range gave rawData.a.b, which is a bigint'],
-    [{ rawData: { value: Number.NaN } }, 'gave rawData.value, which is NaN'],
-    [{ rawData: { m: new Map() } }, 'gave rawData.m, which is an object of the class Map'],
-    [{ internalState: () => 1 }, 'gave internalState, which is a function'],
-    [{ internalState: { at: [new Date(0)] } }, 'gave internalState.at[0], which is an object'],
-    [{ then: { after: 1, rawData: { s: new Set() } } }, 'gave then.rawData.s, which is an object'],
+    [{ rawData: { a: { b: 1n } } }, 'plug range returned rawData.a.b, which is a bigint'],
+    [{ rawData: { value: Number.NaN } }, 'returned rawData.value, which is NaN'],
+    [{ rawData: { m: new Map() } }, 'returned rawData.m, which is an object of the class Map'],
+    [{ internalState: () => 1 }, 'returned internalState, which is a function'],
+    [{ internalState: { at: [new Date(0)] } }, 'returned internalState.at[0], which is an object'],
+    [{ then: { after: 1, rawData: { s: new Set() } } }, 'returned then.rawData.s, which is an object'],
     [
       Object.defineProperty({}, 'state', {
         get: () => {
           throw new Error('shut')
         },
       }),
-      'gave an answer that cannot be read: shut',
+      'returned an unreadable answer: shut',
     ],
-    [{ message: 5 }, 'gave 5 as message'],
-    [{ after: -1 }, 'gave -1 as after'],
-    [{ after: Number.NaN }, 'gave NaN as after'],
-    [{ after: Number.POSITIVE_INFINITY }, 'gave Infinity as after'],
-    [{ after: '5m' }, 'gave "5m" as after'],
+    [{ message: 5 }, 'returned 5 as message'],
+    [{ after: -1 }, 'returned -1 as after'],
+    [{ after: Number.NaN }, 'returned NaN as after'],
+    [{ after: Number.POSITIVE_INFINITY }, 'returned Infinity as after'],
+    [{ after: '5m' }, 'returned "5m" as after'],
     [{ then: { state: 'Above' } }, 'without its own after'],
-    [{ then: () => 'Above' }, 'plug range answered a function'],
+    [{ then: () => 'Above' }, 'plug range returned a function'],
     [{ then: { state: 'x', after: 1 } }, 'State x is invalid for plug range'],
   ])('refuses %s: %s', (answer, text) => {
     const read = readAnswer(range, answer)

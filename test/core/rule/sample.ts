@@ -2,17 +2,14 @@ import { definePlug } from '../../../src/core/plug/define.ts'
 import type { Plug } from '../../../src/core/plug/plug.ts'
 import { createRegistry } from '../../../src/core/plug/registry.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
+import { actuatorPlug, sensorPlug } from '../../support/make-plug.ts'
 
 const sensor = (name: string, states: readonly string[], version = '1.0.0'): Plug =>
   definePlug({ name, version, kind: 'sensor', states, execute: () => undefined })
 
 /** Plugs that never run: the checks only read what they declare. */
 export const plugs = createRegistry([
-  definePlug({
-    name: 'stream',
-    version: '1.0.0',
-    kind: 'sensor',
-    states: ['Below', 'Equal', 'Above'],
+  sensorPlug('stream', ['Below', 'Equal', 'Above'], {
     input: {
       dataName: { type: 'string', mandatory: true, example: 'temperature' },
       threshold: { type: 'double', mandatory: true },
@@ -27,12 +24,8 @@ export const plugs = createRegistry([
         : [],
     execute: () => undefined,
   }),
-  definePlug({
-    name: 'delay',
-    version: '1.0.0',
+  sensorPlug('delay', ['Idle', 'Triggered'], {
     compatible: '>=0.9.0 <2',
-    kind: 'sensor',
-    states: ['Idle', 'Triggered'],
     input: { duration: { type: 'string', defaultValue: 'PT5S', format: { type: 'duration' } } },
     execute: () => undefined,
   }),
@@ -51,10 +44,7 @@ export const plugs = createRegistry([
     },
     execute: () => undefined,
   }),
-  definePlug({
-    name: 'log',
-    version: '1.0.0',
-    kind: 'actuator',
+  actuatorPlug('log', {
     input: {
       message: { type: 'string', mandatory: true, format: { type: 'template' } },
       key: { type: 'integer', sensitive: true },

@@ -95,7 +95,8 @@ describe('a field that only templates have', () => {
 describe('each problem is named with its place and with what would be right', () => {
   it.each(
     Object.entries({
-      '/sensors = []; /relations = []; /triggers = []; /actuators = []': 'ERROR TYPE /sensors: the rule has no sensors',
+      '/sensors = []; /relations = []; /triggers = []; /actuators = []':
+        'ERROR TYPE /sensors: "sensors" of the rule has 0 items',
       '/sensors/1/label =': 'ERROR LABEL /sensors/1/label: sensor 1 has no "label"',
       '/sensors/1/label = ""': 'ERROR LABEL /sensors/1/label: "label" of sensor "" is empty',
       '/actuators/- = {"label":"heat","name":"log","properties":{"message":"x"}}':
@@ -127,7 +128,7 @@ describe('each problem is named with its place and with what would be right', ()
       '/relations/0/type = "XOR"':
         'ERROR TYPE /relations/0/type: "type" of relation "both" must be one of AND, OR, GENERAL, NAND, not the text "XOR"; did you mean "OR"?',
       '/relations/0/parentLabels/1 = "flop"':
-        'ERROR LABEL /relations/0/parentLabels/1: relation "both" has an unknown parent "flop"; did you mean "flip"?',
+        'ERROR LABEL /relations/0/parentLabels/1: relation "both": there is no node "flop"; did you mean "flip"?',
       '/relations/0/parentLabels/1 = "note"':
         'ERROR GATE /relations/0/parentLabels/1: relation "both" has the actuator "note" as parent',
       '/relations/0/parentLabels = ["heat","heat"]; /relations/0/combinations = [["Above","Above"]]':
@@ -138,7 +139,8 @@ describe('each problem is named with its place and with what would be right', ()
         'ERROR STATE /relations/0/combinations/0/0: relation "both": "heat" has no state "Abvoe"; did you mean "Above"?',
       '/relations/0/combinations = [["Above","Heads"],["Above","Tails"]]':
         'ERROR GATE /relations/0/combinations: AND relation "both" has 2 combinations, expected one; keep one row, or make it GENERAL',
-      '/relations/0/combinations = []': 'ERROR GATE /relations/0/combinations: relation "both" has no combination',
+      '/relations/0/combinations = []':
+        'ERROR GATE /relations/0/combinations: "combinations" of relation "both" has 0 items, expected at least 1',
       '/relations/1/combinations/1 = ["TRUE","Triggered"]':
         'WARNING GATE /relations/1/combinations/1: relation "late" lists ["TRUE","Triggered"] twice, first as row 0',
       '/triggers/0/sourceLabel = "heap"':
@@ -191,12 +193,14 @@ describe('each problem is named with its place and with what would be right', ()
       '/sensors/2/tickTrigger = true': 'WARNING FIELD /sensors/2/tickTrigger',
       '/sensors/1/pollingPeriod = 5; /sensors/1/schedule = "0 0 * * * ?"':
         'ERROR FIELD /sensors/1/schedule: sensor "flip" has both pollingPeriod and schedule',
-      '/sensors/0/timeout = "5 parsecs"': 'ERROR TYPE /sensors/0/timeout: sensor "heat": "5 parsecs" is not a duration',
-      '/sensors/0/timeout = "PT0S"': 'ERROR TYPE /sensors/0/timeout: sensor "heat": "PT0S" is not longer than nothing',
+      '/sensors/0/timeout = "5 parsecs"':
+        'ERROR TYPE /sensors/0/timeout: "timeout" of sensor "heat" is "5 parsecs", expected a duration such as PT50S',
+      '/sensors/0/timeout = "PT0S"':
+        'ERROR TYPE /sensors/0/timeout: "timeout" of sensor "heat" is "PT0S", expected a duration such as PT50S',
       '/sensors/0/retryConfig = {"maxRetries":1,"minBackoff":"PT1M","maxBackoff":"PT1S"}':
         'ERROR TYPE /sensors/0/retryConfig: sensor "heat": minBackoff "PT1M" is longer than maxBackoff "PT1S"',
       '/sensors/0/retryConfig = {"maxRetries":1,"errorState":"Abov"}':
-        'ERROR STATE /sensors/0/retryConfig/errorState: sensor "heat": errorState "Abov" is not a state of stream; did you mean "Above"?',
+        'ERROR STATE /sensors/0/retryConfig/errorState: sensor "heat": errorState: "heat" has no state "Abov"; did you mean "Above"?',
       '/sensors/0/timeoutState = "Late"': 'ERROR STATE /sensors/0/timeoutState',
       '/sensors/0/loopDef = "{\\"a\\":1}"':
         'ERROR TYPE /sensors/0/loopDef: sensor "heat": loopDef "{\\"a\\":1}" is not a JSON array of objects',
@@ -275,9 +279,9 @@ describe('each problem is named with its place and with what would be right', ()
       '/task/type = "scheduled"; /task/cron = "0 61 * * * ?"':
         'ERROR SCHEDULE /task/cron: minute: "61" is out of range; minute takes 0-59',
       '/task/type = "scheduled"; /task/cron = "0 9 13 * 5"':
-        'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both given: it runs on days that fit either; for days that fit both write an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
+        'WARNING SCHEDULE /task/cron: day-of-month "13" and day-of-week "5" are both set: it runs on days that match either; for days that match both, use an rrule such as FREQ=MONTHLY;BYMONTHDAY=13;BYDAY=FR',
       '/task/type = "scheduled"; /task/rrule = "FREQ=DAYLY"':
-        'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is no frequency',
+        'ERROR SCHEDULE /task/rrule: FREQ: "DAYLY" is not a valid frequency',
       '/sensors/0/schedule = "every day"': 'ERROR SCHEDULE /sensors/0/schedule',
       '/task/maxLateness = "1 year"': 'ERROR TASK /task/maxLateness',
       '/task/late = "keep"':
@@ -285,10 +289,11 @@ describe('each problem is named with its place and with what would be right', ()
       '/task/late = 5':
         'ERROR TYPE /task/late: "late" of task settings "boiler" must be one of drop, take or an object, not the number 5',
       '/task/late = {"then":"take"}':
-        'ERROR TYPE /task/late/reorder: "late" of task settings "boiler" has no "reorder"; write "reorder": non-empty text (a duration such as 30s or PT30S)',
-      '/task/late = {"reorder":"soon"}': 'ERROR TASK /task/late/reorder: reorder: "soon" is not a duration',
+        'ERROR TYPE /task/late/reorder: "late" of task settings "boiler" has no "reorder"; write "reorder": a duration such as 30s or PT30S',
+      '/task/late = {"reorder":"soon"}':
+        'ERROR TASK /task/late/reorder: "reorder" of "late" of task settings "boiler" is "soon", expected a duration such as 30s or PT30S',
       '/task/late = {"reorder":"0s"}':
-        'ERROR TASK /task/late/reorder: reorder "0s" is not above 0; write a duration such as 30s or PT30S',
+        'ERROR TASK /task/late/reorder: "reorder" of "late" of task settings "boiler" is "0s", expected a duration such as 30s or PT30S',
       '/task/late = {"reorder":"30s"}; /task/time = "arrival"':
         'ERROR TASK /task/late: reorder follows the timestamps of messages, which "time": "arrival" ignores; leave "time" out, or leave "late" out',
       '/task/late = "take"; /task/time = "arrival"':
@@ -319,9 +324,9 @@ describe('each problem is named with its place and with what would be right', ()
       '/task = {"type":"reactive"}; /sensors/- = {"label":"quiet","name":"lull"}; /triggers/- = {"sourceLabel":"heat","destinationLabel":"quiet"}':
         'only messages run it; give the task a clock, such as "type": "periodic" with "frequency": 60000 (ms), or the sensor that fires it a pollingPeriod',
       '/task/nodes = [{"name":"","properties":{}}]':
-        'ERROR OVERRIDE /task/nodes/0/name: the override names no node: its name is empty; the nodes are "both", "late", "note", "heat"',
+        'ERROR OVERRIDE /task/nodes/0/name: "name" of node override "" is empty; write non-empty text (label of a node)',
       '/triggers/0/sourceLabel = ""':
-        'ERROR LABEL /triggers/0/sourceLabel: "sourceLabel" of trigger "" -> "wait" is empty; write the label of a node',
+        'ERROR LABEL /triggers/0/sourceLabel: "sourceLabel" of trigger "" -> "wait" is empty; write non-empty text (label of a node)',
       '/actuators/0/properties/message = "${nodes[\\"\\"].rawData.value}"':
         'ERROR BINDING /actuators/0/properties/message: actuator "note": ${nodes[""].rawData.value}: "" is no node; write the label of one; a value of the message is streamdata.<name>',
       '/task/nodes = [{"name":"heet","properties":{}}]':

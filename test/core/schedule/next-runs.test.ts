@@ -62,7 +62,7 @@ describe('the next runs of an expression', () => {
   })
 
   it.each([0, -1, 1.5, 10_001, Number.NaN])('cannot be %s', (count) => {
-    expect(() => nextRuns('* * * * *', { from, count })).toThrow(`${count} runs cannot be listed; ask for 1 to 10000`)
+    expect(() => nextRuns('* * * * *', { from, count })).toThrow(`count: ${count} is out of range; use 1 to 10000`)
   })
 
   it('are refused like any schedule', () => {

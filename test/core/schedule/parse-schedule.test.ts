@@ -57,7 +57,7 @@ describe('a periodic schedule', () => {
     'refuses the frequency %s',
     (frequency) => {
       expect(() => parse({ type: 'periodic', frequency })).toThrow(
-        `/frequency: ${String(frequency)} is not a frequency; write whole milliseconds from 1 to 31622400000 (a year)`.replace(
+        `/frequency: ${String(frequency)} is not a valid frequency; use whole milliseconds from 1 to 31622400000 (a year)`.replace(
           '1000 is',
           typeof frequency === 'string' ? '"1000" is' : '1000 is',
         ),
@@ -115,11 +115,11 @@ describe('settings that cannot be used', () => {
   })
 
   it.each([
-    [{ type: 'scheduled' }, 'a scheduled task has neither cron nor rrule; give exactly one of them'],
-    [{ type: 'scheduled', cron: '* * * * *', rrule: 'FREQ=DAILY' }, 'cron and rrule are both given'],
+    [{ type: 'scheduled' }, 'a scheduled task has neither cron nor rrule; set exactly one of them'],
+    [{ type: 'scheduled', cron: '* * * * *', rrule: 'FREQ=DAILY' }, 'cron and rrule are both set'],
     [{ type: 'scheduled', cron: 5 }, '5 is not a cron expression'],
     [{ type: 'scheduled', rrule: 5 }, '5 is not a rule'],
-    [{ type: 'weekly' }, '"weekly" is no kind of clock; write onetime, periodic, scheduled or reactive'],
+    [{ type: 'weekly' }, '"weekly" is not a valid clock type; use onetime, periodic, scheduled or reactive'],
     [{ type: 'onetime', start: Number.NaN }, 'NaN is not an instant'],
     [{ type: 'periodic', frequency: 5, timeZone: 'Nowhere' }, '"Nowhere" is not a time zone'],
     [{ type: 'scheduled', cron: '* * * * *', timeZone: 5 }, 'is not a time zone'],

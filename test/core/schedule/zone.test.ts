@@ -41,11 +41,11 @@ describe('a time zone', () => {
     ['brussels', 'did you mean Europe/Brussels?'],
     ['New York', 'did you mean America/New_York?'],
     ['Amerika/Los_Angeles', 'did you mean America/Los_Angeles?'],
-    ['qqqqqqqqqqqqqqqqq', 'is not a time zone; Write an IANA name'],
+    ['qqqqqqqqqqqqqqqqq', 'is not a time zone; Use an IANA name'],
     ['', '"" is not a time zone'],
     ['local', 'is not a time zone'],
-    ['+19:00', '"+19:00" is not an offset; write -18:00 to +18:00'],
-    ['UTC+2:75', 'is not an offset'],
+    ['+19:00', '"+19:00" is not a valid offset; use -18:00 to +18:00'],
+    ['UTC+2:75', 'is not a valid offset'],
   ])('%s is refused: %s', (text, message) => {
     expect(() => parseZone(text)).toThrow(message)
   })

@@ -29,7 +29,7 @@ describe('the time of a message', () => {
   })
 
   it.each<[unknown, string]>([
-    ['yesterday', 'message 3 has the timestamp "yesterday"; give epoch milliseconds or an ISO 8601 time'],
+    ['yesterday', 'message 3 has the timestamp "yesterday"; use epoch milliseconds or an ISO 8601 time'],
     ['2026-13-01', 'message 3 has the timestamp "2026-13-01"'],
     ['2026-01-31T25:00', 'message 3 has the timestamp'],
     ['31.01.2026', 'message 3 has the timestamp'],
@@ -39,7 +39,7 @@ describe('the time of a message', () => {
     [8.64e15 + 1, 'message 3 has the timestamp'],
     [Number.NaN, 'message 3 has the timestamp'],
     [Number.POSITIVE_INFINITY, 'message 3 has the timestamp'],
-    [undefined, 'message 3 has no timestamp'],
+    [undefined, 'message 3 lacks a timestamp'],
   ])('%j is refused, with the number of the message', (timestamp, text) => {
     const message = { resource: 'r', timestamp: timestamp as string }
     expect(() => instantOf(message, 3)).toThrow(expect.objectContaining({ code: 'BAD_RECORDING' }))

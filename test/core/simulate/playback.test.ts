@@ -9,6 +9,7 @@ import { messageStreams } from '../../../src/testing/index.ts'
 import { ruleArbitrary, RESOURCES } from '../../support/arbitraries/rules.ts'
 import { asPlugs, OpenCalls } from '../../support/model/as-plugs.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 // Rules that are played side by side, or one after the other, have executions of equal ids: no attempts are counted.
 const uncounted = Object.assign(new Map<string, number>(), { get: () => undefined })
@@ -93,13 +94,7 @@ describe('a playback', () => {
   })
 
   it('goes on without them when it has run out of patience', async () => {
-    const never = definePlug({
-      name: 'slow',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['On'],
-      execute: () => new Promise<undefined>(() => {}),
-    })
+    const never = sensorPlug('slow', ['On'], () => new Promise<undefined>(() => {}))
     const given: number[] = []
     const { until } = await simulate(chain, {
       plugs: [never, ...slowPlugs.slice(1)],

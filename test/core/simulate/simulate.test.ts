@@ -8,6 +8,7 @@ import { line } from '../../support/live-engine.ts'
 import { is, on, rule, trigger } from '../../support/rule-writing.ts'
 import { generate } from '../../support/generate.ts'
 import { LATER, ScriptedPlugs } from '../../support/scripted-plugs.ts'
+import { node } from '../../support/rule-nodes.ts'
 
 const simple = rule({ sensors: { s: on('switch') }, actuators: ['act'], triggers: [trigger('s', 'act', is('On'))] })
 const ticking = rule({ sensors: { s: 'switch' }, task: { type: 'periodic', frequency: 1000 } })
@@ -29,12 +30,7 @@ describe('virtual time', () => {
 
   it('takes messages in rows while it keeps no events', async () => {
     const start = vi.spyOn(CoreEngine.prototype, 'start')
-    const sensor = {
-      label: 's',
-      resource: 'r',
-      name: 'streamingDataSensor',
-      properties: { parameter: 'a', threshold: 5 },
-    }
+    const sensor = node('s', 'streamingDataSensor', { parameter: 'a', threshold: 5 }, { resource: 'r' })
     const messages = Array.from({ length: 50 }, (_, i) => at(1000 + i, { a: i % 10 }))
     await simulate({ sensors: [sensor] }, { plugs: builtins, keep: 'none', messages, generate })
     const [engine] = start.mock.contexts as unknown as readonly CoreEngine[]
@@ -69,7 +65,7 @@ describe('virtual time', () => {
     ['until', 'never'],
     ['until', Number.NaN],
   ])('%s %s is refused', async (name, value) => {
-    await expect(run(ticking, { [name]: value })).rejects.toThrow(`${name} `)
+    await expect(run(ticking, { [name]: value })).rejects.toThrow(name)
   })
 })
 
@@ -123,7 +119,7 @@ describe('messages', () => {
         closed = true
       }
     }
-    await expect(run(simple, { messages: messages() })).rejects.toThrow('message 2 has no timestamp')
+    await expect(run(simple, { messages: messages() })).rejects.toThrow('message 2 lacks a timestamp')
     expect(closed).toBe(true)
   })
 

@@ -64,13 +64,13 @@ describe('findTarget', () => {
   })
 
   it.each([
-    ['hot.treshold', 'hot has no property "treshold"; did you mean hot.threshold?'],
-    ['hto.threshold', 'there is no node "hto"; did you mean hot.threshold?'],
-    ['alarm.invocationPolcy', 'alarm has no property "invocationPolcy"; did you mean alarm.invocationPolicy?'],
-    ['hot.b.condition.>.9', 'hot.b has no property "condition.>.9"; did you mean hot.b.condition?'],
-    ['dept', 'there is no variable "dept"; did you mean depth?'],
-    ['hot.properties.__proto__.x', '"hot.properties.__proto__.x" leads to a prototype'],
-    ['hot.constructor', '"hot.constructor" leads to a prototype'],
+    ['hot.treshold', '"treshold" is not a property of hot; did you mean hot.threshold?'],
+    ['hto.threshold', 'node "hto" does not exist; did you mean hot.threshold?'],
+    ['alarm.invocationPolcy', '"invocationPolcy" is not a property of alarm; did you mean alarm.invocationPolicy?'],
+    ['hot.b.condition.>.9', '"condition.>.9" is not a property of hot.b; did you mean hot.b.condition?'],
+    ['dept', 'variable "dept" does not exist; did you mean depth?'],
+    ['hot.properties.__proto__.x', '"hot.properties.__proto__.x" reaches a prototype'],
+    ['hot.constructor', '"hot.constructor" reaches a prototype'],
   ])('refuses %s: %s', (path, message) => {
     expect(() => applied(rule, path, 1)).toThrow(message)
   })

@@ -24,15 +24,15 @@ describe('sweepValues', () => {
   })
 
   it.each([
-    ['', 'there is no value; write a range with its step such as 70..90/5, a list such as 70,75,90, or one value'],
-    ['70..90', 'the range "70..90" has no step'],
+    ['', 'the value is missing; use a range with its step such as 70..90/5, a list such as 70,75,90, or one value'],
+    ['70..90', 'the range "70..90" lacks a step'],
     ['70..x/5', '"x" in the range "70..x/5" is not a number'],
     ['70..90/', '"" in the range "70..90/" is not a number'],
     ['70..90/0', 'the step of "70..90/0" must be above 0'],
     ['70..90/-5', 'the step of "70..90/-5" must be above 0'],
-    ['70,,90', '"70,,90" has an empty place'],
-    ['0..1000/1', '"0..1000/1" has 1,001 values, more than 1,000; take a larger step'],
-    ['0..1000000000/0.001', 'more than 1,000; take a larger step'],
+    ['70,,90', '"70,,90" has an empty item'],
+    ['0..1000/1', '"0..1000/1" has 1,001 values, more than 1,000; use a larger step'],
+    ['0..1000000000/0.001', 'more than 1,000; use a larger step'],
   ])('%j is refused: %s', (text, message) => {
     expect(() => sweepValues(text)).toThrow(message)
   })

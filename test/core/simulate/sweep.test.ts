@@ -98,7 +98,9 @@ describe('sweep', () => {
   it('reports every path and value that cannot be, at once', async () => {
     const failure = swept({ 'hot.treshold': [1], 'hot.threshold': '1..2', cold: [], 'alarm.level': 'INFO' })
     await expect(failure).rejects.toMatchObject({ code: 'VALIDATION' })
-    await expect(failure).rejects.toThrow(/did you mean hot\.threshold\?\n.*has no step.*\n.*no variable "cold"/)
+    await expect(failure).rejects.toThrow(
+      /did you mean hot\.threshold\?\n.*lacks a step.*\n.*variable "cold" does not exist/,
+    )
   })
 
   it('says with which value the rule is wrong', async () => {
@@ -110,8 +112,8 @@ describe('sweep', () => {
   it('refuses a grid above a thousand runs, and one without a parameter', async () => {
     await expect(swept({ 'hot.threshold': '1..40/1', 'alarm.invocationPolicy': '1..40/1' })).rejects.toMatchObject({
       code: 'TOO_LARGE',
-      message: 'the grid has 1,600 runs, more than 1,000; take larger steps or fewer values',
+      message: 'the grid has 1,600 runs, more than 1,000; use larger steps or fewer values',
     })
-    await expect(swept({})).rejects.toThrow('there is nothing to set; name a node.property')
+    await expect(swept({})).rejects.toThrow('the parameters to set are missing; add one such as node.property')
   })
 })

@@ -17,55 +17,10 @@ function ticking(task: TaskSettings, said: Said, more: Partial<Sensor> = {}) {
 const callTimes = (t: { plugs: ScriptedPlugs }, node = 's') => t.plugs.callsOf(node).map(({ now }) => now)
 
 describe('the tick of a task', () => {
-  it.each<[string, TaskSettings, readonly number[]]>([
-    ['periodic: at the start, then every period', EVERY_SECOND, [0, 1000, 2000, 3000]],
-    ['periodic by pollingInterval, in seconds', { type: 'periodic', pollingInterval: 2 }, [0, 2000]],
-    ['scheduled: strictly after the start', { type: 'scheduled', cron: '0/2 * * * * ?' }, [2000]],
-    ['onetime: once', { type: 'onetime' }, [0]],
-    ['reactive: never', { type: 'reactive' }, []],
-  ])('%s', async (_, task, expected) => {
-    const t = await ticking(task, 'On')
-    t.to(3000)
-    expect(callTimes(t)).toEqual(expected)
-  })
-
   it('says when it was due', async () => {
     const t = await ticking(EVERY_SECOND, 'On')
     t.to(1000)
     expect(t.events.filter((event) => event.type === 'tick').map(({ scheduledAt }) => scheduledAt)).toEqual([0, 1000])
-  })
-})
-
-describe("a sensor's own clock", () => {
-  it('ticks at the start, also in a reactive task, and is left out of the tick of the task', async () => {
-    const t = await live(
-      rule({
-        sensors: {
-          a: 'switch',
-          p: { name: 'switch', pollingPeriod: 400 },
-          c: { name: 'switch', schedule: '0/1 * * * * ?' },
-        },
-        task: EVERY_SECOND,
-      }),
-    )
-    t.to(1000)
-    expect(t.lines('tick', 'result')).toEqual([
-      '0 tick p',
-      '0 tick',
-      '0 result a -',
-      '0 result p -',
-      '400 tick p',
-      '400 result p -',
-      '800 tick p',
-      '800 result p -',
-      '1000 tick c',
-      '1000 tick',
-      '1000 result a -',
-      '1000 result c -',
-    ])
-    const alone = await ticking({ type: 'reactive' }, 'On', { pollingPeriod: 400 })
-    alone.to(800)
-    expect(callTimes(alone)).toEqual([0, 400, 800])
   })
 })
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { live, promisesSettled } from '../../support/live-engine.ts'
+import { live } from '../../support/live-engine.ts'
 import { on, rule, trigger } from '../../support/rule-writing.ts'
 import { LATER } from '../../support/scripted-plugs.ts'
 
@@ -18,17 +18,6 @@ describe('the sensors of one message', () => {
     )
     t.send({ first: 'On' })
     expect(t.plugs.callsOf('last')[0]?.properties).toEqual({ text: 'On' })
-  })
-
-  it('see the answers of sensors before them, however long these took', async () => {
-    const t = await live(
-      rule({ sensors: { a: on('late'), b: on('switch', { properties: { text: '${nodes.a.state}' } }) } }),
-    )
-    t.send({})
-    t.to(5000)
-    t.plugs.settle('a', 'Off')
-    await promisesSettled()
-    expect(t.plugs.callsOf('b')[0]?.properties).toEqual({ text: 'Off' })
   })
 })
 

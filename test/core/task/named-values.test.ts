@@ -2,9 +2,11 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import type { FiredEvent } from '../../../src/core/engine/events.ts'
 import type { Rule, Sensor, TaskSettings } from '../../../src/core/rule/rule.ts'
-import { createEngine, definePlug, simulate, VirtualClock, type Message } from '../../../src/index.ts'
+import { createEngine, simulate, VirtualClock, type Message } from '../../../src/index.ts'
 import { startBuiltins } from '../../support/builtin-task.ts'
 import { is, trigger } from '../../support/rule-writing.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
+import { node } from '../../support/rule-nodes.ts'
 
 const sum = (more: Partial<Sensor> = {}): Sensor => ({
   label: 'sum',
@@ -129,11 +131,7 @@ describe('a message', () => {
 
   it('runs every sensor that declares nothing of what it reads', async () => {
     const calls: unknown[] = []
-    const own = definePlug({
-      name: 'own',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['On'],
+    const own = sensorPlug('own', ['On'], {
       input: { value: { type: 'any' } },
       execute: ({ properties }) => {
         calls.push(properties.value)
@@ -154,18 +152,13 @@ describe('a message', () => {
     const t = await startBuiltins({
       sensors: [
         { label: 'there', name: 'isParameterAvailable', resource: 'r', properties: { parameter: 'temperature' } },
-        {
-          label: 'text',
-          name: 'template',
-          resource: 'r',
-          properties: { template: '${?streamdata.humidity} ${streamdata.battery}' },
-        },
-        {
-          label: 'code',
-          name: 'transformer',
-          resource: 'r',
-          properties: { transformer: '{ had: ${?streamdata.humidity} != null, now: battery }' },
-        },
+        node('text', 'template', { template: '${?streamdata.humidity} ${streamdata.battery}' }, { resource: 'r' }),
+        node(
+          'code',
+          'transformer',
+          { transformer: '{ had: ${?streamdata.humidity} != null, now: battery }' },
+          { resource: 'r' },
+        ),
       ],
     })
     t.send({ temperature: 40, humidity: 60, battery: 9 })
@@ -182,9 +175,7 @@ describe('a message', () => {
     const template = {
       name: 'limits',
       variables: [{ name: 'limit', type: 'double' as const, defaultValue: 10, overrideByStream: true }],
-      sensors: [
-        { label: 's', name: 'condition', resource: 'r', properties: { condition: 'temperature > variables.limit' } },
-      ],
+      sensors: [node('s', 'condition', { condition: 'temperature > variables.limit' }, { resource: 'r' })],
     }
     const task = await engine.start(template, { id: 't' })
     engine.receive({ resource: 'r', temperature: 40 })
@@ -201,12 +192,12 @@ describe('a message', () => {
 })
 
 describe('a carried value', () => {
-  const compare: Sensor = {
-    label: 'over',
-    name: 'streamingDataSensor',
-    resource: 'r',
-    properties: { parameter: 'temperature', threshold: 'setpoint' },
-  }
+  const compare: Sensor = node(
+    'over',
+    'streamingDataSensor',
+    { parameter: 'temperature', threshold: 'setpoint' },
+    { resource: 'r' },
+  )
   const rules = (task: TaskSettings): Rule => ({
     sensors: [compare],
     actuators: [{ label: 'a', name: 'log', properties: { message: 'over' } }],

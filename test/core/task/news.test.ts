@@ -3,13 +3,9 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { createEngine, VirtualClock, type SavedTask, type Task } from '../../../src/index.ts'
+import { sensor } from '../../support/rule-nodes.ts'
 
-const source: Sensor = {
-  label: 'f',
-  name: 'streamingDataSensor',
-  resource: '$',
-  properties: { parameter: 't', threshold: 10 },
-}
+const source: Sensor = sensor('f', 'streamingDataSensor', { parameter: 't', threshold: 10 })
 const reader = (name: string, properties: Record<string, unknown>, more: Partial<Sensor> = {}): Sensor => ({
   label: 'w',
   name,

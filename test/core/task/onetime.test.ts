@@ -1,45 +1,13 @@
 /** What ends a onetime task (step.ts, finishOnetime), and what it takes until then. */
 import { describe, expect, it } from 'vitest'
 import type { Sensor } from '../../../src/core/rule/rule.ts'
-import { line, live, promisesSettled, type Live } from '../../support/live-engine.ts'
+import { live, promisesSettled, type Live } from '../../support/live-engine.ts'
 import { on, rule, trigger } from '../../support/rule-writing.ts'
 import { LATER, type Said } from '../../support/scripted-plugs.ts'
-
-function once(said: Said, more: Partial<Sensor> = {}) {
-  return live(rule({ sensors: { s: { name: 'switch', ...more } }, task: { type: 'onetime' } }), {
-    script: (plugs) => plugs.say('s', said),
-  })
-}
 
 const callTimes = (t: Live, node = 's') => t.plugs.callsOf(node).map(({ now }) => now)
 
 describe('a onetime task', () => {
-  it.each<[string, Said, Partial<Sensor>, string]>([
-    ['nothing is left to do', 'On', {}, '0 stopped finished at 0'],
-    ['a result that is held back has come', { state: 'On', after: 5000 }, {}, '5000 stopped finished at 5000'],
-    [
-      'the result that follows has come',
-      { state: 'Off', then: { state: 'On', after: 3000 } },
-      {},
-      '3000 stopped finished at 3000',
-    ],
-    ['the last attempt was made', new Error('no'), { retryConfig: { maxRetries: 1 } }, '0 stopped finished at 1000'],
-    ['the time limit is over', LATER, { timeout: 'PT2S' }, '0 stopped finished at 2000'],
-    [
-      'the pause is over',
-      'On',
-      { pauseExecution: true, pauseExecutionTimeout: 'PT9S' },
-      '9000 stopped finished at 9000',
-    ],
-  ])('stops by itself when %s', async (_, said, more, expected) => {
-    const t = await once(said, more)
-    t.to(60_000)
-    const stopped = t.events.filter(({ type }) => type === 'stopped')
-    expect(stopped.map((event) => `${line(event)} at ${event.at ?? event.time}`)).toEqual([expected])
-    expect(t.task.status).toBe('stopped')
-    expect(t.task.info().finishedTime).toBe(Number(expected.split(' ')[0]))
-  })
-
   const PAUSED = { label: 'act', pauseExecution: true, pauseExecutionTimeout: 'PT9S' }
   const SLOW = { x: { name: 'late', sequence: 2 } }
 

@@ -1,20 +1,24 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import { createEngine, VirtualClock, type Engine, type Rule, type SavedTask } from '../../../src/index.ts'
+import {
+  createEngine,
+  VirtualClock,
+  type CreateEngineOptions,
+  type Engine,
+  type Rule,
+  type SavedTask,
+  type Sensor,
+} from '../../../src/index.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
+
+const above = (label: string, parameter: string, more: Partial<Sensor> = {}): Sensor => {
+  return { label, name: 'streamingDataSensor', resource: '$', properties: { parameter, threshold: 5 }, ...more }
+}
 
 /** A cool-down, a relation, and a state that is kept after a while without messages. */
 const RULE: Rule = {
-  sensors: [
-    {
-      label: 'warm',
-      name: 'streamingDataSensor',
-      resource: '$',
-      properties: { parameter: 'temperature', threshold: 5 },
-    },
-    { label: 'damp', name: 'streamingDataSensor', resource: '$', properties: { parameter: 'humidity', threshold: 5 } },
-  ],
+  sensors: [above('warm', 'temperature'), above('damp', 'humidity')],
   relations: [{ label: 'both', type: 'AND', parentLabels: ['warm', 'damp'], combinations: [['Above', 'Above']] }],
   actuators: [
     { label: 'told', name: 'log', properties: { message: '${nodes.warm.rawData.data}' } },
@@ -29,26 +33,24 @@ const RULE: Rule = {
 const LABELS = ['warm', 'damp', 'both', 'told', 'after']
 const TASKS = ['a', 'b', 'c']
 
-const messages = fc.array(
-  fc.tuple(
-    fc.constantFrom(...TASKS),
-    fc.record(
-      {
-        temperature: fc.constantFrom<unknown>(1, 7, 7.5, null, 'x'),
-        humidity: fc.constantFrom<unknown>(1, 9, Number.NaN),
-        more: fc.string(),
-      },
-      { requiredKeys: [] },
-    ),
-    fc.integer({ min: 0, max: 5_000 }),
+const message = fc.tuple(
+  fc.constantFrom(...TASKS),
+  fc.record(
+    {
+      temperature: fc.constantFrom<unknown>(1, 7, 7.5, -0, null, 'x'),
+      humidity: fc.constantFrom<unknown>(1, 9, Number.NaN),
+      more: fc.string(),
+    },
+    { requiredKeys: [] },
   ),
-  { maxLength: 12 },
+  fc.integer({ min: 0, max: 5_000 }),
 )
+const messages = fc.array(message, { maxLength: 12 })
 type Messages = typeof messages extends fc.Arbitrary<infer M> ? M : never
 
-function engineAt(now: number): { engine: Engine; clock: VirtualClock } {
+function engineAt(now: number, more: Partial<CreateEngineOptions> = {}): { engine: Engine; clock: VirtualClock } {
   const clock = new VirtualClock(now)
-  return { engine: createEngine({ plugs: builtins, scheduler: clock, seed: 1 }), clock }
+  return { engine: createEngine({ plugs: builtins, scheduler: clock, seed: 1, ...more }), clock }
 }
 
 function hand({ engine, clock }: ReturnType<typeof engineAt>, all: Messages): void {
@@ -104,5 +106,33 @@ describe('a task that came back', () => {
     const sensors = { ...state.sensors, warm: { ...state.sensors['warm'], origin: 7 } }
     await expect(next.restore({ ...task, state: { ...state, sensors } })).rejects.toMatchObject({ code: 'SAVED_STATE' })
     expect([...next.tasks.keys()]).toEqual(['a'])
+  })
+})
+
+/** One whose state is evicted, too. */
+const EVICTING: Rule = {
+  ...RULE,
+  sensors: [above('warm', 'temperature'), above('damp', 'humidity', { evictionTime: 4 })],
+}
+
+// Holds PACKWORK-1, FULLSTATE-1
+describe('a task whose full state is packed', () => {
+  it('shows and does what one does whose state stays', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.tuple(message, fc.boolean()), { maxLength: 20 }), async (steps) => {
+        const play = async (fullStates: number): Promise<readonly string[]> => {
+          const made = engineAt(1_000, { fullStates })
+          const seen: string[] = []
+          for (const id of TASKS) await made.engine.start(EVICTING, { id, resource: `resource of ${id}` })
+          for (const [one, looks] of steps) {
+            hand(made, [one])
+            if (looks) seen.push(look(made.engine))
+          }
+          return [...seen, look(made.engine)]
+        }
+        expect(await play(0)).toEqual(await play(1_000))
+      }),
+      runs(60),
+    )
   })
 })

@@ -59,7 +59,7 @@ describe('CsvRecords', () => {
   })
 
   it('names text behind a closing quote', () => {
-    expect(read('a,"b"c').problems).toEqual([[1, 'there is text after the closing quote of cell 2']])
+    expect(read('a,"b"c').problems).toEqual([[1, 'cell 2 has text after its closing quote']])
   })
 
   it('names a quote that is never closed by the line it is opened in, and still reads what follows', () => {
@@ -68,7 +68,7 @@ describe('CsvRecords', () => {
         [2, 'c', 'd'],
         [3, 'e', 'f'],
       ],
-      problems: [[1, 'a quote is opened here and never closed']],
+      problems: [[1, 'the quote opened here is never closed']],
     })
   })
 
@@ -78,7 +78,7 @@ describe('CsvRecords', () => {
         [2, 'c', 'd'],
         [3, 'e,e', 'f'],
       ],
-      problems: [[1, 'a quote is opened here and never closed']],
+      problems: [[1, 'the quote opened here is never closed']],
     })
   })
 

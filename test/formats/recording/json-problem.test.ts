@@ -5,25 +5,19 @@ import { runs } from '../../support/arbitraries/runs.ts'
 
 describe('findJsonProblem', () => {
   it.each([
-    ['a trailing comma', '{"a": 1,}', 8, 'there is a comma before the closing }', 'take the trailing comma away'],
-    [
-      'a trailing comma in a list',
-      '[1, 2, ]',
-      6,
-      'there is a comma before the closing ]',
-      'take the trailing comma away',
-    ],
+    ['a trailing comma', '{"a": 1,}', 8, 'unexpected comma before the closing }', 'remove the trailing comma'],
+    ['a trailing comma in a list', '[1, 2, ]', 6, 'unexpected comma before the closing ]', 'remove the trailing comma'],
     ['single quotes around a key', "{'a': 1}", 2, 'a key stands in single quotes', 'use double quotes'],
     ['single quotes around a value', '{"a": \'b\'}', 7, 'a value stands in single quotes', 'use double quotes'],
-    ['a key without quotes', '{a: 1}', 2, 'the key a has no quotes', 'write "a"'],
+    ['a key without quotes', '{a: 1}', 2, 'the key a lacks quotes', 'use "a"'],
     [
       'a missing comma',
       '{"a": 1 "b": 2}',
       9,
       'a comma is missing before a double quote',
-      'put a comma between two fields',
+      'add a comma between two fields',
     ],
-    ['a missing colon', '{"a" 1}', 6, 'a colon is missing before "1"', 'write "key": value'],
+    ['a missing colon', '{"a" 1}', 6, 'a colon is missing before "1"', 'use "key": value'],
     [
       'the wrong bracket',
       '{"a": [1}',
@@ -31,19 +25,25 @@ describe('findJsonProblem', () => {
       '"}" closes nothing: the [ of line 1, column 7 is still open',
       'close it with ] first',
     ],
-    ['a word of Python', '{"a": None}', 7, 'None is not a JSON value', 'write null'],
-    ['a word without quotes', '{"a": hot}', 7, 'hot is not a JSON value', 'a text is written "hot"'],
-    ['a leading zero', '[01]', 2, '01 is not a number of JSON', 'write 0.5, -3 or 1e6: no plus sign, no leading zeros'],
-    ['a raw tab in a text', '["a\tb"]', 4, 'there is a control character in a text', 'write a tab as \\t'],
+    ['a word of Python', '{"a": None}', 7, 'None is not a JSON value', 'use null'],
+    ['a word without quotes', '{"a": hot}', 7, 'hot is not a JSON value', 'use "hot" for a text'],
+    [
+      'a leading zero',
+      '[01]',
+      2,
+      '01 is not a valid JSON number',
+      'use a form such as 0.5, -3 or 1e6, without plus sign and leading zeros',
+    ],
+    ['a raw tab in a text', '["a\tb"]', 4, 'a text contains a control character', 'write a tab as \\t'],
     [
       'a path with backslashes',
       '["C:\\data"]',
       5,
-      '\\d is no escape of JSON',
-      'a backslash itself is written twice: \\\\',
+      '\\d is not a valid JSON escape',
+      'write a backslash itself twice: \\\\',
     ],
-    ['two values', '{} {}', 4, 'there is more text after the end of the JSON, "{"', 'one JSON value, nothing after it'],
-    ['nothing', '  ', 1, 'there is nothing in it', 'a JSON object, { ... }'],
+    ['two values', '{} {}', 4, 'unexpected text after the end of the JSON: "{"', 'use a single JSON value'],
+    ['nothing', '  ', 1, 'the text is empty', 'use a JSON object, { ... }'],
   ])('names %s', (_name, text, column, message, suggestion) => {
     expect(findJsonProblem(text)).toMatchObject({ line: 1, column, message, suggestion })
   })
@@ -52,7 +52,7 @@ describe('findJsonProblem', () => {
     expect(findJsonProblem(`{\n  ${comment}\n  "a": 1\n}`)).toMatchObject({
       line: 2,
       column: 3,
-      message: 'there is a comment',
+      message: 'comments are not allowed in JSON',
     })
   })
 

@@ -133,19 +133,19 @@ describe('a column of a CSV', () => {
   })
 
   it.each([
-    ['a=number', 'n/a', 'a is "n/a", which is not a number; read it as it stands: --types a=text'],
+    ['a=number', 'n/a', 'a is "n/a", which is not a number; use --types a=text to read it unchanged'],
     [
       'a=number',
       '12345678901234567890',
-      'a is 12345678901234567890, which has more digits than a number keeps; read it as it stands: --types a=text',
+      'a is 12345678901234567890, which has more digits than a number can hold; use --types a=text to read it unchanged',
     ],
-    ['a=number', '1e999', 'a is beyond 1.8e308; leave it empty'],
-    ['a=boolean', '1', 'a is "1", not true or false; read it as it stands: --types a=text'],
-    ['a=json', 'on', 'a is "on", which is not JSON; a text stands in quotes, such as ""on""'],
+    ['a=number', '1e999', 'a is beyond 1.8e308; use an empty cell'],
+    ['a=boolean', '1', 'a is "1", not true or false; use --types a=text to read it unchanged'],
+    ['a=json', 'on', 'a is "on", which is not JSON; use quotes around a text, such as ""on""'],
     [
       'a=json',
       '[9007199254740993]',
-      'a has 9007199254740993, which has more digits than a number keeps; write it as a text',
+      'a has 9007199254740993, which has more digits than a number can hold; use a text',
     ],
   ])('that is %s refuses a line with %s', async (types, cell, problem) => {
     const rows = `timestamp,a\n0,\n0,${cell}\n0,\n`
@@ -187,10 +187,10 @@ describe('a message of NDJSON', () => {
 
   it('with more digits than a number keeps is refused with the place', async () => {
     expect((await read(SERIAL)).wrong).toEqual([
-      '1: serial is 9007199254740993, which has more digits than a number keeps; write it as a text, or read it as one: --types serial=text',
+      '1: serial is 9007199254740993, which has more digits than a number can hold; use a text, or read it as one: --types serial=text',
     ])
     expect((await read(SERIAL, { types: typed('serial=text') })).wrong).toEqual([
-      '1: a/b/1 is 9007199254740993, which has more digits than a number keeps; write it as a text',
+      '1: a/b/1 is 9007199254740993, which has more digits than a number can hold; use a text',
     ])
   })
 
@@ -202,7 +202,7 @@ describe('a message of NDJSON', () => {
       wrong: [],
     })
     expect((await read('{"timestamp":0,"a":{}}', { types: typed('a=number') })).wrong).toEqual([
-      '1: a is {}, which is not of type number; leave it out of --types',
+      '1: a is {}, which is not of type number; omit it from --types',
     ])
   })
 })
@@ -298,11 +298,11 @@ describe('the bytes of a file', () => {
 
 describe('types that are named', () => {
   it.each([
-    ['serial', '"serial" is not a type of a metric'],
-    ['serial=word', '"serial=word" is not a type of a metric'],
-    ['a=text,a=number', 'a is named twice'],
-    ['__proto__=text', 'a metric cannot be named "__proto__"'],
-    ['', '"" is not a type of a metric'],
+    ['serial', '"serial" is not a valid metric type'],
+    ['serial=word', '"serial=word" is not a valid metric type'],
+    ['a=text,a=number', 'a appears twice'],
+    ['__proto__=text', '"__proto__" is not a valid metric name'],
+    ['', '"" is not a valid metric type'],
   ])('%s is refused', (text, problem) => {
     expect(readValueTypes(text)).toEqual({ problem })
   })

@@ -13,8 +13,8 @@ import { Tokens } from '../../../src/host/auth/tokens.ts'
 import { tokenKey } from '../../../src/host/data-folder.ts'
 import { HOST_TENANT } from '../../../src/host/auth/host-tenant.ts'
 import { viewCluster } from '../../../src/cluster/placement/cluster-view.ts'
-import { runCluster } from '../../../src/cli/run-cluster.ts'
-import { runKeys } from '../../../src/cli/run-keys.ts'
+import { runCluster } from '../../../src/cli/cluster.ts'
+import { runKeys } from '../../../src/cli/keys.ts'
 import { readConfig, type Given } from '../../../src/host/config.ts'
 import { startHost, type RunningHost } from '../../../src/host/running-host.ts'
 import { SERVICES } from '../../../src/host/wiring/service-table.ts'
@@ -197,12 +197,12 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
   // Holds FENCE-1
   it('a host that does not know yet that its tenant was taken changes nothing', async () => {
     const store = storage.tenant(mine)
-    const before = await store.log('broker').bounds(0)
+    const before = await store.log('log').bounds(0)
     await takeFence(store, 'tenant', { holder: 'somebody', term: 1_000_000 })
     const answer = await ask(hosts[0], mine, '/resources/boiler/events', { late: 1 })
     expect([answer.status, answer.headers.get('retry-after')]).toEqual([503, '1'])
     expect(await answer.text()).toContain('somebody (term 1000000) has taken over tenant')
-    expect(await store.log('broker').bounds(0)).toEqual(before)
+    expect(await store.log('log').bounds(0)).toEqual(before)
   })
 
   it('figures tell what a host has and hands on', async () => {

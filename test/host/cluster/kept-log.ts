@@ -1,6 +1,8 @@
 /** The inputs of tasks as the database of a cluster took them, with those that hosts have trimmed since. */
 import { Client } from 'pg'
-import { INPUT_LOG, messagesOf, type Input } from '../../../src/services/rules/durable/input.ts'
+import { LOG } from '../../../src/log/message-entry.ts'
+import { inputOf, messagesOf } from '../../../src/services/rules/durable/input.ts'
+import type { Json } from '../../../src/kernel/json.ts'
 import type { Message } from '../../../src/core/task/origin.ts'
 
 /** Once there is a schema: from here on the database keeps a copy of each entry. */
@@ -11,7 +13,7 @@ export function keepLog(url: string): Promise<void> {
       create function reflexarc.keep() returns trigger language plpgsql as
         $$ begin insert into reflexarc.kept select new.*; return new; end $$;
       create trigger keep after insert on reflexarc.log_entries for each row
-        when (new.log = '${INPUT_LOG}') execute function reflexarc.keep()`)
+        when (new.log = '${LOG}') execute function reflexarc.keep()`)
   })
 }
 
@@ -30,8 +32,8 @@ export function keptMessages(url: string, tenant: string): Promise<ReadonlyMap<n
     )
     const found = new Map<number, KeptMessage[]>()
     for (const { partition, body } of rows) {
-      const input = JSON.parse(body) as Input
-      if (input.k !== 'data' || input.c !== undefined) continue
+      const input = inputOf(JSON.parse(body) as Json)
+      if (input?.k !== 'data' || input.c !== undefined) continue
       const log = found.get(Number(partition)) ?? []
       for (const message of messagesOf(input.m)) log.push({ message, at: input.at })
       found.set(Number(partition), log)

@@ -42,9 +42,9 @@ async function hostAt(places: Place[], answer: () => unknown = () => 7) {
 
 // Holds PARTCALLS-1
 it('a question goes to the host that has the partition, again when that one has it no more, and is answered once', async () => {
-  const { url, asked } = await hostAt([{ kind: 'nobody', term: 1 }, HERE])
+  const { url, asked } = await hostAt([{ kind: 'unowned', term: 1 }, HERE])
   const { calls } = await hostAt([
-    { kind: 'nobody', term: 1 },
+    { kind: 'unowned', term: 1 },
     { kind: 'elsewhere', term: 1, url },
   ])
   expect(await calls.ask('acme', 1, QUESTION)).toBe(7)
@@ -96,14 +96,14 @@ it('what waits for a host that stands still is refused as soon as that counts as
 // Holds PARTCALLS-4
 it('a partition that is given away does not wait for another that no host has, but for what plugs have called', async () => {
   const { url, asked } = await hostAt([HERE])
-  const nobody: Place = { kind: 'nobody', term: 1 }
+  const unowned: Place = { kind: 'unowned', term: 1 }
   const ending = AbortSignal.abort()
-  const { calls } = await hostAt([nobody, { kind: 'elsewhere', term: 1, url }])
+  const { calls } = await hostAt([unowned, { kind: 'elsewhere', term: 1, url }])
   await expect(calls.ask('acme', 0, QUESTION, ending)).rejects.toMatchObject({ code: 'FENCED' })
   // the one that another host has is asked once more, as ever
   expect(await calls.ask('acme', 0, QUESTION, ending)).toBe(7)
   const call: PartitionQuestion = { of: 'service', service: 'functions', method: 'call', args: ['double', '1', {}, {}] }
-  const other = await hostAt([nobody, { kind: 'elsewhere', term: 1, url }])
+  const other = await hostAt([unowned, { kind: 'elsewhere', term: 1, url }])
   expect(await other.calls.ask('acme', 0, call, ending)).toBe(7)
   expect(asked).toEqual([QUESTION, call])
 })

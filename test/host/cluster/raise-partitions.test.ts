@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import { readCount } from '../../../src/host/cluster/partition-counts.ts'
 import { raisePartitions } from '../../../src/host/cluster/raise-partitions.ts'
-import { fenceOf } from '../../../src/host/cluster/tenant-services.ts'
+import { fenceOf } from '../../../src/host/cluster/partition-counts.ts'
 import { partitionOf } from '../../../src/cluster/partitions/partition.ts'
 import { LISTENERS } from '../../../src/services/rules/relay/relay-records.ts'
 import { TASKS, type TaskRecord } from '../../../src/services/rules/tasks/task-record.ts'

@@ -1,6 +1,6 @@
 /**
  * `npm run try:cluster`: three hosts of a cluster and a PostgreSQL of their own on this machine, until Ctrl-C; with their
- * data in a temporary folder that goes with them. The walk of docs/guide/cluster.md can be gone on them.
+ * data in a temporary folder that goes with them. The walk of docs/concepts/cluster.md can be gone on them.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

@@ -66,7 +66,7 @@ function bench(storage: Storage = openMemory()): Bench {
   })
   app.post('/large', async () => ({ n: ++count, text: 'x'.repeat(20_000) }))
   app.post('/secret', async () => ({ n: ++count, secret: 'hush', list: [{ token: 'hush' }] }))
-  app.post('/open', { config: { access: 'public' } }, async () => ({ n: ++count }))
+  app.post('/open', { config: { scope: 'public' } }, async () => ({ n: ++count }))
   app.get('/things', async () => ({ n: ++count }))
   return {
     app,

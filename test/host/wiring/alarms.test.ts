@@ -69,8 +69,8 @@ describe('the port of alarms', () => {
 describe('the engine as alarms see it', () => {
   it('takes their events on a channel of their own', async () => {
     const given: unknown[] = []
-    const engine = alarmForwarding({ receive: async (...all) => void given.push(all) })
-    await engine.receive('acme', { resource: 'r' }, { writes: [], hops: 3 })
+    const engine = alarmForwarding('acme', { receive: async (...all) => void given.push(all) })
+    await engine.receive({ resource: 'r' }, { writes: [], hops: 3 })
     expect(given).toEqual([['acme', { resource: 'r' }, { writes: [], hops: 3, channel: 'alarm' }]])
   })
 })
@@ -79,7 +79,7 @@ describe('the book of causes', () => {
   it('is what the rules explain of the node', async () => {
     const explain = async (...asked: unknown[]) => ({ asked })
     const rules = { as: (caller: object) => ({ caller, inspection: { explain } }) } as unknown as InternalRules
-    expect(await causeReader(() => rules).explain('acme', cause)).toEqual({ asked: ['t', 'n'] })
-    expect(await causeReader(() => undefined).explain('acme', cause)).toBeNull()
+    expect(await causeReader('acme', () => rules).explain(cause)).toEqual({ asked: ['t', 'n'] })
+    expect(await causeReader('acme', () => undefined).explain(cause)).toBeNull()
   })
 })

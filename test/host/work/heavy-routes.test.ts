@@ -17,6 +17,7 @@ class HandThreads extends WorkThreads {
 
   constructor(deadlines = new Set<() => void>(), clock = { ms: 0 }) {
     super({
+      most: 4,
       cpu: { perSecond: 0.5, most: 3_600 },
       elapsed: () => clock.ms,
       later: (ms, work) => {
@@ -71,6 +72,8 @@ const GRAPH = {
 }
 const LOOP = '#foreach($i in [1..30000])#end{"metrics":[]}'
 const CONFIG = { type: 'velocity', template: LOOP }
+const BRIEF = { ...CONFIG, template: '{"metrics":[]}' }
+const LONG = { text: 'x'.repeat(40_000) }
 const TASK = { ...GRAPH, task: { name: 'long', type: 'reactive', resource: 'boiler', start: false } }
 const CALL = { properties: { message: TAGS }, streamData: { t: 1 } }
 const EXECUTED = { ...CALL, properties: { a: TAGS } }
@@ -89,6 +92,9 @@ const HEAVY: readonly Row[] = [
   ],
   ['POST /converter/one/convert', '/converter/loop/convert', { payload: {} }, 'convert', 200],
   ['POST /converter/one/ingest', '/converter/loop/ingest', {}, 'convert', 200],
+  ['POST /converter/test', '/converter/test', { config: BRIEF, payload: LONG }, 'test', 200],
+  ['POST /converter/one/convert', '/converter/brief/convert', { payload: LONG }, 'convert', 200],
+  ['POST /converter/one/ingest', '/converter/brief/ingest', LONG, 'convert', 200],
   ['POST /api/actions/one', '/api/actions/log', CALL, 'unread call', 200],
   ['POST /api/actions/one/versions/one', '/api/actions/log/versions/latest', CALL, 'unread call', 200],
   ['POST /api/sensors/one', '/api/sensors/stream', EXECUTED, 'unread call', 200],
@@ -153,6 +159,7 @@ describe('heavy work of requests', () => {
 
   it('is done in a thread, or counted where it cannot be', async () => {
     await host.send('PUT', '/converter/loop', CONFIG)
+    await host.send('PUT', '/converter/brief', BRIEF)
     await host.send('POST', '/api/templates', { name: 'long', ...GRAPH })
     const found: unknown[] = []
     for (const row of HEAVY) {
@@ -218,10 +225,7 @@ describe('heavy work of requests', () => {
       ])
     }
     expect((await asked(row, 'umbrella')).statusCode).toBe(200)
-    expect(
-      (await host.send('POST', '/converter/test', { config: { ...CONFIG, template: '{"metrics":[]}' }, payload: {} }))
-        .statusCode,
-    ).toBe(200)
+    expect((await host.send('POST', '/converter/test', { config: BRIEF, payload: {} })).statusCode).toBe(200)
     threads.pass(7_200_000)
     expect((await asked(row)).statusCode).toBe(200)
   })

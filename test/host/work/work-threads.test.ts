@@ -45,8 +45,9 @@ async function seen(source: string, sandbox: Sandbox): Promise<unknown> {
 }
 
 /** Fires at once what it is told to fire, and the rest never. */
-function timersThatFire(which: (ms: number) => boolean): WorkThreads {
+function timersThatFire(which: (ms: number) => boolean, most = 4): WorkThreads {
   return new WorkThreads({
+    most,
     later: (ms, work) => {
       let isOff = false
       if (which(ms)) queueMicrotask(() => void (isOff || work()))
@@ -115,18 +116,21 @@ console.log(await threads.do(work).catch(({ code }) => code), threads.running)`
   })
 
   // Holds WORK-1
-  it('of a tenant has two threads, a bounded number waits, and others have theirs', async () => {
-    await using mine = disposable(timersThatFire(() => false))
-    const input = { code: 'not code', input: '{}' }
-    const asked = (tenant: string) =>
-      mine.threads.do({ tenant, name: 'script', input, limitMs: 1_000 }).catch((error: unknown) => error)
-    const begun = Array.from({ length: 2 + 64 }, () => asked('acme'))
-    expect([mine.threads.running, mine.threads.waiting]).toEqual([2, 64])
-    expect(await asked('acme')).toMatchObject({ code: 'RATE_LIMITED', cause: 1 })
-    begun.push(asked('umbrella'))
-    expect([mine.threads.running, mine.threads.waiting]).toEqual([3, 64])
-    for (const one of await Promise.all(begun)) expect(one).toMatchObject({ code: 'TOO_LARGE' })
-  })
+  it.each([4, 2])(
+    'of a tenant has half of %d threads, a bounded number waits, and others have theirs',
+    async (most) => {
+      await using mine = disposable(timersThatFire(() => false, most))
+      const input = { code: 'not code', input: '{}' }
+      const asked = (tenant: string) =>
+        mine.threads.do({ tenant, name: 'script', input, limitMs: 1_000 }).catch((error: unknown) => error)
+      const begun = Array.from({ length: most / 2 + 64 }, () => asked('acme'))
+      expect([mine.threads.running, mine.threads.waiting]).toEqual([most / 2, 64])
+      expect(await asked('acme')).toMatchObject({ code: 'RATE_LIMITED', cause: 1 })
+      begun.push(asked('umbrella'))
+      expect([mine.threads.running, mine.threads.waiting]).toEqual([most / 2 + 1, 64])
+      for (const one of await Promise.all(begun)) expect(one).toMatchObject({ code: 'TOO_LARGE' })
+    },
+  )
 
   it('is refused when its host stops, before and after', async () => {
     const mine = timersThatFire(() => false)

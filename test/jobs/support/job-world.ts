@@ -64,14 +64,15 @@ export class JobWorld {
       random: () => randomOf((this.#seed = nextSeed(this.#seed))),
     }
     const runner = new JobRunner({
-      storage: life.over(this.storage),
+      tenant: TENANT,
+      store: life.over(this.storage).tenant(TENANT),
       handlers,
       now: () => this.now + this.skew,
       newId: () => `j${++this.#ids}`,
       timers,
       logger: { warn: (text) => void log.push(text), error: (text) => void log.push(text) },
     })
-    return { runner, life, log, queue: runner.queue(TENANT) }
+    return { runner, life, log, queue: runner.queue }
   }
 
   /** The clock goes on, and what is due on the way is done, in order. */

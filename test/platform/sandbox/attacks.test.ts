@@ -140,7 +140,7 @@ def start(_, host):
     expect(await pool.call(program, 'x', {})).toBe('forked')
     // the program, what waits for it, and its helper
     await expect.poll(living, { timeout: PATIENCE }).toBe(before + 3)
-    expect(lines).toContain('1 processes of it had outlived their calls, and were ended')
+    expect(lines).toContain('1 of its processes outlived their calls and were ended')
     expect(await pool.call(program, 'x', {})).toBe('forked')
     await pool.release(program.key)
     await expect.poll(living, { timeout: PATIENCE }).toBe(before)
@@ -155,7 +155,7 @@ time.sleep(600)
 `
     writeFileSync(join(own, 'greedy.py'), greedy)
     const program = { ...programOf('python', 'greedy'), module: join(own, 'greedy.py') }
-    await expect(pool.call(program, 'x', {})).rejects.toThrow('its limit of 128 MiB of memory, all together')
+    await expect(pool.call(program, 'x', {})).rejects.toThrow('its limit of 128 MiB of memory in total')
     await pool.release(program.key)
   })
 })

@@ -126,14 +126,14 @@ Promise.all(places.map(say)).then((told) => {
 
   it('is not there when nobody finds it', () => {
     const launch = confinedTools({ machine, emptyFolder, environment: { PATH: '/nowhere' } })
-    expect(launch({ tool: 'npm', args: [], folder, home, readable: [] })).toBe('is not there on this host')
+    expect(launch({ tool: 'npm', args: [], folder, home, readable: [] })).toBe('is not installed on this host')
     const without = confinedTools({
       machine: { ...machine, interpreters: new Map() },
       emptyFolder,
       environment: { PATH: bin },
     })
     for (const tool of ['npm', 'pip'] as const) {
-      expect(without({ tool, args: [], folder, home, readable: [] })).toMatch(/^is not run on this host/)
+      expect(without({ tool, args: [], folder, home, readable: [] })).toMatch(/^is disabled on this host/)
     }
   })
 })

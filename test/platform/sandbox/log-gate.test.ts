@@ -17,6 +17,6 @@ it('passes so many lines a second, and says how many it dropped', () => {
   say('e')
   say('f', 'g')
   gate.end()
-  const dropped = (count: number): string => `${count} more lines were dropped: at most 2 a second are kept`
+  const dropped = (count: number): string => `${count} lines were dropped: the limit is 2 a second`
   expect(passed).toEqual(['a', 'b', dropped(2), 'e', 'f', dropped(1)])
 })

@@ -152,7 +152,7 @@ describe('a program', () => {
     expect(await later).toContain('it ended once, because it did not answer a ping')
     expect((await outcomes).map((one) => one.status === 'rejected' && String(one.reason))).toEqual([
       'AppError: it did not answer within 100 ms',
-      'AppError: it did not answer a ping within 2000 ms, after another call of it did not answer within 100 ms',
+      'AppError: it did not answer a ping within 2000 ms, after one of its calls did not answer within 100 ms',
     ])
   })
 
@@ -167,6 +167,17 @@ describe('a program', () => {
     expect([pool.cpuMs('b') < 390, pool.cpuMs('c')]).toEqual([true, 0])
   })
 
+  it('of an owner that is let go ends, also while it is asked, and others stay', async () => {
+    const { pool } = poolOf()
+    expect(await pool.call(programOf('q', 'b'), 'echo', 1)).toBe(1)
+    expect(await pool.call(programOf('p'), 'echo', 1)).toBe(1)
+    const asked = pool.call(programOf('p'), 'hold', {})
+    asked.catch(() => undefined)
+    await pool.releaseOwner('a')
+    await expect(asked).rejects.toThrow('the host shuts down')
+    expect([pool.has({ key: 'p' }), pool.has({ key: 'q' }), pool.running]).toEqual([false, true, 1])
+  })
+
   it('that takes more CPU time than its limit is called again when that has come back', async () => {
     const { pool, pass } = poolOf()
     // half a minute of it is saved up: 300 ms
@@ -175,7 +186,7 @@ describe('a program', () => {
     await pool.call(program, 'work', {})
     pass(200)
     await expect(pool.call(program, 'echo', 1)).rejects.toThrow(
-      /limit of 0\.01 s of CPU time in a second; it is called/,
+      /limit of 0\.01 s of CPU time in a second; retry in/,
     )
     expect(await pool.call(programOf('q'), 'echo', 2)).toBe(2)
     pass(60_000)
@@ -269,7 +280,7 @@ describe('the pool', () => {
     const second = pool.call(programOf('p'), 'say', 'called', { signal: gone.signal })
     gone.abort()
     busy.abort()
-    await expect(second).rejects.toThrow('nobody waits for the answer any more')
+    await expect(second).rejects.toThrow('the caller cancelled the call')
     await first
     expect(lines).toEqual([])
   })
@@ -284,7 +295,7 @@ describe('the pool', () => {
     const outcome = third.catch(messageOf)
     expect(await pool.call(programOf('x', 'b'), 'echo', 'other')).toBe('other')
     pass(5_000)
-    expect(await outcome).toContain('all processes for functions of this host are at work')
+    expect(await outcome).toContain('all processes for functions of this host are busy')
     await pool.call(programOf('p'), 'let go', 0)
     await pool.call(programOf('q'), 'let go', 0)
     await Promise.all(held)
@@ -297,7 +308,7 @@ describe('the pool', () => {
     await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
     await until(() => pool.state('p').processes === 0)
     expect(pool.state('p')).toMatchObject({ crashes: 1, startsIn: 100, lastEnd: 'it ended with code 7' })
-    await expect(pool.call(program, 'echo', 1)).rejects.toThrow('it ended once, because it ended with code 7; it is')
+    await expect(pool.call(program, 'echo', 1)).rejects.toThrow('it ended once, because it ended with code 7; retry in')
     pass(100)
     await expect(pool.call(program, 'exit', 0)).rejects.toThrow('it ended with code 7')
     await until(() => pool.state('p').processes === 0)

@@ -110,7 +110,7 @@ it('passes plain requests on in the same way, without what is for the proxy', as
     '/simple/',
     `ftp://127.0.0.1:${port}/`,
   ])
-    expect(await fetched(path), path).toMatch(/^403 .* is no registry of this host/)
+    expect(await fetched(path), path).toMatch(/^403 .* is not an allowed registry of this host/)
 })
 
 it("goes by the operator's own proxy, with its credentials", async () => {

@@ -9,7 +9,6 @@ import { runs } from '../../support/arbitraries/runs.ts'
 
 const SOURCE = 'boiler-1'
 const LATE = { code: 'SUPERSEDED' }
-const caller = { tenant: 'acme', user: 'tester' }
 
 let storage: Storage
 let alarms: Bench
@@ -29,8 +28,7 @@ const raise = (cause: AlarmCause, more: object = {}): Promise<Alarm> =>
   alarms.api.raise(alarmOf({ ...more }), { cause })
 const update = (id: string, change: object, cause: AlarmCause): Promise<Alarm> =>
   alarms.api.update(id, change, { cause })
-const clear = (cause: AlarmCause, type = 'HEAT'): Promise<readonly Alarm[]> =>
-  alarms.service.clear(caller, SOURCE, type, cause)
+const clear = (cause: AlarmCause, type = 'HEAT'): Promise<readonly Alarm[]> => alarms.service.clear(SOURCE, type, cause)
 
 async function open(): Promise<readonly string[]> {
   const { alarms: found } = await alarms.api.list({ status: ['ACTIVE', 'ACKNOWLEDGED'], size: 1000 })
@@ -105,19 +103,6 @@ describe('an effect that comes late', () => {
   })
 })
 
-describe('raising, clearing and raising by one task', () => {
-  it.each([
-    [[1, 2, 3], 1],
-    [[3, 1, 2], 1],
-    [[3, 2, 1], 1],
-    [[1, 3, 2], 1],
-  ])('leaves the last one open when it is asked in the order %j', async (order, openAfter) => {
-    const ask = (input: number): Promise<unknown> => (input === 2 ? clear(by(input)) : raise(by(input)))
-    await Promise.allSettled(order.map((input) => ask(input)))
-    expect(await open()).toHaveLength(openAfter)
-  })
-})
-
 describe('what one task does, however late and in whichever of two services each of it lands', () => {
   const act = fc.constantFrom<'raise' | 'raiseKeyed' | 'clear'>('raise', 'raiseKeyed', 'clear')
   const acts = fc
@@ -135,7 +120,7 @@ describe('what one task does, however late and in whichever of two services each
             .map(({ act: what, isSecond, input }) => {
               const { api, service } = benches[isSecond ? 1 : 0]
               const cause = by(input)
-              if (what === 'clear') return service.clear(caller, SOURCE, 'HEAT', cause)
+              if (what === 'clear') return service.clear(SOURCE, 'HEAT', cause)
               return api.raise(alarmOf(what === 'raise' ? {} : { dedupKey: 'k' }), { cause })
             }),
         )

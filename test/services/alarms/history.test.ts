@@ -21,18 +21,19 @@ async function repeat(times: number): Promise<void> {
 }
 
 describe('the history of an alarm', () => {
-  it.each([0, 1, 31, 32, 33, 63, 64, 65, 999, 1000, 1001, 1031, 1032, 1033, 1100])(
-    'after %i repeats has the raising and the newest thousand, in order',
-    async (repeats) => {
-      const { id } = await alarms.api.raise(alarmOf())
-      await repeat(repeats)
+  it('has the raising and the newest thousand of however many repeats, in order', async () => {
+    const { id } = await alarms.api.raise(alarmOf())
+    let done = 0
+    for (const repeats of [0, 1, 31, 32, 33, 63, 64, 65, 999, 1000, 1001, 1031, 1032, 1033, 1100]) {
+      await repeat(repeats - done)
+      done = repeats
       const alarm = await alarms.api.get(id)
       expect(alarm.count).toBe(1 + repeats)
       const kept = Math.min(repeats, 1000)
       expect(timesOf(alarm)).toEqual([0, ...Array.from({ length: kept }, (_, i) => repeats - kept + 1 + i)])
       expect(await chunksStored()).toBeLessThanOrEqual(32)
-    },
-  )
+    }
+  })
 
   it('keeps every update, at its place among the repeats', async () => {
     const { id } = await alarms.api.raise(alarmOf())
@@ -62,12 +63,5 @@ describe('the history of an alarm', () => {
     expect(await chunksStored()).toBe(4)
     await alarms.api.remove(id)
     expect(await chunksStored()).toBe(0)
-  })
-
-  it('is the newest part alone where that is asked', async () => {
-    await alarms.api.raise(alarmOf())
-    await repeat(70)
-    const alarm = await alarms.api.raise(alarmOf(), { history: 'newest' })
-    expect([alarm.count, alarm.history.length]).toEqual([72, 1 + (71 % 32)])
   })
 })

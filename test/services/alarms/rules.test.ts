@@ -22,12 +22,12 @@ class Engine implements AlarmForwarding {
     this.#storage = storage
   }
 
-  readonly receive: AlarmForwarding['receive'] = async (tenant, message, { writes, hops }) => {
+  readonly receive: AlarmForwarding['receive'] = async (message, { writes, hops }) => {
     const calls = (this.#calls.get(message.resource) ?? 0) + 1
     this.#calls.set(message.resource, calls)
     const failure = this.failures.shift() ?? this.failing(message.resource, calls)
     if (failure) throw failure
-    await this.#storage.tenant(tenant).commit(writes)
+    await this.#storage.tenant('acme').commit(writes)
     this.heard.push({ source: message.resource, type: typeOf(message['eventtype']), hops })
   }
 }
@@ -48,7 +48,7 @@ afterEach(() => alarms.close())
 
 let lives = 0
 function started(): Promise<Bench> {
-  const explain = async (_tenant: string, by: AlarmCause): Promise<unknown> => {
+  const explain = async (by: AlarmCause): Promise<unknown> => {
     asked.push(by)
     if (by.node === 'away') throw new AppError('UNAVAILABLE', 'the store is away')
     if (by.node === 'stopped') throw new AppError('CLOSED', 'the runner is closed')

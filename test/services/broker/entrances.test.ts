@@ -119,7 +119,7 @@ describe('a timestamp that is a little ahead', () => {
     const seen: number[] = []
     bench = await brokerBench({
       bounds: BOUNDS,
-      resources: () => ({ discover: (_tenant, all) => void seen.push(...all.map(({ time }) => time)) }),
+      resources: () => ({ discover: (all) => void seen.push(...all.map(({ time }) => time)) }),
     })
     const ahead = NOON + HOUR / 2
     await bench.api.posting.events('r', { t: 1, timestamp: ahead })

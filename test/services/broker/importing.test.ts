@@ -1,16 +1,16 @@
 import { expect, it, vi } from 'vitest'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { brokerBench, NOON, TakingEngine } from './support/bench-of-broker.ts'
+import { brokerBench, logsOn, NOON, TakingEngine } from './support/bench-of-broker.ts'
 
 // Holds BROKER-1
 it('what is imported is in series alone, over what was posted before, and makes its resources', async () => {
   const seen: string[] = []
   const storage = openMemory({ clock: () => NOON })
-  const engine = new TakingEngine(storage)
+  const engine = new TakingEngine(logsOn(storage))
   await using broker = await brokerBench({
     storage,
     engine: () => engine,
-    resources: () => ({ discover: async (_tenant, all) => void seen.push(...all.map(({ resource }) => resource)) }),
+    resources: () => ({ discover: async (all) => void seen.push(...all.map(({ resource }) => resource)) }),
   })
   await broker.api.posting.events('a', { n: 1, timestamp: NOON }, { forward: false })
   const importing = broker.service.importing('acme')
@@ -26,7 +26,7 @@ it('what is imported is in series alone, over what was posted before, and makes 
   expect(await broker.api.messages.last('b')).toEqual([])
   expect(engine.taken).toEqual([])
   expect(seen).toEqual(['a', 'a', 'b'])
-  expect((await storage.tenant('acme').log('broker').bounds(0)).last).toBe(1)
+  expect((await storage.tenant('acme').log('log').bounds(0)).last).toBe(1)
 })
 
 it('waits for the disk with what no log brings back after a power cut, and with that alone', async () => {

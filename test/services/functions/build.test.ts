@@ -1,13 +1,12 @@
 import { createHash } from 'node:crypto'
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { existsSync, mkdirSync, readFileSync, readdirSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { afterAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { Builder, revisionOf } from '../../../src/services/functions/build.ts'
 import { type Runtime, RUNTIMES } from '../../../src/services/functions/runtimes/catalog.ts'
+import { testFolder } from '../../support/test-folder.ts'
 
-const folder = mkdtempSync(join(tmpdir(), 'build-'))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+const folder = testFolder()
 
 function runtimeOf(name: string): Runtime {
   const found = RUNTIMES.get(name)
@@ -89,8 +88,7 @@ describe('a build', () => {
   })
 
   // Holds FUNCBUILD-1
-  it('that fails leaves nothing, and drafts of a host that died are taken away', async () => {
-    const builder = builderOf('failed')
+  it('that fails leaves nothing', async () => {
     const lock = {
       packages: {
         'node_modules/x': { version: '1.0.0', resolved: 'https://registry.npmjs.org/x/-/x-1.0.0.tgz', integrity: 'y' },
@@ -98,10 +96,21 @@ describe('a build', () => {
     }
     const assets = assetsOf({ 'index.js': '', 'package.json': { dependencies: { x: '1' } }, 'package-lock.json': lock })
     const without = new Builder({ folder: join(folder, 'failed'), environment: { PATH: '/nowhere' } })
-    await expect(built(without, 'acme', NODE, assets)).rejects.toThrow('npm is not there on this host')
+    await expect(built(without, 'acme', NODE, assets)).rejects.toThrow('npm is not installed on this host')
     expect(readdirSync(join(folder, 'failed'))).toEqual([])
-    await builder.tidy()
-    expect(existsSync(join(folder, 'failed'))).toBe(true)
+  })
+
+  it('takes away what an end amid a build left, before it builds the first time', async () => {
+    const draft = join(folder, 'left', '.draft-1')
+    mkdirSync(draft, { recursive: true })
+    const left = builderOf('left')
+    const assets = assetsOf({ 'index.js': '' })
+    const { digest } = await built(left, 'acme', NODE, assets)
+    expect(readdirSync(join(folder, 'left'))).toEqual([digest])
+    mkdirSync(draft)
+    await built(left, 'umbrella', NODE, assets)
+    // it may be another build that is under way
+    expect(existsSync(draft)).toBe(true)
   })
 
   const resolved = 'https://registry.npmjs.org/x/-/x-1.0.0.tgz'
@@ -167,7 +176,7 @@ describe('a build', () => {
       return built(builder, 'acme', PYTHON, assetsOf({ 'main.py': '', 'requirements.txt': text }))
     }
     await expect(wants('six>=1')).rejects.toThrow('"six>=1" does not lock a version; write name==1.2.3')
-    await expect(wants('six==1.16.0')).rejects.toThrow('is not there on this host')
+    await expect(wants('six==1.16.0')).rejects.toThrow('is not installed on this host')
   })
 
   it('does not list packages that the operator has for other programs', async () => {

@@ -2,13 +2,13 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { ModelRelease } from '../../../src/services/models/contract.ts'
+import { LoadedModels } from '../../../src/services/models/loaded-models.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { refusal, TEST_SEAL, TestDriver } from './test-driver.ts'
 
 const bytes = (text: string): Uint8Array => new TextEncoder().encode(text)
 const release = (version: string, content = version, more: Partial<ModelRelease> = {}): ModelRelease => ({
-  tenant: 'acme',
   name: 'm',
   version,
   framework: 'xgboost',
@@ -26,8 +26,9 @@ const release = (version: string, content = version, more: Partial<ModelRelease>
 let ids = 0
 function started(driver = new TestDriver()) {
   const service = createModelsService({
-    storage: openMemory(),
-    drivers: [driver],
+    tenant: 'acme',
+    store: openMemory().tenant('acme'),
+    loaded: new LoadedModels([driver]),
     now: () => 1_000,
     newId: () => `id${ids++}`,
     seal: TEST_SEAL,
@@ -54,12 +55,12 @@ describe('a release', () => {
     const { releases, api } = started()
     await releases.deploy(release('1.0.0'))
     await releases.deploy(release('1.1.0'))
-    expect(await releases.served('acme', 'm')).toBe('1.0.0')
+    expect(await releases.served('m')).toBe('1.0.0')
     await releases.serve(release('1.1.0'))
     expect(await api.get('m')).toMatchObject({ semantic_version: '1.1.0', version: '2' })
-    await releases.withdraw('acme', 'm', '1.0.0')
-    expect(await releases.served('acme', 'm')).toBe('1.1.0')
-    await releases.withdraw('acme', 'm', '1.1.0')
+    await releases.withdraw('m', '1.0.0')
+    expect(await releases.served('m')).toBe('1.1.0')
+    await releases.withdraw('m', '1.1.0')
     await expect(api.get('m')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 

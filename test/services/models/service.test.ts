@@ -4,6 +4,7 @@ import { AppError } from '../../../src/kernel/errors.ts'
 import type { InternalFunctions } from '../../../src/services/functions/contract.ts'
 import type { ModelsApi, InternalModels } from '../../../src/services/models/contract.ts'
 import { GAVE_UP, type ModelDriver } from '../../../src/services/models/driver.ts'
+import { LoadedModels } from '../../../src/services/models/loaded-models.ts'
 import { createModelsService } from '../../../src/services/models/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -18,9 +19,16 @@ const UPLOAD = { name: 'm', framework: 'xgboost', file }
 let ids = 0
 const seal = TEST_SEAL
 function serviceOf(driver: ModelDriver, storage: Storage = openMemory()): InternalModels {
-  return createModelsService({ storage, drivers: [driver], now: () => 1_000, newId: () => `id${ids++}`, seal })
+  return createModelsService({
+    tenant: 'acme',
+    store: storage.tenant('acme'),
+    loaded: new LoadedModels([driver]),
+    now: () => 1_000,
+    newId: () => `id${ids++}`,
+    seal,
+  })
 }
-const asked = (service: InternalModels, tenant = 'acme'): ModelsApi => service.as({ tenant, user: 'users/1' })
+const asked = (service: InternalModels): ModelsApi => service.as({ tenant: 'acme', user: 'users/1' })
 const ready = (api: ModelsApi, name = 'm'): Promise<void> => until(async () => (await api.get(name)).ready)
 
 /** A model that can be asked. */
@@ -73,23 +81,6 @@ describe('a model', () => {
     expect(await api.predict('m', { instances: [1] })).toEqual({ predictions: [1] })
   })
 
-  // Holds MODEL-4
-  it("is nobody else's", async () => {
-    const service = serviceOf(new TestDriver())
-    await asked(service).create(UPLOAD)
-    await ready(asked(service))
-    const other = asked(service, 'other')
-    for (const ask of [
-      () => other.get('m'),
-      () => other.predict('m', { instances: [1] }),
-      () => other.remove('m'),
-      () => other.content('m'),
-    ]) {
-      await expect(ask()).rejects.toMatchObject({ code: 'NOT_FOUND', message: 'Model does not exist' })
-    }
-    expect(await other.list()).toEqual([])
-  })
-
   it('that cannot be loaded says why, and is not asked', async () => {
     const driver = new TestDriver()
     driver.open_ = () => Promise.reject(new AppError('VALIDATION', 'it is no booster'))
@@ -130,7 +121,14 @@ describe('a model', () => {
     const loaded = deferred<void>()
     driver.open_ = () => loaded.promise
     let now = 1_000
-    const parts = { storage: openMemory(), drivers: [driver], now: () => now, newId: () => 'id', seal }
+    const parts = {
+      tenant: 'acme',
+      store: openMemory().tenant('acme'),
+      loaded: new LoadedModels([driver]),
+      now: () => now,
+      newId: () => 'id',
+      seal,
+    }
     const service = createModelsService(parts)
     await asked(service).create(UPLOAD)
     now = 2_000
@@ -177,7 +175,13 @@ describe('a model that nothing runs here', () => {
     driver.refusal = 'no Python with sklearn was found; make one'
     const parts = { now: () => 1_000, newId: () => `id${ids++}`, seal }
     const registry = () => functions as unknown as InternalFunctions
-    const service = createModelsService({ storage: openMemory(), drivers: [driver], ...parts, registry })
+    const service = createModelsService({
+      tenant: 'acme',
+      store: openMemory().tenant('acme'),
+      loaded: new LoadedModels([driver]),
+      ...parts,
+      registry,
+    })
     const api = asked(service)
     const upload = { name: 'm', framework: 'sklearn', file: zipOf({ 'model.joblib': 'x' }) }
     const failure = `no driver of this host runs this model of sklearn: test: ${driver.refusal}`

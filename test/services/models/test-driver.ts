@@ -9,6 +9,7 @@ export const TEST_SEAL = new Seal(new Uint8Array(32).fill(1))
 export class TestDriver implements ModelDriver {
   readonly name = 'test'
   opened = 0
+  closed = 0
   open_: () => Promise<void> = () => Promise.resolve()
   call_: (call: ModelCall) => Promise<ModelCall['instances']> = ({ instances }) => Promise.resolve(instances)
   refusal: string | undefined
@@ -24,7 +25,7 @@ export class TestDriver implements ModelDriver {
       signatures: [{ operation: 'predict', inputs }],
       warnings: [],
       call: (call) => this.call_(call),
-      close: () => Promise.resolve(),
+      close: async () => void this.closed++,
     }
   }
   runtimes(): Promise<[]> {

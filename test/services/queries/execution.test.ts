@@ -227,13 +227,6 @@ describe('a query', () => {
     expect(Object.keys(answer.at('explain.time') as object)).toEqual(['plan', 'read', 'interpolate', 'render'])
   })
 
-  it('never reaches samples of another tenant', async () => {
-    await using queries = await filled()
-    const query = { resource: 'A', metric: 't', from: JUNE, until: JUNE + HOUR }
-    const others = await queries.ask('POST', '/data/query', query, { 'x-tenant': 'other' })
-    expect(others.at('data.0.data')).toEqual([])
-  })
-
   it('waits for what the broker has acknowledged, and tells when data cannot be read', async () => {
     const order: string[] = []
     await using queries = await bench({ readable: async () => void order.push('readable') })

@@ -6,48 +6,10 @@ const OK = { resource: 'A', metric: 't' }
 
 describe('a query that is wrong', () => {
   it.each<[string, unknown, readonly string[]]>([
-    ['nobody’s', {}, ['/resource <- is missing (name a resource)', '/metric <- is missing (name a metric)']],
     [
       'of a series without its parts',
       { resource: 'A', data: [{ metric: 'm' }, {}] },
       ['/data/1/metric <- is missing (name a metric)'],
-    ],
-    [
-      'with members that are misspelt',
-      {
-        ...OK,
-        windw: 'P1D',
-        align: { at: 'noon', zone: 'UTC' },
-        data: [{ agregation: 'max' }],
-        render: { moed: 'CSV' },
-      },
-      [
-        '/windw <- is unknown (did you mean window?)',
-        '/align/at <- "noon" is unknown (write one of grid',
-        '/align/zone <- is unknown (known are at, shift, timezone)',
-        '/data/0/agregation <- is unknown (did you mean aggregation?)',
-        '/render/moed <- is unknown (did you mean mode?)',
-      ],
-    ],
-    [
-      'with values of several forms that fit none',
-      {
-        ...OK,
-        from: '2020-02-30',
-        aggregation: 'avg',
-        interpolation: 'smooth',
-        data: [{ aggregation: ['max', 'percentile(1.5)'] }, { interpolation: { method: 'x', limit: 0 } }],
-        render: { mode: 'NICE' },
-      },
-      [
-        '/from <- "2020-02-30" is no time: there is no day 2020-02-30, that month has 29 (write epoch milliseconds',
-        '/aggregation <- does not fit (write one of mean',
-        '/interpolation <- "smooth" is unknown (write one of pad',
-        '/data/0/aggregation/1 <- does not fit (write one of mean',
-        '/data/1/interpolation/method <- "x" is unknown (write one of pad',
-        '/data/1/interpolation/limit <- 0 is out of range (write at least 1)',
-        '/render/mode <- "NICE" is unknown (write one of',
-      ],
     ],
     [
       'without an order',

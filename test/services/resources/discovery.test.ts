@@ -16,8 +16,8 @@ const stored = async ({ storage }: Bench, id: string): Promise<unknown> =>
 describe('discovery', () => {
   it('makes resources that are not there, and tells it with the message', async () => {
     await using resources = await bench()
-    const reader = resources.service.changes('acme')
-    await resources.service.discover('acme', [seen('a'), seen('b'), seen('a', NOON + 5)])
+    const reader = resources.api.changes()
+    await resources.service.discover([seen('a'), seen('b'), seen('a', NOON + 5)])
     expect((await resources.api.resources.get('a')).value).toEqual({ id: 'a', lastMessageTimestamp: NOON + 5 })
     expect(await nextOf(reader)).toMatchObject({
       type: 'discovered',
@@ -32,15 +32,15 @@ describe('discovery', () => {
 
   it('answers at once for resources that it knows', async () => {
     await using resources = await bench()
-    await resources.service.discover('acme', [seen('a')])
-    expect(resources.service.discover('acme', [seen('a'), seen('a')])).toBeUndefined()
-    expect(resources.service.discover('other', [seen('a')])).toBeInstanceOf(Promise)
+    await resources.service.discover([seen('a')])
+    expect(resources.service.discover([seen('a'), seen('a')])).toBeUndefined()
+    expect(resources.service.discover([seen('b')])).toBeInstanceOf(Promise)
   })
 
   it('leaves resources as they are that somebody made', async () => {
     await using resources = await bench()
     await resources.api.resources.create({ id: 'a', name: 'mine' })
-    await resources.service.discover('acme', [seen('a')])
+    await resources.service.discover([seen('a')])
     expect((await resources.api.resources.get('a')).value).toEqual({
       id: 'a',
       name: 'mine',
@@ -53,7 +53,7 @@ describe('discovery', () => {
     await using one = await bench()
     await using two = await bench({ storage: one.storage, newId: () => `two-${Math.random()}` })
     const ids = Array.from({ length: 300 }, (_, n) => seen(`r${n}`))
-    await Promise.all([one, two, one, two, one].map(async ({ service }) => service.discover('acme', ids)))
+    await Promise.all([one, two, one, two, one].map(async ({ service }) => service.discover(ids)))
     expect((await one.api.resources.list({ limit: 0 })).total).toBe(300)
     const changes = await Promise.all(ids.map(({ resource }) => one.api.resources.changes(resource, {})))
     expect(changes.every(({ total }) => total === 1)).toBe(true)
@@ -61,9 +61,9 @@ describe('discovery', () => {
 
   it('makes a resource again that was deleted', async () => {
     await using resources = await bench()
-    await resources.service.discover('acme', [seen('a')])
+    await resources.service.discover([seen('a')])
     await resources.api.resources.remove('a')
-    await resources.service.discover('acme', [seen('a', NOON + 1)])
+    await resources.service.discover([seen('a', NOON + 1)])
     expect((await resources.api.resources.changes('a', {})).total).toBe(3)
   })
 })
@@ -72,10 +72,10 @@ describe('when a resource was heard last', () => {
   it('is seen at once and written later, without a record in the history or another version', async () => {
     await using resources = await bench()
     await resources.api.resources.create({ id: 'a' })
-    await resources.service.discover('acme', [seen('a')])
-    void resources.service.discover('acme', [seen('a', NOON + 7)])
+    await resources.service.discover([seen('a')])
+    void resources.service.discover([seen('a', NOON + 7)])
     expect(await heard(resources, 'a')).toBe(NOON + 7)
-    expect(await resources.service.lookup('acme', 'a')).toMatchObject({ lastMessageTimestamp: NOON + 7 })
+    expect(await resources.service.lookup('a')).toMatchObject({ lastMessageTimestamp: NOON + 7 })
     expect((await resources.api.resources.list({})).values[0]).toMatchObject({ lastMessageTimestamp: NOON + 7 })
     expect(await stored(resources, 'a')).toBeUndefined()
     resources.sweep()
@@ -86,23 +86,23 @@ describe('when a resource was heard last', () => {
 
   it('goes forward only', async () => {
     await using resources = await bench()
-    await resources.service.discover('acme', [seen('a', NOON)])
-    void resources.service.discover('acme', [seen('a', NOON - 10)])
+    await resources.service.discover([seen('a', NOON)])
+    void resources.service.discover([seen('a', NOON - 10)])
     expect(await heard(resources, 'a')).toBe(NOON)
   })
 
   it('is written when the service stops', async () => {
     const resources = await bench()
-    await resources.service.discover('acme', [seen('a', NOON)])
-    void resources.service.discover('acme', [seen('a', NOON + 9)])
+    await resources.service.discover([seen('a', NOON)])
+    void resources.service.discover([seen('a', NOON + 9)])
     await resources.close()
     expect(await stored(resources, 'a')).toBe(NOON + 9)
   })
 
   it('is part of what the next writer writes', async () => {
     await using resources = await bench()
-    await resources.service.discover('acme', [seen('a', NOON)])
-    void resources.service.discover('acme', [seen('a', NOON + 9)])
+    await resources.service.discover([seen('a', NOON)])
+    void resources.service.discover([seen('a', NOON + 9)])
     await resources.api.resources.patch('a', { name: 'x' })
     expect(await stored(resources, 'a')).toBe(NOON + 9)
     await resources.api.resources.patch('a', { lastMessageTimestamp: null })

@@ -1,9 +1,6 @@
 /** What holds whatever is written, by however many at once, and across restarts. */
 import fc from 'fast-check'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Json } from '../../../src/kernel/json.ts'
 import { RESOURCES } from '../../../src/services/resources/resource-record.ts'
 import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
@@ -11,6 +8,7 @@ import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { pluck } from '../support/answer.ts'
 import { bench } from './support/bench-of-resources.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
+import { testFolder } from '../../support/test-folder.ts'
 
 const name = fc.constantFrom('a', 'b', 'owner', 'alias', 'x.y', 'tags', 'resourceTypeId')
 const scalar = fc.oneof(fc.integer(), fc.string({ maxLength: 5 }), fc.boolean())
@@ -130,30 +128,26 @@ describe('search', () => {
 // Holds TYPEWORK-1
 describe('a restart', () => {
   it('goes on with what a type left to be done, and keeps everything that was answered', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'resources-'))
-    try {
-      const first = openSqlite({ folder, blobs: openMemoryBlobs() })
-      const before = await bench({ storage: await first })
-      await before.api.types.create({ id: 't', provider: 'one' })
-      for (let n = 0; n < 30; n++) await before.api.resources.create({ id: `r${n}`, resourceTypeId: 't' })
-      const { value: busy } = await before.api.types.patch('t', { provider: 'two' })
-      expect(busy['$bulkOperation']).toEqual(expect.any(String))
-      // as when the process dies: the operation is stopped wherever it is
-      await before.service.stop()
-      const types = (await first).tenant('acme')
-      expect(await types.log('resources').bounds(0)).toEqual({ first: 1, last: 32 })
-      await before.app.close()
-      await (await first).close()
+    const folder = testFolder(onTestFinished)
+    const first = openSqlite({ folder, blobs: openMemoryBlobs() })
+    const before = await bench({ storage: await first })
+    await before.api.types.create({ id: 't', provider: 'one' })
+    for (let n = 0; n < 30; n++) await before.api.resources.create({ id: `r${n}`, resourceTypeId: 't' })
+    const { value: busy } = await before.api.types.patch('t', { provider: 'two' })
+    expect(busy['$bulkOperation']).toEqual(expect.any(String))
+    // as when the process dies: the operation is stopped wherever it is
+    await before.service.stop()
+    const types = (await first).tenant('acme')
+    expect(await types.log('resources').bounds(0)).toEqual({ first: 1, last: 32 })
+    await before.app.close()
+    await (await first).close()
 
-      const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
-      const after = await bench({ storage, newId: () => `second-${Math.random()}` })
-      await expect.poll(async () => (await after.api.types.get('t')).value['$bulkOperation']).toBeUndefined()
-      expect((await after.api.resources.list({ provider: 'two', limit: 0 })).total).toBe(30)
-      expect((await after.api.resources.changes('r1', {})).total).toBe(1)
-      await after.close()
-      await storage.close()
-    } finally {
-      rmSync(folder, { recursive: true })
-    }
+    const storage = await openSqlite({ folder, blobs: openMemoryBlobs() })
+    const after = await bench({ storage, newId: () => `second-${Math.random()}` })
+    await expect.poll(async () => (await after.api.types.get('t')).value['$bulkOperation']).toBeUndefined()
+    expect((await after.api.resources.list({ provider: 'two', limit: 0 })).total).toBe(30)
+    expect((await after.api.resources.changes('r1', {})).total).toBe(1)
+    await after.close()
+    await storage.close()
   })
 })

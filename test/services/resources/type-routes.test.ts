@@ -111,13 +111,13 @@ describe('resource types', () => {
   it('change what their resources show at once', async () => {
     await resources.ask('POST', '/api/resourcetypes', { id: 'pump', color: 'red' })
     await resources.ask('POST', '/api/resources', { id: 'r', resourceTypeId: 'pump' })
-    expect(await resources.service.lookup('acme', 'r')).toMatchObject({ color: 'red' })
+    expect(await resources.service.lookup('r')).toMatchObject({ color: 'red' })
     await resources.ask('PATCH', '/api/resourcetypes/pump', { color: 'blue' })
-    expect(resources.service.lookup('acme', 'r')).toMatchObject({ color: 'blue' })
+    expect(resources.service.lookup('r')).toMatchObject({ color: 'blue' })
     await resources.ask('PATCH', '/api/resources/r', { color: 'own' })
-    expect(resources.service.lookup('acme', 'r')).toMatchObject({ color: 'own' })
+    expect(resources.service.lookup('r')).toMatchObject({ color: 'own' })
     await resources.ask('PATCH', '/api/resources/r', { color: null })
-    expect(resources.service.lookup('acme', 'r')).toMatchObject({ color: 'blue' })
+    expect(resources.service.lookup('r')).toMatchObject({ color: 'blue' })
   })
 })
 

@@ -101,30 +101,6 @@ describe('a batch operation', () => {
     expect(Object.keys(await done({ action: 'delete', query }))).toEqual(ids)
   })
 
-  it.each([
-    ['tags.site=a&tags.kind=b', ['t2']],
-    ['tags=kind', ['t2', 't3']],
-  ])('of the old form selects by ?%s as listings do', async (query, ids) => {
-    for (const tags of [{ site: 'a' }, { site: 'a', kind: 'b' }, { site: 'c', kind: 'b' }]) {
-      await rules.ask('POST', '/api/tasks', ruleOf({ start: false, tags }))
-    }
-    const { body } = await rules.ask('PATCH', `/api/tasks?${query}`, { operation: 'command', command: 'delete' })
-    expect(body).toEqual({ successful: ids })
-  })
-
-  it('says why a task failed', async () => {
-    await rules.ask('POST', '/api/tasks', ruleOf())
-    const { body } = await rules.ask('POST', '/api/batch', {
-      entity: 'task',
-      action: 'delete',
-      query: { ids: 't1,nope' },
-    })
-    expect((await finished(textOf(got(body, 'entity.id')))).results?.failure).toEqual({
-      nope: { statusCode: 404, error: 'No task with id nope' },
-      t1: { statusCode: 400, error: 'Not possible to remove task in status running' },
-    })
-  })
-
   it('reloads tasks from their templates of now, and leaves them in their status', async () => {
     await rules.ask('POST', '/api/templates', templateOf())
     await rules.ask('POST', '/api/tasks', { template: 'overheating', name: 'a', resource: 'r' })
@@ -170,6 +146,8 @@ describe('a batch operation', () => {
     })
     const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
     expect(got(body, 'network.sensors.0')).toMatchObject({ resource: 'boiler-7', properties: { limit: 50 } })
+    expect(got(body, 'resourceIds')).toEqual(['boiler-7'])
+    expect((await rules.ask('GET', '/api/tasks?resource=boiler-7')).body).toHaveLength(1)
     expect(got(body, 'tags')).toEqual({ a: 1, c: 3 })
     expect((await rules.ask('GET', '/api/tasks/t1/conf')).at('nodes')).toEqual(nodes)
   })

@@ -107,6 +107,8 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     expect(await api.templates.copy('over/heating', 'copy')).toMatchObject({ name: 'copy' })
     await api.templates.setDiscovery('copy')
     expect(await api.templates.discovery()).toMatchObject({ name: 'copy' })
+    await api.templates.setDiscovery('over/heating')
+    expect((await api.templates.get('copy')).discoveryTemplate).toBe(false)
     const page = await api.templates.list({ where: {}, hits: 10, startIndex: 0, format: 'bn', includeGraph: false })
     expect(page.values.map(({ name }) => name)).toEqual(['copy', 'over/heating'])
     const updates = [{ name: 'heat', fromVersion: 'any', toVersion: '1.1.0' }]

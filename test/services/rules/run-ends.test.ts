@@ -48,7 +48,7 @@ it('are stored when the store is back, all of them by one timer', async () => {
   expect([stored, timers.size]).toEqual([[], 1])
   world.failure = undefined
   await passTime()
-  expect([stored, timers.size, log]).toEqual([['a', 'b'], 0, []])
+  expect([stored.toSorted(), timers.size, log]).toEqual([['a', 'b'], 0, []])
 })
 
 it('are told to the log when another try would be no better', async () => {

@@ -38,7 +38,14 @@ async function open() {
   const storage = openMemory()
   const runner = new CommittingRunner(storage)
   let id = 0
-  const service = createRulesService({ storage, runner, plugs: () => PLUGS, now: () => 0, newId: () => `t${id++}` })
+  const service = createRulesService({
+    tenant: 'acme',
+    storage,
+    runner,
+    plugs: () => PLUGS,
+    now: () => 0,
+    newId: () => `t${id++}`,
+  })
   await service.start()
   return { storage, runner, api: service.as({ tenant: 'acme', user: 'tester' }) }
 }

@@ -159,7 +159,9 @@ describe('a task of a template', () => {
     expect((await rules.ask('POST', '/api/tasks/t1/command/reload')).at('templateVersion')).toBe(3)
     expect(await limitOf('t1')).toBe(103)
     const preview = await rules.ask('POST', '/api/tasks/t1/command/reload?dryRun&templateVersion=1')
-    expect(preview.body).toMatchObject({ templateVersion: 1, changes: [{ from: 103, to: 101 }] })
+    const changes = [{ path: '/sensors/0/properties/limit', from: 103, to: 101 }]
+    expect(preview.body).toEqual({ ID: 't1', name: 'm', changed: true, changes, templateVersion: 1, lost: [] })
+    expect(await limitOf('t1')).toBe(103)
     const back = await rules.ask('POST', '/api/tasks/t1/command/reload?templateVersion=1')
     expect([back.at('templateVersion'), await limitOf('t1')]).toEqual([1, 101])
     expect((await rules.ask('POST', '/api/tasks/t1/command/reload?templateVersion=9')).status).toBe(400)

@@ -1,7 +1,7 @@
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { heldCommits, othersGoOn } from '../../support/held-commits.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import { got, pluck } from '../support/answer.ts'
+import { pluck } from '../support/answer.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, templateOf } from './support/rules.ts'
 
@@ -77,50 +77,6 @@ describe('a template', () => {
     expect((await rules.ask('GET', '/api/templates/over%20heating')).at('name')).toBe('over heating')
   })
 
-  it('is shown in bn form unless simplified is asked, and posted back in either', async () => {
-    await rules.ask('POST', '/api/templates', templateOf())
-    const { body: bn } = await rules.ask('GET', '/api/templates/overheating')
-    expect(got(bn, 'nodes')).toHaveLength(1)
-    const { body: simplified } = await rules.ask('GET', '/api/templates/overheating?format=simplified')
-    expect(got(simplified, 'sensors')).toEqual(GRAPH.sensors)
-    const graph = { nodes: got(bn, 'nodes'), posterior: got(bn, 'posterior') }
-    expect((await rules.ask('PUT', '/api/templates/overheating', { name: 'overheating', ...graph })).status).toBe(200)
-    expect((await rules.ask('GET', '/api/templates/overheating?format=simplified')).at('sensors')).toEqual(
-      GRAPH.sensors,
-    )
-  })
-
-  it('changes its tasks only by reload', async () => {
-    await rules.ask('POST', '/api/templates', templateOf())
-    await rules.ask('POST', '/api/tasks', made)
-    const hotter = [{ ...GRAPH.sensors[0], properties: { limit: 95 } }]
-    rules.clock.advanceTo(NOON + 1000)
-    const put = await rules.ask('PUT', '/api/templates/overheating', { ...templateOf(), sensors: hotter })
-    expect(put.body).toMatchObject({ createTime: NOON, lastUpdateTime: NOON + 1000, sensors: hotter })
-    const limit = async () =>
-      (await rules.ask('GET', '/api/tasks/t1?format=simplified')).at('network.sensors.0.properties.limit')
-    expect(await limit()).toBe(90)
-    const preview = await rules.ask('POST', '/api/tasks/t1/command/reload?dryRun=true')
-    expect(preview.body).toEqual({
-      ID: 't1',
-      name: 'm',
-      changed: true,
-      changes: [{ path: '/sensors/0/properties/limit', from: 90, to: 95 }],
-      templateVersion: 2,
-      lost: [],
-    })
-    expect(await limit()).toBe(90)
-    expect((await rules.ask('POST', '/api/tasks/t1/command/reload')).body).toMatchObject({
-      ID: 't1',
-      status: 'running',
-    })
-    expect(await limit()).toBe(95)
-    expect((await rules.ask('POST', '/api/tasks/t1/command/reload?dryRun=true')).body).toMatchObject({
-      changed: false,
-      changes: [],
-    })
-  })
-
   it('lends its defaults to tasks, under what they bring', async () => {
     await rules.ask(
       'POST',
@@ -138,81 +94,6 @@ describe('a template', () => {
     const { body } = await rules.ask('GET', '/api/tasks/t2')
     expect(body).toMatchObject({ type: 'scheduled', cron: '0 0 * * * ?' })
     expect(body).not.toHaveProperty('frequency')
-  })
-
-  it('takes overrides of its nodes', async () => {
-    await rules.ask('POST', '/api/templates', templateOf())
-    const nodes = [
-      { name: 'hot', properties: { resource: 'boiler-7', sensor: { requiredProperties: [{ limit: 70 }] } } },
-    ]
-    await rules.ask('POST', '/api/tasks', { ...made, nodes })
-    const { body } = await rules.ask('GET', '/api/tasks/t1?format=simplified')
-    expect(got(body, 'network.sensors.0')).toMatchObject({ resource: 'boiler-7', properties: { limit: 70 } })
-    expect(got(body, 'resourceIds')).toEqual(['boiler-7'])
-    expect((await rules.ask('GET', '/api/tasks?resource=boiler-7')).body).toHaveLength(1)
-  })
-
-  it('is the discovery template when it is chosen, and only one is', async () => {
-    await rules.ask('POST', '/api/templates', templateOf('a'))
-    await rules.ask('POST', '/api/templates', templateOf('b'))
-    expect((await rules.ask('PUT', '/api/discoveryTemplate?name=a')).status).toBe(204)
-    await rules.ask('PUT', '/api/discoveryTemplate?name=b')
-    expect((await rules.ask('GET', '/api/discoveryTemplate')).body).toMatchObject({
-      name: 'b',
-      discoveryTemplate: true,
-    })
-    expect((await rules.ask('GET', '/api/templates/a')).at('discoveryTemplate')).toBe(false)
-  })
-})
-
-describe('a misspelt property of a template', () => {
-  const sensors = GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit: 90, limt: 80 } }))
-  const misspelt = templateOf('overheating', { sensors })
-  const bn = {
-    name: 'overheating',
-    nodes: [
-      {
-        name: 'hot',
-        states: ['COLD', 'HOT'],
-        properties: {
-          resource: '$',
-          sensor: { name: 'heat', version: '1.0.0', label: 'hot', requiredProperties: [{ limit: 90 }, { limt: 80 }] },
-        },
-      },
-    ],
-    posterior: [],
-  }
-  const unknown = { type: 'UNKNOWN_PROPERTY', suggestion: 'did you mean "limit"?' }
-
-  it.each([
-    ['simplified form', misspelt, '/sensors/0/properties/limt'],
-    ['bn form', bn, '/nodes/0/properties/sensor/requiredProperties/1/limt'],
-  ])('is a warning, and an error when the request is strict: %s', async (_form, template, path) => {
-    const refused = await rules.ask('POST', '/api/templates?strict=true', template)
-    expect([refused.status, refused.at('details')]).toMatchObject([400, [{ ...unknown, severity: 'ERROR', path }]])
-    expect((await rules.ask('GET', '/api/templates/overheating')).status).toBe(404)
-    const created = await rules.ask('POST', '/api/templates', template)
-    expect([created.status, created.at('warnings')]).toMatchObject([201, [{ ...unknown, severity: 'WARNING', path }]])
-  })
-
-  it('is the same in another version of it, which a refusal leaves as it was', async () => {
-    await rules.ask('POST', '/api/templates', templateOf())
-    for (const query of ['strict=true', 'failOnWarning=true']) {
-      const refused = await rules.ask('PUT', `/api/templates/overheating?${query}`, misspelt)
-      expect([refused.status, refused.at('details')]).toMatchObject([400, [{ ...unknown, severity: 'ERROR' }]])
-    }
-    expect((await rules.ask('GET', '/api/templates/overheating')).at('version')).toBe(1)
-    const replaced = await rules.ask('PUT', '/api/templates/overheating', misspelt)
-    expect(replaced.body).toMatchObject({ version: 2, warnings: [{ ...unknown, severity: 'WARNING' }] })
-  })
-
-  it('is told beside all other warnings when they are asked for; only they are refused by failOnWarning', async () => {
-    const odd = { ...misspelt, sensors: sensors.map((sensor) => ({ ...sensor, colour: 'red' })) }
-    const told = await rules.ask('POST', '/api/templates?returnWarnings=true', odd)
-    expect(pluck(told.at('warnings'), 'type')).toEqual(['FIELD', 'UNKNOWN_PROPERTY'])
-    const plain = templateOf('plain')
-    const noted = await rules.ask('POST', '/api/templates?returnWarnings=true&failOnWarning=true&strict=true', plain)
-    expect([noted.status, noted.at('warnings')]).toEqual([201, []])
   })
 })
 
@@ -236,7 +117,7 @@ describe('a draft', () => {
     await rules.ask('POST', '/api/templates', draft)
     const answer = await rules.ask('POST', '/api/tasks', { ...made, template: 'draft', ...more })
     expect(answer.status).toBe(400)
-    expect(answer.at('error')).toContain('the rule has no sensors')
+    expect(answer.at('error')).toContain('the rule has no "sensors"')
     expect(answer.at('error')).toContain('"draft"')
     expect((await rules.ask('POST', '/api/templates/draft/run', {})).status).toBe(400)
   })

@@ -11,18 +11,18 @@ describe('the log of webscripts', () => {
     for (let n = 0; n < MAX_LINES + 5; n++) log.add('a/one', line(`line ${n}`))
     log.add('a/two', line('another'))
     const last = log.page('a/one', { limit: 2 })
-    expect(last.lines.map(({ message }) => message)).toEqual([`line ${MAX_LINES + 3}`, `line ${MAX_LINES + 4}`])
-    const before = log.page('a/one', { limit: 2, before: last.before })
-    expect(before.lines.map(({ message }) => message)).toEqual([`line ${MAX_LINES + 1}`, `line ${MAX_LINES + 2}`])
-    const first = log.page('a/one', { limit: MAX_LINES })
-    expect(first.lines[0]).toEqual({
+    expect(last.values.map(({ message }) => message)).toEqual([`line ${MAX_LINES + 4}`, `line ${MAX_LINES + 3}`])
+    const older = log.page('a/one', { limit: 2, after: last.next })
+    expect(older.values.map(({ message }) => message)).toEqual([`line ${MAX_LINES + 2}`, `line ${MAX_LINES + 1}`])
+    const all = log.page('a/one', { limit: MAX_LINES })
+    expect(all.values.at(-1)).toEqual({
       ...line('line 5'),
       time: undefined,
       number: 6,
       timestamp: '1970-01-01T00:00:00.000Z',
     })
-    expect(first).not.toHaveProperty('before')
-    expect(log.page('a/three', {})).toEqual({ lines: [] })
+    expect(all).not.toHaveProperty('next')
+    expect(log.page('a/three', {})).toEqual({ values: [] })
   })
 
   it('is chosen from by level, version and what a line says', () => {
@@ -30,23 +30,23 @@ describe('the log of webscripts', () => {
     for (const level of ['debug', 'info', 'warn', 'error'] as const) log.add('a', line(`Said ${level}`, level))
     log.add('a', line('of the second', 'warn', '2.0.0'))
     const messages = (query: Parameters<ScriptLog['page']>[1]) =>
-      log.page('a', query).lines.map(({ message }) => message)
-    expect(messages({ level: 'warn' })).toEqual(['Said warn', 'Said error', 'of the second'])
+      log.page('a', query).values.map(({ message }) => message)
+    expect(messages({ level: 'warn' })).toEqual(['of the second', 'Said error', 'Said warn'])
     expect(messages({ version: '2.0.0' })).toEqual(['of the second'])
     expect(messages({ search: 'SAID E' })).toEqual(['Said error'])
-    expect(messages({ after: 4 })).toEqual(['of the second'])
+    expect(messages({ after: 2 })).toEqual(['Said debug'])
     expect(messages({ kind: 'request' })).toEqual([])
   })
 
   it('cuts a line that is too long', () => {
     const log = new ScriptLog()
     log.add('a', line('x'.repeat(5_000)))
-    expect(log.page('a', {}).lines[0]?.message.length).toBe(2_000)
+    expect(log.page('a', {}).values[0]?.message.length).toBe(2_000)
   })
 
   it('is bounded by characters: of a webscript the oldest lines go, of a tenant the webscripts logged longest ago', () => {
     const log = new ScriptLog({ ofScript: 2_000, ofTenant: 5_000, inAll: 8_000 })
-    const counts = (...scripts: readonly string[]) => scripts.map((script) => log.page(script, {}).lines.length)
+    const counts = (...scripts: readonly string[]) => scripts.map((script) => log.page(script, {}).values.length)
     const fill = (script: string) => {
       for (let n = 0; n < 20; n++) log.add(script, line('x'.repeat(100)))
     }

@@ -17,11 +17,12 @@ import type {
   Store,
   Write,
 } from '../../../src/storage/contract.ts'
-import { INPUT_LOG } from '../../../src/services/rules/durable/input.ts'
+import { isInput, LOG } from '../../../src/log/message-entry.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { SeriesData } from '../../../src/storage/memory/series-data.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import type { Chance } from './chance.ts'
+import { LogWatch, readBody } from './log-watch.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
 /** How a medium is for a while: refuses everything, answers nothing until it is over, or has no room for writes. */
@@ -86,6 +87,7 @@ export class Medium {
   readonly #loop: VirtualLoop
   readonly #chance: Chance
   readonly #met: (tenant: string) => void
+  readonly #watch: LogWatch
   readonly counts: MediumCounts = {
     commits: 0,
     refusedWrites: 0,
@@ -106,11 +108,16 @@ export class Medium {
   /** counts the machines; one that died is not answered any more */
   #life = 0
 
-  /** `met`: an input of the rules of a tenant has met trouble. */
-  constructor(loop: VirtualLoop, chance: Chance, met: (tenant: string) => void) {
+  /** `met`: an input of the rules of a tenant has met trouble. `found`: a log is not as it must be. */
+  constructor(
+    loop: VirtualLoop,
+    chance: Chance,
+    { met, found }: { met: (tenant: string) => void; found: (text: string) => void },
+  ) {
     this.#loop = loop
     this.#chance = chance
     this.#met = met
+    this.#watch = new LogWatch(found)
   }
 
   get trouble(): Trouble | undefined {
@@ -252,12 +259,23 @@ export class Medium {
     const commit = (writes: readonly Write[]): Promise<Committed> => {
       const copies = writes.map(copied)
       const isTroubled = this.#trouble !== undefined && life === this.#life
-      if (isTroubled && copies.some((one) => one.kind === 'append' && one.log === INPUT_LOG)) this.#met(tenant)
-      return this.#write(life, tenant, () => inner.commit(copies))
+      if (
+        isTroubled &&
+        copies.some(
+          (one) => one.kind === 'append' && one.log === LOG && one.bodies.some((body) => isInput(readBody(body))),
+        )
+      ) {
+        this.#met(tenant)
+      }
+      return this.#write(life, tenant, async () => {
+        const committed = await inner.commit(copies)
+        this.#watch.wrote(tenant, copies)
+        return committed
+      })
     }
     return {
       collection: (spec) => this.#collection(life, inner.collection(spec), commit),
-      log: (name) => this.#log(life, tenant, inner.log(name), commit),
+      log: (name) => this.#log(life, tenant, inner, inner.log(name), commit),
       series: this.#series(life, tenant, inner.series),
       blobs: this.#blobs(life, tenant, inner.blobs),
       commit,
@@ -287,7 +305,13 @@ export class Medium {
     }
   }
 
-  #log(life: number, tenant: string, inner: Log, commit: (writes: readonly Write[]) => Promise<Committed>): Log {
+  #log(
+    life: number,
+    tenant: string,
+    store: Store,
+    inner: Log,
+    commit: (writes: readonly Write[]) => Promise<Committed>,
+  ): Log {
     return {
       name: inner.name,
       append: async (partition, bodies) => (await commit([inner.appending(partition, bodies)])).results[0] ?? 0,
@@ -295,7 +319,11 @@ export class Medium {
       read: (partition, after, limit) => this.#read(life, () => inner.read(partition, after, limit)),
       bounds: (partition) => this.#read(life, () => inner.bounds(partition)),
       partitions: () => this.#read(life, () => inner.partitions()),
-      trim: (partition, upTo) => this.#write(life, tenant, () => inner.trim(partition, upTo)),
+      trim: (partition, upTo) =>
+        this.#write(life, tenant, async () => {
+          if (inner.name === LOG) await this.#watch.trims(tenant, store, upTo)
+          return inner.trim(partition, upTo)
+        }),
     }
   }
 

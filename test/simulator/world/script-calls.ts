@@ -36,10 +36,7 @@ export class ScriptCalls {
     name: 'webscripts',
     description: 'Webscripts outside of this machine',
     routes: () => undefined,
-    openShared: ({ registry }) => {
-      registry.webscripts = this.#service()
-      return {}
-    },
+    open: () => ({ provides: { webscripts: this.#service() } }),
   })
 
   #service(): WebscriptsService {

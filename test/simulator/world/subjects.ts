@@ -45,75 +45,65 @@ export interface Subject {
 
 const HOUR_MS = 3_600_000
 
-/** A store that takes its time, and does what it is asked. */
-const slowStore: FaultKind = (chance) => ({
-  fault: 'manners',
-  manners: { writeMs: chance.of([0, 20, 100, 500, 1000]), readMs: chance.of([0, 20, 100, 300]), refused: 0 },
-})
+/** A value, or one of a list that is drawn. */
+type Drawn = number | readonly number[]
+type Manners = Partial<Record<'refused' | 'lateMs' | 'unread', Drawn>>
 
-const slowWrites: FaultKind = (chance) => ({
-  fault: 'manners',
-  manners: { writeMs: chance.of([20, 300, 1000]), readMs: chance.of([0, 20]), refused: 0 },
-})
-
-const verySlowWrites: FaultKind = (chance) => ({
-  fault: 'manners',
-  manners: { writeMs: chance.of([1000, 3000]), readMs: 0, refused: 0 },
-})
-
-/** One that is quick enough for what was answered to be written down soon. */
-const quickStore: FaultKind = (chance) => ({
-  fault: 'manners',
-  manners: { writeMs: chance.of([0, 1, 10, 20, 100]), readMs: chance.of([0, 1, 10]), refused: 0 },
-})
-
-/** One whose answers come later than what happened since. */
-const lateStore: FaultKind = (chance) => ({
-  fault: 'manners',
-  manners: {
-    writeMs: chance.of([0, 20, 100]),
-    readMs: chance.of([0, 20]),
-    refused: 0,
-    lateMs: chance.of([100, 300, 1000, 3000]),
-  },
-})
-
-const veryLateStore: FaultKind = (chance) => ({
-  fault: 'manners',
-  manners: { writeMs: chance.of([0, 20]), readMs: 0, refused: 0, lateMs: chance.of([300, 1000]) },
-})
-
-const refusingStore: FaultKind = (chance) => ({
-  fault: 'manners',
-  manners: { writeMs: chance.of([0, 20, 500]), readMs: chance.of([0, 20]), refused: chance.of([0.05, 0.2, 0.5]) },
-})
-
-/** A start reads more than anything else. */
-const unreadStore: FaultKind = (chance) => ({
-  fault: 'manners',
-  manners: { writeMs: 0, readMs: chance.of([0, 10]), refused: 0, unread: chance.of([0.02, 0.05, 0.1]) },
-})
+/** A store with such manners. */
+function store(writeMs: Drawn, readMs: Drawn, { refused = 0, ...more }: Manners = {}): FaultKind {
+  return (chance) => {
+    const drawn = (one: Drawn) => (typeof one === 'number' ? one : chance.of(one))
+    const usual = { writeMs: drawn(writeMs), readMs: drawn(readMs), refused: drawn(refused) }
+    const others = Object.entries(more).map(([name, one]) => [name, drawn(one)] as const)
+    return { fault: 'manners', manners: { ...usual, ...Object.fromEntries(others) } }
+  }
+}
 
 function trouble(kind: 'away' | 'stuck' | 'full', least: number, most: number): FaultKind {
   return (chance) => ({ fault: 'trouble', kind, ms: chance.between(least, most) })
 }
 
-const crash: FaultKind = (chance) => ({ fault: 'crash', downMs: chance.of([1, 100, 3000]) })
-const restart: FaultKind = (chance) => ({ fault: 'restart', downMs: chance.of([1, 1000]) })
-const clockBack: FaultKind = (chance) => ({ fault: 'clock', ms: -chance.of([5000, HOUR_MS, HOUR_MS]) })
-const clockForward: FaultKind = (chance) => ({ fault: 'clock', ms: chance.of([5000, 120_000, HOUR_MS]) })
-/** So far that a host takes it for a sleep, whatever is under way. */
-const leap: FaultKind = (chance) => ({ fault: 'clock', ms: chance.of([120_000, HOUR_MS, HOUR_MS]) })
+function clock(...ms: readonly number[]): FaultKind {
+  return (chance) => ({ fault: 'clock', ms: chance.of(ms) })
+}
 
-const slowPlugs: FaultKind = (chance) => ({ fault: 'plugs', fails: 0, hangs: 0, slowMs: chance.of([500, 5000]) })
-const hangingPlugs: FaultKind = (chance) => {
-  const hangs = chance.of([0.3, 0.6, 1])
-  return { fault: 'plugs', fails: chance.of([0, 1 - hangs]), hangs, slowMs: chance.of([0, 500, 3000]), late: 0 }
-}
-const failingPlugs: FaultKind = (chance) => {
-  const fails = chance.of([0.5, 1])
-  return { fault: 'plugs', fails, hangs: chance.of([0, 1 - fails]), slowMs: chance.of([0, 500, 3000]), late: 0 }
-}
+const KINDS = {
+  /** It takes its time, and does what it is asked. */
+  slowStore: store([0, 20, 100, 500, 1000], [0, 20, 100, 300]),
+  slowWrites: store([20, 300, 1000], [0, 20]),
+  verySlowWrites: store([1000, 3000], 0),
+  /** It is quick enough for what was answered to be written down soon. */
+  quickStore: store([0, 1, 10, 20, 100], [0, 1, 10]),
+  /** Its answers come later than what happened since. */
+  lateStore: store([0, 20, 100], [0, 20], { lateMs: [100, 300, 1000, 3000] }),
+  veryLateStore: store([0, 20], 0, { lateMs: [300, 1000] }),
+  refusingStore: store([0, 20, 500], [0, 20], { refused: [0.05, 0.2, 0.5] }),
+  /** A start reads more than anything else. */
+  unreadStore: store(0, [0, 10], { unread: [0.02, 0.05, 0.1] }),
+  crash: (chance) => ({ fault: 'crash', downMs: chance.of([1, 100, 3000]) }),
+  restart: (chance) => ({ fault: 'restart', downMs: chance.of([1, 1000]) }),
+  clockBack: clock(-5000, -HOUR_MS, -HOUR_MS),
+  clockForward: clock(5000, 120_000, HOUR_MS),
+  /** So far that a host takes it for a sleep, whatever is under way. */
+  leap: clock(120_000, HOUR_MS, HOUR_MS),
+  slowPlugs: (chance) => ({ fault: 'plugs', fails: 0, hangs: 0, slowMs: chance.of([500, 5000]) }),
+  hangingPlugs: (chance) => {
+    const hangs = chance.of([0.3, 0.6, 1])
+    return { fault: 'plugs', fails: chance.of([0, 1 - hangs]), hangs, slowMs: chance.of([0, 500, 3000]), late: 0 }
+  },
+  failingPlugs: (chance) => {
+    const fails = chance.of([0.5, 1])
+    return { fault: 'plugs', fails, hangs: chance.of([0, 1 - fails]), slowMs: chance.of([0, 500, 3000]), late: 0 }
+  },
+} satisfies Readonly<Record<string, FaultKind>>
+
+/** Weights, or probabilities, of kinds, in their order. */
+const of = (odds: Partial<Readonly<Record<keyof typeof KINDS, number>>>) =>
+  Object.entries(odds).map(([name, odd]) => [odd, KINDS[name as keyof typeof KINDS]] as const)
+
+/** The same of troubles of the store of so many ms. */
+const troubles = (least: number, most: number, odds: Readonly<Partial<Record<'away' | 'full' | 'stuck', number>>>) =>
+  Object.entries(odds).map(([kind, odd]) => [odd, trouble(kind as 'away', least, most)] as const)
 
 const TWO_NOTING = { tasks: ['note pump', 'note boiler'] } as const
 /** Tasks act on each message. */
@@ -127,7 +117,7 @@ export const SUBJECTS: readonly Subject[] = [
     operations: { keys: { make: 3, remove: 2, use: 6 } },
     count: [10, 40],
     gapsMs: [5000, 10_000, 20_000],
-    first: [[0.2, slowStore]],
+    first: of({ slowStore: 0.2 }),
     meetings: [],
   },
   {
@@ -135,20 +125,12 @@ export const SUBJECTS: readonly Subject[] = [
     services: [['commands']],
     count: [2, 12],
     gapsMs: [100, 1000, 5000],
-    first: [
-      [0.7, slowPlugs],
-      [0.3, slowStore],
-    ],
+    first: of({ slowPlugs: 0.7, slowStore: 0.3 }),
     meetings: [
       {
         after: ['commands.send'],
         is: 0.4,
-        kinds: [
-          [2, crash],
-          [1, restart],
-          [2, clockBack],
-          [1, clockForward],
-        ],
+        kinds: of({ crash: 2, restart: 1, clockBack: 2, clockForward: 1 }),
         count: [1, 3],
         apartMs: [0, 5, 300, 3000],
       },
@@ -163,28 +145,19 @@ export const SUBJECTS: readonly Subject[] = [
     },
     count: [2, 10],
     gapsMs: [50, 500, 5000],
-    first: [[0.4, refusingStore]],
+    first: of({ refusingStore: 0.4 }),
     meetings: [
       {
         after: ['alarms.batch', 'templates.reloadAll'],
         is: 0.7,
-        kinds: [
-          [2, trouble('away', 10, 20_000)],
-          [1, trouble('full', 10, 20_000)],
-          [1, trouble('stuck', 10, 20_000)],
-          [1, refusingStore],
-          [1, crash],
-        ],
+        kinds: [...troubles(10, 20_000, { away: 2, full: 1, stuck: 1 }), ...of({ refusingStore: 1, crash: 1 })],
         count: [1, 2],
         apartMs: [0, 5, 300, 3000],
       },
       {
         after: ['alarms.batch', 'templates.reloadAll'],
         is: 0.5,
-        kinds: [
-          [3, clockBack],
-          [1, clockForward],
-        ],
+        kinds: of({ clockBack: 3, clockForward: 1 }),
         count: [1, 1],
         apartMs: [5, 300, 1000, 3000],
       },
@@ -195,20 +168,12 @@ export const SUBJECTS: readonly Subject[] = [
     services: [['types'], ['types', 'resources']],
     count: [2, 12],
     gapsMs: [5, 500, 5000],
-    first: [
-      [0.3, slowStore],
-      [0.3, refusingStore],
-    ],
+    first: of({ slowStore: 0.3, refusingStore: 0.3 }),
     meetings: [
       {
         after: ['types.change', 'types.place', 'types.remove', 'resources.put', 'resources.patch'],
         is: 0.4,
-        kinds: [
-          [2, trouble('away', 10, 30_000)],
-          [1, trouble('full', 10, 30_000)],
-          [1, trouble('stuck', 10, 30_000)],
-          [1, refusingStore],
-        ],
+        kinds: [...troubles(10, 30_000, { away: 2, full: 1, stuck: 1 }), ...of({ refusingStore: 1 })],
         count: [1, 2],
         apartMs: [0, 100, 3000],
       },
@@ -220,7 +185,7 @@ export const SUBJECTS: readonly Subject[] = [
     operations: { resources: { put: 5, create: 3, remove: 3, patch: 1 } },
     count: [2, 6],
     gapsMs: [100, 500, 1000, 2000, 3000],
-    first: [[1, veryLateStore]],
+    first: of({ veryLateStore: 1 }),
     meetings: [],
   },
   {
@@ -230,7 +195,7 @@ export const SUBJECTS: readonly Subject[] = [
     always: { 'types.place': { width: 20 } },
     count: [2, 8],
     gapsMs: [1, 20, 100, 300, 1000],
-    first: [[1, lateStore]],
+    first: of({ lateStore: 1 }),
     meetings: [],
   },
   {
@@ -238,7 +203,7 @@ export const SUBJECTS: readonly Subject[] = [
     services: [['templates'], ['objects'], ['alarms', 'alarmEvents'], ['converters'], ['queries'], ['keys']],
     count: [2, 12],
     gapsMs: [1, 20, 100, 300, 1000],
-    first: [[1, lateStore]],
+    first: of({ lateStore: 1 }),
     meetings: [],
   },
   {
@@ -251,16 +216,11 @@ export const SUBJECTS: readonly Subject[] = [
     },
     count: [8, 24],
     gapsMs: [500, 3000, 8000],
-    first: [[1, unreadStore]],
+    first: of({ unreadStore: 1 }),
     meetings: [
       {
         is: 0.25,
-        kinds: [
-          [6, crash],
-          [2, restart],
-          [1, unreadStore],
-          [1, trouble('away', 10, 10_000)],
-        ],
+        kinds: [...of({ crash: 6, restart: 2, unreadStore: 1 }), ...troubles(10, 10_000, { away: 1 })],
         count: [1, 3],
         apartMs: [5, 300, 3000],
       },
@@ -273,24 +233,17 @@ export const SUBJECTS: readonly Subject[] = [
     variants: { tasks: ['count pump', 'count boiler'], schedules: [NONE_AT_FIRST] },
     count: [2, 6],
     gapsMs: [5, 100, 500],
-    first: [[0.8, verySlowWrites]],
+    first: of({ verySlowWrites: 0.8 }),
     meetings: [
       {
         is: 0.3,
-        kinds: [
-          [3, trouble('stuck', 1000, 30_000)],
-          [1, trouble('away', 100, 30_000)],
-        ],
+        kinds: [...troubles(1000, 30_000, { stuck: 3 }), ...troubles(100, 30_000, { away: 1 })],
         count: [1, 1],
         apartMs: [0],
       },
       {
         is: 0.6,
-        kinds: [
-          [3, leap],
-          [1, clockBack],
-          [1, crash],
-        ],
+        kinds: of({ leap: 3, clockBack: 1, crash: 1 }),
         count: [1, 1],
         apartMs: [0],
         pauseMs: [0, 5, 100, 300],
@@ -306,21 +259,15 @@ export const SUBJECTS: readonly Subject[] = [
     operations: { messages: { post: 6, look: 0 }, tasks: { create: 0, stop: 0, look: 6 } },
     count: [4, 20],
     gapsMs: [50, 1000, 5000, 12_000],
-    first: [
-      [0.7, hangingPlugs],
-      [0.4, failingPlugs],
-      [0.8, slowWrites],
-      [0.3, refusingStore],
-    ],
+    first: of({ hangingPlugs: 0.7, failingPlugs: 0.4, slowWrites: 0.8, refusingStore: 0.3 }),
     meetings: [
       {
         is: 0.35,
         kinds: [
-          [4, trouble('stuck', 10_000, 58_000)],
-          [1, trouble('stuck', 100, 10_000)],
-          [2, trouble('away', 1000, 58_000)],
-          [1, hangingPlugs],
-          [1, failingPlugs],
+          ...troubles(10_000, 58_000, { stuck: 4 }),
+          ...troubles(100, 10_000, { stuck: 1 }),
+          ...troubles(1000, 58_000, { away: 2 }),
+          ...of({ hangingPlugs: 1, failingPlugs: 1 }),
         ],
         count: [1, 2],
         apartMs: [0, 300, 3000],
@@ -336,28 +283,18 @@ export const SUBJECTS: readonly Subject[] = [
     operations: { messages: { post: 8, look: 0 }, tasks: { create: 0, stop: 0, look: 1 } },
     count: [2, 12],
     gapsMs: [300, 1000, 3000],
-    first: [
-      [0.9, hangingPlugs],
-      [0.4, quickStore],
-    ],
+    first: of({ hangingPlugs: 0.9, quickStore: 0.4 }),
     meetings: [
       {
         is: 0.4,
-        kinds: [
-          [4, leap],
-          [1, clockForward],
-          [1, clockBack],
-        ],
+        kinds: of({ leap: 4, clockForward: 1, clockBack: 1 }),
         count: [1, 1],
         apartMs: [0],
         pauseMs: [0, 300, 1000, 3000],
       },
       {
         is: 0.35,
-        kinds: [
-          [3, crash],
-          [1, restart],
-        ],
+        kinds: of({ crash: 3, restart: 1 }),
         count: [1, 1],
         apartMs: [0],
         pauseMs: [0, 300, 1000, 3000],
@@ -372,11 +309,8 @@ export const SUBJECTS: readonly Subject[] = [
     operations: { messages: { post: 6, look: 0 }, tasks: { create: 0, stop: 0, look: 0 } },
     count: [1, 6],
     gapsMs: [5, 300, 3000],
-    first: [
-      [0.9, quickStore],
-      [0.3, slowPlugs],
-    ],
-    meetings: [{ is: 0.5, kinds: [[1, crash]], count: [1, 2], apartMs: [5, 300] }],
+    first: of({ quickStore: 0.9, slowPlugs: 0.3 }),
+    meetings: [{ is: 0.5, kinds: of({ crash: 1 }), count: [1, 2], apartMs: [5, 300] }],
   },
   {
     name: 'ends of runs',
@@ -386,19 +320,12 @@ export const SUBJECTS: readonly Subject[] = [
     operations: { messages: { post: 4, look: 0 }, tasks: { create: 0, stop: 3, look: 4 } },
     count: [4, 16],
     gapsMs: [5, 50, 300, 1000],
-    first: [
-      [0.8, quickStore],
-      [0.4, slowStore],
-      [0.3, slowPlugs],
-    ],
+    first: of({ quickStore: 0.8, slowStore: 0.4, slowPlugs: 0.3 }),
     meetings: [
       {
         after: ['tasks.stop'],
         is: 0.5,
-        kinds: [
-          [3, crash],
-          [1, restart],
-        ],
+        kinds: of({ crash: 3, restart: 1 }),
         count: [1, 1],
         apartMs: [0],
         pauseMs: [0, 5, 100, 1000],

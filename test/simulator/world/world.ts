@@ -139,7 +139,10 @@ export class World {
     this.loop = loop
     network.forget()
     this.#tenants = tenants
-    this.medium = new Medium(loop, new Chance(`medium ${seed}`), (tenant) => this.#metTrouble(tenant))
+    this.medium = new Medium(loop, new Chance(`medium ${seed}`), {
+      met: (tenant) => this.#metTrouble(tenant),
+      found: (text) => this.find('one log', text),
+    })
     const { plugs, book } = notePlugs(loop, new Chance(`plugs ${seed}`), (line) => this.tell(line))
     this.notes = book
     this.scripts = new ScriptCalls(loop, book)

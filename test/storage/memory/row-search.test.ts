@@ -5,6 +5,7 @@ import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { CollectionModel } from '../../contracts/storage/collection-model.ts'
 import { THINGS, type Thing } from '../../contracts/storage/things.ts'
+import { asks } from '../../contracts/storage/asks.ts'
 
 const COUNT = 2_400
 
@@ -34,18 +35,15 @@ async function filled(): Promise<{
   return { things, model, put }
 }
 
-const on: Condition = { field: 'status', op: 'eq', value: 'on' }
+const on: Condition = asks('status', 'eq', 'on')
 const WHERES: readonly (readonly Condition[])[] = [
   [],
   [on],
-  [on, { field: 'size', op: 'gte', value: 97 }],
-  [on, { field: 'name', op: 'contains', value: 'N4' }],
-  [on, { field: 'tags', op: 'in', values: ['t0', 't1', 'early'] }],
-  [
-    { field: 'tags', op: 'eq', value: 'early' },
-    { field: 'size', op: 'lt', value: 0 },
-  ],
-  [{ field: 'tags', op: 'eq', value: 'late' }],
+  [on, asks('size', 'gte', 97)],
+  [on, asks('name', 'contains', 'N4')],
+  [on, asks('tags', 'in', ['t0', 't1', 'early'])],
+  [asks('tags', 'eq', 'early'), asks('size', 'lt', 0)],
+  [asks('tags', 'eq', 'late')],
 ]
 const ORDERS: readonly Query[] = [
   {},

@@ -6,25 +6,20 @@ import { openMemory } from '../../../src/storage/memory/open-memory.ts'
 import { THINGS, type Thing } from '../../contracts/storage/things.ts'
 import { sqliteMedium } from './sqlite-medium.ts'
 import { runs } from '../../support/arbitraries/runs.ts'
+import { asks } from '../../contracts/storage/asks.ts'
 
 const QUESTIONS: readonly (readonly Condition[])[] = [
   [],
-  [{ field: 'status', op: 'eq', value: 'on' }],
-  [
-    { field: 'status', op: 'eq', value: 'on' },
-    { field: 'size', op: 'eq', value: 1 },
-  ],
-  [
-    { field: 'tags', op: 'eq', value: 'hot' },
-    { field: 'status', op: 'ne', value: 'on' },
-  ],
-  [{ field: 'tags', op: 'in', values: ['hot', 'cold'] }],
-  [{ field: 'name', op: 'contains', value: 'ä' }],
-  [{ field: 'name', op: 'like', pattern: 'a*' }],
-  [{ field: 'id', op: 'gt', value: 'b' }],
-  [{ field: 'size', op: 'exists', value: false }],
+  [asks('status', 'eq', 'on')],
+  [asks('status', 'eq', 'on'), asks('size', 'eq', 1)],
+  [asks('tags', 'eq', 'hot'), asks('status', 'ne', 'on')],
+  [asks('tags', 'in', ['hot', 'cold'])],
+  [asks('name', 'contains', 'ä')],
+  [asks('name', 'like', 'a*')],
+  [asks('id', 'gt', 'b')],
+  [asks('size', 'exists', false)],
   [{ field: 'at', op: 'box', south: -20, north: 20, west: 170, east: -170 }],
-  [{ any: [[{ field: 'size', op: 'lt', value: 1 }], [{ field: 'at', op: 'exists', value: true }]] }],
+  [{ any: [[asks('size', 'lt', 1)], [asks('at', 'exists', true)]] }],
 ]
 
 const thing: fc.Arbitrary<Thing> = fc.record(

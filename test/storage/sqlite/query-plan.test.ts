@@ -7,6 +7,7 @@ import { openMemoryBlobs } from '../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../src/storage/sqlite/open-sqlite.ts'
 import { some } from '../../support/arbitraries/runs.ts'
 import { temporaryFolder } from './sqlite-medium.ts'
+import { asks } from '../../contracts/storage/asks.ts'
 
 interface Job {
   readonly status: string
@@ -89,118 +90,85 @@ afterAll(async () => {
 type Filter = (job: Job, id: string) => boolean
 const FILTERS: readonly (readonly [string, readonly Condition[], Filter])[] = [
   ['nothing asked', [], () => true],
-  ['half of them', [{ field: 'status', op: 'eq', value: 'running' }], (job) => job.status === 'running'],
+  ['half of them', [asks('status', 'eq', 'running')], (job) => job.status === 'running'],
   [
     'two that leave many',
-    [
-      { field: 'status', op: 'eq', value: 'running' },
-      { field: 'kind', op: 'eq', value: 'kind-1' },
-    ],
+    [asks('status', 'eq', 'running'), asks('kind', 'eq', 'kind-1')],
     (job) => job.status === 'running' && job.kind === 'kind-1',
   ],
   [
     'many and few',
-    [
-      { field: 'status', op: 'eq', value: 'running' },
-      { field: 'rank', op: 'eq', value: 12 },
-    ],
+    [asks('status', 'eq', 'running'), asks('rank', 'eq', 12)],
     (job) => job.status === 'running' && job.rank === 12,
   ],
   [
     'two that exclude each other',
-    [
-      { field: 'tags', op: 'eq', value: 'some' },
-      { field: 'status', op: 'eq', value: 'stopped' },
-    ],
+    [asks('tags', 'eq', 'some'), asks('status', 'eq', 'stopped')],
     (job) => job.tags.includes('some') && job.status === 'stopped',
   ],
-  ['a list that leaves all', [{ field: 'tags', op: 'eq', value: 'all' }], () => true],
+  ['a list that leaves all', [asks('tags', 'eq', 'all')], () => true],
   [
     'a list, a range and what is not there',
     [
-      { field: 'tags', op: 'in', values: ['some', 'none'] },
-      { field: 'rank', op: 'gte', value: 10 },
-      { field: 'rank', op: 'lt', value: 900 },
-      { field: 'kind', op: 'exists', value: false },
+      asks('tags', 'in', ['some', 'none']),
+      asks('rank', 'gte', 10),
+      asks('rank', 'lt', 900),
+      asks('kind', 'exists', false),
     ],
     (job) => job.tags.includes('some') && (job.rank ?? -1) >= 10 && (job.rank ?? 999) < 900 && job.kind === undefined,
   ],
   [
     'one of two',
-    [{ any: [[{ field: 'kind', op: 'eq', value: 'kind-2' }], [{ field: 'rank', op: 'gt', value: 990 }]] }],
+    [{ any: [[asks('kind', 'eq', 'kind-2')], [asks('rank', 'gt', 990)]] }],
     (job) => job.kind === 'kind-2' || (job.rank ?? 0) > 990,
   ],
   [
     'part of a text and the beginning of an id',
-    [
-      { field: 'kind', op: 'contains', value: 'ND-1' },
-      { field: 'id', op: 'startsWith', value: 'j01' },
-    ],
+    [asks('kind', 'contains', 'ND-1'), asks('id', 'startsWith', 'j01')],
     (job, id) => job.kind === 'kind-1' && id.startsWith('j01'),
   ],
   [
     'two that leave many, and a part of the third',
-    [
-      { field: 'kind', op: 'eq', value: 'kind-1' },
-      { field: 'rank', op: 'lt', value: 700 },
-      { field: 'status', op: 'eq', value: 'running' },
-    ],
+    [asks('kind', 'eq', 'kind-1'), asks('rank', 'lt', 700), asks('status', 'eq', 'running')],
     (job) => job.status === 'running' && job.kind === 'kind-1' && (job.rank ?? 999) < 700,
   ],
   [
     'three of which two contradict each other',
-    [
-      { field: 'status', op: 'eq', value: 'running' },
-      { field: 'kind', op: 'eq', value: 'kind-1' },
-      { field: 'status', op: 'eq', value: 'stopped' },
-    ],
+    [asks('status', 'eq', 'running'), asks('kind', 'eq', 'kind-1'), asks('status', 'eq', 'stopped')],
     () => false,
   ],
   [
     'a range of many and what most are',
-    [
-      { field: 'status', op: 'eq', value: 'running' },
-      { field: 'kind', op: 'like', pattern: 'kind-1*' },
-    ],
+    [asks('status', 'eq', 'running'), asks('kind', 'like', 'kind-1*')],
     (job) => job.status === 'running' && job.kind === 'kind-1',
   ],
   [
     'a range in which few are sought',
-    [
-      { field: 'status', op: 'ne', value: 'running' },
-      { field: 'kind', op: 'like', pattern: 'kind-*2' },
-      { field: 'rank', op: 'gt', value: 985 },
-    ],
+    [asks('status', 'ne', 'running'), asks('kind', 'like', 'kind-*2'), asks('rank', 'gt', 985)],
     (job) => job.status !== 'running' && job.kind === 'kind-2' && (job.rank ?? 0) > 985,
   ],
   [
     'a part in the middle',
-    [
-      { field: 'kind', op: 'like', pattern: '*d-1*' },
-      { field: 'status', op: 'eq', value: 'stopped' },
-    ],
+    [asks('kind', 'like', '*d-1*'), asks('status', 'eq', 'stopped')],
     (job) => job.kind === 'kind-1' && job.status === 'stopped',
   ],
   [
     'a list of many and what many are',
-    [
-      { field: 'tags', op: 'eq', value: 'some' },
-      { field: 'kind', op: 'eq', value: 'kind-2' },
-    ],
+    [asks('tags', 'eq', 'some'), asks('kind', 'eq', 'kind-2')],
     (job) => job.tags.includes('some') && job.kind === 'kind-2',
   ],
   [
     'two lists of many and two states',
     [
-      { field: 'tags', op: 'eq', value: 'all' },
-      { field: 'tags', op: 'eq', value: 'some' },
-      { field: 'kind', op: 'eq', value: 'kind-0' },
-      { field: 'status', op: 'eq', value: 'running' },
+      asks('tags', 'eq', 'all'),
+      asks('tags', 'eq', 'some'),
+      asks('kind', 'eq', 'kind-0'),
+      asks('status', 'eq', 'running'),
     ],
     (job) => job.tags.includes('some') && job.kind === 'kind-0' && job.status === 'running',
   ],
-  ['no list at all', [{ field: 'tags', op: 'exists', value: false }], () => false],
-  ['anything but one', [{ field: 'kind', op: 'ne', value: 'kind-0' }], (job) => job.kind !== 'kind-0'],
+  ['no list at all', [asks('tags', 'exists', false)], () => false],
+  ['anything but one', [asks('kind', 'ne', 'kind-0')], (job) => job.kind !== 'kind-0'],
 ]
 
 const ORDERS: readonly (readonly [string, NonNullable<Query['sort']>])[] = [
@@ -246,7 +214,7 @@ describe('a query of a large collection', () => {
   })
 
   it.each(FILTERS)('looks through what has no index, among %s', async (_, others, filter) => {
-    const where: readonly Condition[] = [...others, { field: 'note', op: 'contains', value: 'the kind-1' }]
+    const where: readonly Condition[] = [...others, asks('note', 'contains', 'the kind-1')]
     const expected = plain((job, id) => filter(job, id) && job.kind === 'kind-1', [{ field: 'rank', descending: true }])
     const sort = [{ field: 'rank', descending: true }]
     expect(await ranked.count(where)).toBe(expected.length)
@@ -283,7 +251,7 @@ describe('a query of a large collection', () => {
   })
 
   it('sees in its counts what was written since, and what only changed beside the fields', async () => {
-    const where = [{ field: 'status', op: 'eq', value: 'odd' }] as const
+    const where = [asks('status', 'eq', 'odd')] as const
     expect(await collection.count(where)).toBe(0)
     const job: Job = { status: 'odd', kind: 'x', rank: 1, tags: [] }
     await collection.put('extra', job)
@@ -291,7 +259,7 @@ describe('a query of a large collection', () => {
     await collection.put('extra', job)
     expect(await collection.count(where)).toBe(1)
     await collection.put('extra', { ...job, tags: ['odd'] })
-    expect(await collection.count([...where, { field: 'tags', op: 'eq', value: 'odd' }])).toBe(1)
+    expect(await collection.count([...where, asks('tags', 'eq', 'odd')])).toBe(1)
     await collection.delete('extra')
     expect(await collection.count(where)).toBe(0)
   })

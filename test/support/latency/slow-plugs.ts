@@ -6,6 +6,7 @@
 import { definePlug } from '../../../src/core/plug/define.ts'
 import type { InputField, Plug, PlugAnswer, PlugContext, PlugDefinition } from '../../../src/core/plug/plug.ts'
 import type { VirtualClock } from '../../../src/core/simulate/virtual-clock.ts'
+import { sensorPlug } from '../make-plug.ts'
 
 /**
  * `latencies`: ms of the clock, call by call. `turns`: of the queue of promises, call by call, while actuators answer at
@@ -123,11 +124,7 @@ export class SlowPlugs {
     name: string,
     call: (context: PlugContext, fails: number, id: string) => PlugAnswer | Promise<PlugAnswer>,
   ): Plug {
-    return definePlug({
-      name,
-      version: '1.0.0',
-      kind: 'sensor',
-      states: LEVEL,
+    return sensorPlug(name, LEVEL, {
       input: INPUT,
       openOutput: true,
       execute: (context) => call(context, this.#failsOf(context, context.node.NAME), context.id),
@@ -136,11 +133,7 @@ export class SlowPlugs {
 
   /** Depends on the message alone, also in whether it fails. */
   #aheadPlug(): Plug {
-    return definePlug({
-      name: 'ahead',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: LEVEL,
+    return sensorPlug('ahead', LEVEL, {
       input: INPUT,
       openOutput: true,
       reads: 'message',

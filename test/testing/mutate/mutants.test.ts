@@ -2,23 +2,13 @@ import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { createRegistry, validateRule, type Rule, type Template } from '../../../src/index.ts'
 import { mutantsOf, mutateRule, neverMoreThan, readings } from '../../../src/testing/index.ts'
+import { sensor } from '../../support/rule-nodes.ts'
 
 const registry = createRegistry(builtins)
 const rule: Rule = {
   sensors: [
-    {
-      label: 'hot',
-      name: 'inRange',
-      resource: '$',
-      properties: { value: '${streamdata.t}', lowerLimit: 50, upperLimit: 90 },
-      evictionTime: 5000,
-    },
-    {
-      label: 'open',
-      name: 'condition',
-      resource: '$',
-      properties: { condition: { and: [{ var: 'door' }, { '>': [{ var: 't' }, 1] }] } },
-    },
+    sensor('hot', 'inRange', { value: '${streamdata.t}', lowerLimit: 50, upperLimit: 90 }, { evictionTime: 5000 }),
+    sensor('open', 'condition', { condition: { and: [{ var: 'door' }, { '>': [{ var: 't' }, 1] }] } }),
     { label: 'stays', name: 'holdsFor', resource: '$', properties: { condition: 't > 1', duration: '5m' } },
   ],
   relations: [
@@ -47,13 +37,12 @@ const template: Template = {
   name: 'limit',
   variables: [{ name: 'limit', type: 'double', defaultValue: 90 }],
   sensors: [
-    {
-      label: 'hot',
-      name: 'streamingDataSensor',
-      resource: '$',
-      properties: { parameter: 't', threshold: '${variables.limit}' },
-      pollingPeriod: 60_000,
-    },
+    sensor(
+      'hot',
+      'streamingDataSensor',
+      { parameter: 't', threshold: '${variables.limit}' },
+      { pollingPeriod: 60_000 },
+    ),
   ],
   actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
   triggers: [{ sourceLabel: 'hot', destinationLabel: 'a', statesTrigger: ['Above', 'Equal'] }],
@@ -146,16 +135,14 @@ describe('mutateRule', () => {
   })
   it('tells which properties killed, and what is left', async () => {
     const simple: Rule = {
-      sensors: [
-        { label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
-      ],
+      sensors: [sensor('s', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
       actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
       triggers: [{ sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['Above'], invocationPolicy: 600 }],
       task: { resource: 'r' },
     }
     const { killed, survived } = await mutateRule(simple, neverMoreThan(1, { within: '10m', node: 'a' }), {
       plugs: builtins,
-      numRuns: 60,
+      numRuns: 15,
       seed: 1,
       metrics: { t: readings(0, 100) },
     })
@@ -167,16 +154,14 @@ describe('mutateRule', () => {
   })
   it('tells apart what no property notices and what does as the rule does', async () => {
     const simple: Rule = {
-      sensors: [
-        { label: 's', name: 'streamingDataSensor', resource: '$', properties: { parameter: 't', threshold: 90 } },
-      ],
+      sensors: [sensor('s', 'streamingDataSensor', { parameter: 't', threshold: 90 })],
       actuators: [{ label: 'a', name: 'log', properties: { message: 'a' } }],
       triggers: [{ sourceLabel: 's', destinationLabel: 'a', statesTrigger: ['Above'] }],
       task: { resource: 'r' },
     }
     const mutation = await mutateRule(simple, () => true, {
       plugs: builtins,
-      numRuns: 40,
+      numRuns: 10,
       seed: 1,
       cover: false,
       metrics: { t: readings(0, 80) },

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
-import { definePlug, type Rule } from '../../../src/index.ts'
+import { type Rule } from '../../../src/index.ts'
 import {
   always,
   fires,
@@ -19,6 +19,7 @@ import {
 } from '../../../src/testing/index.ts'
 import { gapClasses, inputClasses, valueClasses } from '../../../src/testing/prove/input-classes.ts'
 import { stateKey } from '../../../src/testing/prove/state-key.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 const hot: Rule = {
   sensors: [
@@ -59,11 +60,7 @@ describe('proveRule', () => {
   })
 
   it('knows states apart by what plugs remember', async () => {
-    const debounce = definePlug({
-      name: 'debounce',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Yes', 'No'],
+    const debounce = sensorPlug('debounce', ['Yes', 'No'], {
       execute(context) {
         const before = context.internalState as { since: number } | undefined
         const since = before?.since ?? context.now
@@ -80,11 +77,7 @@ describe('proveRule', () => {
   })
 
   it('tells which call of a plug fails', async () => {
-    const fragile = definePlug({
-      name: 'fragile',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Fine'],
+    const fragile = sensorPlug('fragile', ['Fine'], {
       execute(context) {
         if (context.streamValue('t') === 90) throw new Error('on the fence')
         return 'Fine'

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { createBuiltins } from '../../../plugins/index.ts'
-import { definePlug, type Rule } from '../../../src/index.ts'
+import { type Rule } from '../../../src/index.ts'
 import {
   always,
   checkWorld,
@@ -15,6 +15,7 @@ import {
   type RuleProperty,
   type World,
 } from '../../../src/testing/index.ts'
+import { sensorPlug } from '../../support/make-plug.ts'
 
 /** Keeps the highest temperature of the last ten minutes, in a series of its own. */
 const keeper = (duration: string): Rule => ({
@@ -135,13 +136,7 @@ describe('series of a world', () => {
 
 describe('plugs of a world', () => {
   it('that never answer are told of', async () => {
-    const mute = definePlug({
-      name: 'mute',
-      version: '1.0.0',
-      kind: 'sensor',
-      states: ['Yes', 'No'],
-      execute: () => new Promise<never>(() => undefined),
-    })
+    const mute = sensorPlug('mute', ['Yes', 'No'], () => new Promise<never>(() => undefined))
     const world: World = {
       tasks: { asking: { rule: { sensors: [{ label: 'asked', name: 'mute', resource: 'room' }] } } },
       services: memoryWorld(),

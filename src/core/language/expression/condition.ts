@@ -1,9 +1,8 @@
 /** Conditions in either language: the text of an expression, or JSON Logic. */
-import { AppError, isPlainObject } from '#kernel'
+import { AppError, isPlainObject, parsePlainJson } from '#kernel'
 import { isTruthy } from '../logic/comparisons.ts'
 import { compileLogic } from '../logic/json-logic.ts'
 import type { LogicPath } from '../logic/run.ts'
-import { parsePlainJson } from '../../plug/plain-json.ts'
 import { compileExpression, type ExpressionOptions } from './expression.ts'
 import { readsOf, type CodeReads } from './message-names.ts'
 import { shorten } from './parse.ts'

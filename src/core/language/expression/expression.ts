@@ -13,11 +13,12 @@
  *   `isKnown(x)`, `x == null`, `typeof x`, `??` and `?.` ask whether it is there; `!x`, `&&`, `||` and `?:` decide. What is
  *   known, what is a number and how values compare says kernel/values.ts.
  */
-import { AppError, type Issue, LruCache, messageOf, slackOf, validationError } from '#kernel'
+import { type AppError, type Issue, LruCache, slackOf, validationError } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 import { ExpressionCompiler } from './compile.ts'
 import { placeIn, parseSource } from './parse.ts'
 import { misreadings } from './misreadings.ts'
+import { notEvaluated } from './refused.ts'
 import { MAX_WORK, type Code, type Run } from './run.ts'
 import { readSource, type Problem } from './source.ts'
 import { measure } from './values.ts'
@@ -76,7 +77,7 @@ export function compileExpression(
       if (typeof value === 'object' && value !== null) measure(run, value)
       return value
     } catch (error) {
-      throw asAppError(error)
+      throw notEvaluated('the expression', error)
     }
   }
   if (measured === undefined) {
@@ -90,7 +91,7 @@ export function compileExpression(
       try {
         return { value: measured(run, undefined), slack: slackOf(run.largest) }
       } catch (error) {
-        throw asAppError(error)
+        throw notEvaluated('the expression', error)
       }
     },
   }
@@ -154,12 +155,4 @@ function refused(text: string, problems: readonly Problem[]): AppError {
     }
   })
   return validationError('the expression', issues)
-}
-
-function asAppError(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  const code = error instanceof RangeError ? 'TOO_LARGE' : 'BINDING'
-  return new AppError(code, `the expression cannot be evaluated: ${messageOf(error)}; check the data that it reads`, {
-    cause: error,
-  })
 }

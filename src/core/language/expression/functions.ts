@@ -1,6 +1,5 @@
 /** What an expression may call by name, and the constants it may name. Nothing here is ever a value of its own. */
-import { isKnown, numberIn } from '#kernel'
-import { parsePlainJson } from '../../plug/plain-json.ts'
+import { isKnown, numberIn, parsePlainJson } from '#kernel'
 import { itemsOf } from './list-methods.ts'
 import { made, numberArg, textArg, type Call } from './method.ts'
 import { callMethod } from './methods.ts'

@@ -34,7 +34,7 @@ export function noNews({ names, nodes }: CodeReads): AppError {
     ...(names.length === 0 ? [] : [`no message has brought a value of ${listed(names).join(' or ')} yet`]),
     ...(nodes.length === 0 ? [] : [`node ${listed(nodes).join(' or ')} has no new data yet`]),
   ]
-  return new AppError('BINDING', `${missing.join(' and ')}, so nothing can be said`)
+  return new AppError('BINDING', `${missing.join(' and ')}, so the result is unknown`)
 }
 
 /**

@@ -1,8 +1,7 @@
 /** Numbers as rules ask for them: a name of the message, a placeholder, or an expression. */
-import { AppError, isKnown, numberIn, whyNoNumber } from '#kernel'
+import { AppError, isKnown, numberIn, shown, whyNoNumber } from '#kernel'
 import type { LogicPath } from '../logic/run.ts'
 import type { PlugContext } from '../../plug/plug.ts'
-import { shown } from '../../plug/problem.ts'
 import { compileExpression } from './expression.ts'
 import { readsOf, type CodeReads } from './message-names.ts'
 import { shorten } from './parse.ts'

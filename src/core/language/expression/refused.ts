@@ -1,4 +1,7 @@
-/** What JavaScript has and expressions have not, each with what to write instead. By type of syntax node. */
+/** What JavaScript has and expressions have not, what to write instead, and evaluations that fail. */
+import { AppError, messageOf } from '#kernel'
+
+/** By type of syntax node. */
 const REFUSED: Readonly<Record<string, readonly [message: string, suggestion: string]>> = {
   AssignmentExpression: ['changes something, and an expression only reads', 'compare with == or ==='],
   UpdateExpression: ['changes something, and an expression only reads', 'add 1 with + 1'],
@@ -37,3 +40,11 @@ export const INSTEAD: ReadonlyMap<string, string> = new Map([
   ['push', 'an expression changes nothing; write [...list, item]'],
   ['forEach', 'an expression only gives a value; use map, filter, some or every'],
 ])
+
+/** What became of an evaluation. `subject`: what was evaluated. */
+export function notEvaluated(subject: string, error: unknown): AppError {
+  if (error instanceof AppError) return error
+  const code = error instanceof RangeError ? 'TOO_LARGE' : 'BINDING'
+  const message = `${subject} cannot be evaluated: ${messageOf(error)}; check the data that it reads`
+  return new AppError(code, message, { cause: error })
+}

@@ -10,7 +10,8 @@
  * LOGIC-4 Depth, size and work of one evaluation are bounded.
  * LOGIC-5 Paths have the roots of placeholders; a path that begins with none reads the message.
  */
-import { AppError, messageOf, validationError } from '#kernel'
+import { validationError } from '#kernel'
+import { notEvaluated } from '../expression/refused.ts'
 import { LogicCompiler } from './compile.ts'
 import { MAX_WORK, type LogicPath } from './run.ts'
 
@@ -43,16 +44,8 @@ export function compileLogic(logic: unknown): CompiledLogic {
       try {
         return root({ lookup, left: MAX_WORK })
       } catch (error) {
-        throw asAppError(error)
+        throw notEvaluated('the logic', error)
       }
     },
   }
-}
-
-function asAppError(error: unknown): AppError {
-  if (error instanceof AppError) return error
-  const code = error instanceof RangeError ? 'TOO_LARGE' : 'BINDING'
-  return new AppError(code, `the logic cannot be evaluated: ${messageOf(error)}; check the data that it reads`, {
-    cause: error,
-  })
 }

@@ -44,7 +44,7 @@ export function pathKey(path: LogicPath): string {
 export function missing(name: string): AppError {
   return new AppError(
     'BINDING',
-    `"${name}" has no value, so nothing can be said; give a default as {"var": ["${name}", 0]}, or ask {"missing": ["${name}"]} first`,
+    `"${name}" has no value, so the result is unknown; give a default as {"var": ["${name}", 0]}, or ask {"missing": ["${name}"]} first`,
   )
 }
 

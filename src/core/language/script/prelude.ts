@@ -286,11 +286,11 @@ const test = RegExp.prototype.test
 const plain = Object.prototype
 /* as core/plug/answer-json.ts has it, but for what says by toJSON what it is as JSON */
 const faultOf = (value, path, above) => {
-  if (typeof value === 'number') return value - value === 0 ? '' : path + ', which is ' + value + '; leave it out, or give null'
-  if (typeof value === 'function' || typeof value === 'symbol') return path + ', which is a ' + typeof value + '; give data'
+  if (typeof value === 'number') return value - value === 0 ? '' : path + ', which is ' + value + '; omit it or use null'
+  if (typeof value === 'function' || typeof value === 'symbol') return path + ', which is a ' + typeof value + '; use data'
   if (value === null || typeof value !== 'object' || typeof value.toJSON === 'function') return ''
   for (let one = above; one !== null; one = one.above) {
-    if (one.value === value) return path + ', which leads back to ' + one.path + '; give a copy without the circle'
+    if (one.value === value) return path + ', which leads back to ' + one.path + '; use a copy without the circle'
   }
   const depth = above === null ? 0 : above.depth + 1
   // What nests deeper is refused with the rest of what is too deep.
@@ -300,7 +300,7 @@ const faultOf = (value, path, above) => {
     spend(1 + value.length)
     for (let i = 0; i < value.length; i++) {
       const at = path + '[' + i + ']'
-      const fault = value[i] === undefined ? at + ', which is undefined; give null' : faultOf(value[i], at, below)
+      const fault = value[i] === undefined ? at + ', which is undefined; use null' : faultOf(value[i], at, below)
       if (fault !== '') return fault
     }
     return ''
@@ -308,7 +308,7 @@ const faultOf = (value, path, above) => {
   const prototype = getPrototypeOf(value)
   if (prototype !== null && prototype !== plain) {
     const name = value.constructor ? value.constructor.name : ''
-    return path + ', which is an object of ' + (name ? 'the class ' + name : 'a class') + '; give a plain object, a list, a text or a number made of it'
+    return path + ', which is an object of ' + (name ? 'the class ' + name : 'a class') + '; use a plain object, a list, a text or a number'
   }
   const keys = keysOf(value)
   spend(1 + 4 * keys.length)

@@ -14,8 +14,7 @@ import {
   type QuickJSHandle,
   type QuickJSWASMModule,
 } from 'quickjs-emscripten-core'
-import { AppError, messageOf } from '#kernel'
-import { parsePlainJson } from '../../plug/plain-json.ts'
+import { AppError, messageOf, parsePlainJson } from '#kernel'
 import { PRELUDE } from './prelude.ts'
 import { compileScript } from './script-source.ts'
 

@@ -1,7 +1,6 @@
 /** A rule out of its tabular form. */
 import { Equal } from 'typebox/value'
-import { at, type Issue } from '#kernel'
-import { shown } from '../../plug/problem.ts'
+import { at, type Issue, shown } from '#kernel'
 import { checkShape } from '../check/check-shape.ts'
 import { emptyRecord } from '../check/record.ts'
 import { Report } from '../check/report.ts'

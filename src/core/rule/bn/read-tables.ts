@@ -1,6 +1,5 @@
 /** What the truth tables of the tabular form say about their gates. */
-import { at } from '#kernel'
-import { shown } from '../../plug/problem.ts'
+import { at, shown } from '#kernel'
 import type { Report } from '../check/report.ts'
 import type { RelationType } from '../rule.ts'
 import { MAX_CELLS, type BnGraph, type BnNode, type BnTable } from './bn-graph.ts'

@@ -1,7 +1,6 @@
 /** A rule in its tabular form. */
-import { at, type Issue } from '#kernel'
+import { at, type Issue, shown } from '#kernel'
 import type { PlugRegistry } from '../../plug/plug.ts'
-import { shown } from '../../plug/problem.ts'
 import { Report } from '../check/report.ts'
 import { GATE_STATES } from '../check/rule-index.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, Trigger } from '../rule.ts'

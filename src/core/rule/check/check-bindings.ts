@@ -1,15 +1,14 @@
 /** Checks placeholders: what each reads must be there. */
-import { AppError, at, type Issue } from '#kernel'
+import { AppError, at, type Issue, shown } from '#kernel'
 import { codeUses } from '../../language/expression/code-uses.ts'
 import type { BindingUse } from '../../language/placeholders/binding.ts'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { parseResource, type ResourceSpec } from '../../language/placeholders/resource.ts'
-import { shown } from '../../plug/problem.ts'
 import type { VariableDeclaration } from '../rule.ts'
 import { fieldOf, isUnresolved } from './check-properties.ts'
 import type { IssueType } from './issue-types.ts'
 import type { Report } from './report.ts'
-import type { PlugEntry, RuleIndex } from './rule-index.ts'
+import { naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 /** Placeholders in properties, loops and resources. Without declarations any variable may be given at start. */
 export function checkBindings(
@@ -185,8 +184,4 @@ function checkResource(entry: PlugEntry, text: string, declared: ReadonlySet<str
   for (const { root, segments, text: binding } of spec.bindings) {
     if (root === 'variables') checkVariable(segments[0] ?? '', binding, entry, path, declared, report)
   }
-}
-
-function naming(entry: PlugEntry): string {
-  return `${entry.kind} ${shown(entry.label)}`
 }

@@ -2,8 +2,7 @@
  * Names the rules that one evaluation per input decides otherwise than an evaluation per answer did, for those who wrote
  * their rules under the latter.
  */
-import { at } from '#kernel'
-import { shown } from '../../plug/problem.ts'
+import { at, shown } from '#kernel'
 import type { Relation, TaskSettings, Trigger } from '../rule.ts'
 import { labelsRead } from './check-bindings.ts'
 import type { Invocations } from './invocations.ts'

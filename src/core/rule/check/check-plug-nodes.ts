@@ -1,13 +1,11 @@
 /** Checks when and how often sensors and actuators run. */
-import { at, durationMs, isPlainObject, messageOf } from '#kernel'
+import { at, durationMs, isPlainObject, parsePlainJson, shown } from '#kernel'
 import { metaPath } from '../../language/placeholders/meta.ts'
-import { parsePlainJson } from '../../plug/plain-json.ts'
-import { shown } from '../../plug/problem.ts'
 import type { Sensor } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
-import { statesOf, type LooseRule, type PlugEntry, type RuleIndex } from './rule-index.ts'
+import { checkState, type LooseRule, naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
 
 /** What sensors and actuators say about when and how often they run. Their properties are checked elsewhere. */
 export function checkPlugNodes(
@@ -19,7 +17,7 @@ export function checkPlugNodes(
 ): void {
   const fired = new Set(rule.triggers?.map(({ destinationLabel }) => destinationLabel))
   for (const entry of index.plugNodes) {
-    checkDurations(entry, report)
+    checkBackoff(entry, report)
     checkFallbackStates(entry, report)
     checkLoop(entry, report)
     if (entry.kind === 'sensor') {
@@ -41,63 +39,29 @@ export function checkPlugNodes(
   }
 }
 
-function checkDurations(entry: PlugEntry, report: Report): void {
-  const { node, path } = entry
-  checkDuration(node.timeout, at(path, 'timeout'), entry, report)
-  checkDuration(node.pauseExecutionTimeout, at(path, 'pauseExecutionTimeout'), entry, report)
-  const retry = node.retryConfig
-  if (retry === undefined) return
-  const least = checkDuration(retry.minBackoff, at(path, 'retryConfig', 'minBackoff'), entry, report)
-  const most = checkDuration(retry.maxBackoff, at(path, 'retryConfig', 'maxBackoff'), entry, report)
-  if (least !== undefined && most !== undefined && least > most) {
-    report.error(
-      'TYPE',
-      at(path, 'retryConfig'),
-      `${naming(entry)}: minBackoff ${shown(retry.minBackoff)} is longer than maxBackoff ${shown(retry.maxBackoff)}`,
-      'swap them',
-    )
-  }
-}
-
-function checkDuration(text: string | undefined, path: string, entry: PlugEntry, report: Report): number | undefined {
-  if (text === undefined) return undefined
-  try {
-    const ms = durationMs(text)
-    if (ms > 0) return ms
-    report.error(
-      'TYPE',
-      path,
-      `${naming(entry)}: ${shown(text)} is not longer than nothing`,
-      'write a duration such as PT50S',
-    )
-  } catch (error) {
-    report.error('TYPE', path, `${naming(entry)}: ${messageOf(error)}`, 'write an ISO 8601 duration such as PT50S')
-  }
-  return undefined
+function checkBackoff(entry: PlugEntry, report: Report): void {
+  const { minBackoff, maxBackoff } = entry.node.retryConfig ?? {}
+  if (minBackoff === undefined || maxBackoff === undefined || durationMs(minBackoff) <= durationMs(maxBackoff)) return
+  report.error(
+    'TYPE',
+    at(entry.path, 'retryConfig'),
+    `${naming(entry)}: minBackoff ${shown(minBackoff)} is longer than maxBackoff ${shown(maxBackoff)}`,
+    'swap them',
+  )
 }
 
 function checkFallbackStates(entry: PlugEntry, report: Report): void {
-  const states = entry.plug && statesOf(entry)
-  const check = (state: string | undefined, path: string, field: string): void => {
-    if (state === undefined) return
-    if (entry.kind === 'actuator')
-      report.warning(
-        'FIELD',
-        path,
-        `${naming(entry)}: ${field} has no effect, an actuator has no states`,
-        'leave it out',
-      )
-    else if (states !== undefined && !states.includes(state)) {
-      report.error(
-        'STATE',
-        path,
-        `${naming(entry)}: ${field} ${shown(state)} is not a state of ${entry.plug?.name}`,
-        report.instead(state, states, 'states'),
-      )
-    }
+  const { retryConfig, timeoutState } = entry.node
+  const fields = [
+    ['errorState', retryConfig?.errorState, at(entry.path, 'retryConfig', 'errorState')],
+    ['timeoutState', entry.kind === 'sensor' ? timeoutState : undefined, at(entry.path, 'timeoutState')],
+  ] as const
+  for (const [field, state, path] of fields) {
+    if (state === undefined) continue
+    const effect = `${naming(entry)}: ${field} has no effect, an actuator has no states`
+    if (entry.kind === 'actuator') report.warning('FIELD', path, effect, 'leave it out')
+    else checkState(state, entry, path, `${naming(entry)}: ${field}`, report)
   }
-  if (entry.kind === 'sensor') check(entry.node.timeoutState, at(entry.path, 'timeoutState'), 'timeoutState')
-  check(entry.node.retryConfig?.errorState, at(entry.path, 'retryConfig', 'errorState'), 'errorState')
 }
 
 function checkLoop(entry: PlugEntry, report: Report): void {
@@ -186,8 +150,4 @@ function checkStart(entry: PlugEntry, hasTick: boolean, report: Report): void {
     ? 'allow tickTrigger, give it a resource, a pollingPeriod or a trigger'
     : 'give it a resource such as "$", a pollingPeriod or a trigger, or give the task a clock'
   report.warning('START', entry.path, `nothing ever runs ${naming(entry)}`, hint)
-}
-
-function naming(entry: PlugEntry): string {
-  return `${entry.kind} ${shown(entry.label)}`
 }

@@ -1,13 +1,14 @@
 /** Checks properties against what the plugs declare. */
-import { AppError, at, durationMs, messageOf } from '#kernel'
+import { AppError, at, DURATION_PATTERN, messageOf, shown } from '#kernel'
 import { findBindingProblems, findBindings } from '../../language/placeholders/find-bindings.ts'
 import { FIELD_TYPES } from '../../plug/field-type.ts'
 import type { InputField, Plug } from '../../plug/plug.ts'
-import { shown } from '../../plug/problem.ts'
 import { finishProperties } from '../../plug/properties.ts'
 import { emptyRecord } from './record.ts'
 import type { Report } from './report.ts'
-import type { PlugEntry, RuleIndex } from './rule-index.ts'
+import { naming, type PlugEntry, type RuleIndex } from './rule-index.ts'
+
+const DURATION = new RegExp(DURATION_PATTERN, 'u')
 
 /** A property value that depends on nothing: no placeholder in it, and none that is broken. */
 export function isConstant(value: unknown, field: InputField | undefined): boolean {
@@ -124,7 +125,7 @@ function checkConstant(
       return undefined
     }
   }
-  if (field.format?.type === 'duration' && typeof typed === 'string' && !isDuration(typed)) {
+  if (field.format?.type === 'duration' && typeof typed === 'string' && !DURATION.test(typed)) {
     report.error(
       'PROPERTY',
       path,
@@ -185,18 +186,6 @@ function prepareOnce(
   }
 }
 
-function isDuration(text: string): boolean {
-  try {
-    return durationMs(text) >= 0
-  } catch {
-    return false
-  }
-}
-
 function shownUnless(field: InputField, value: unknown): string {
   return field.sensitive === true ? '(not shown)' : shown(value)
-}
-
-function naming(entry: PlugEntry): string {
-  return `${entry.kind} ${shown(entry.label)}`
 }

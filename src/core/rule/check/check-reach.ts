@@ -2,11 +2,10 @@
  * Which results and rows of relations can ever come about, given how the gates above them are defined. Exact, by going
  * through all joint states of the sensors a relation depends on; relations with too many are left alone.
  */
-import { shown } from '../../plug/problem.ts'
 import type { Relation } from '../rule.ts'
 import type { Report } from './report.ts'
 import { statesOf, type RelationEntry, type RuleIndex } from './rule-index.ts'
-import { at } from '#kernel'
+import { at, shown } from '#kernel'
 
 /** Joint sensor states looked at per relation. */
 const MAX_ASSIGNMENTS = 4096

@@ -1,9 +1,16 @@
 /** Checks parents and rows of relations. */
-import { shown } from '../../plug/problem.ts'
 import type { RelationType } from '../rule.ts'
 import type { Report } from './report.ts'
-import { statesOf, type NodeEntry, type RelationEntry, type RuleIndex } from './rule-index.ts'
-import { at } from '#kernel'
+import {
+  checkState,
+  naming,
+  type NodeEntry,
+  nodeNamed,
+  type RelationEntry,
+  type RuleIndex,
+  statesOf,
+} from './rule-index.ts'
+import { at, shown } from '#kernel'
 
 /**
  * Parents and rows of every relation. Gives the labels of those that are sound in themselves: every parent is known
@@ -24,18 +31,9 @@ function checkParents(entry: RelationEntry, index: RuleIndex, report: Report): r
   const { label, path, node } = entry
   const seen = new Set<string>()
   return (node.parentLabels ?? []).map((parentLabel, i) => {
-    const parent = index.nodes.get(parentLabel)
     const place = at(path, 'parentLabels', i)
-    if (parent === undefined) {
-      const others = possibleParents(index, label)
-      report.error(
-        'LABEL',
-        place,
-        `relation ${shown(label)} has an unknown parent ${shown(parentLabel)}`,
-        report.instead(parentLabel, others, 'sensors and relations'),
-      )
-      return undefined
-    }
+    const parent = nodeNamed(parentLabel, 'actuator', { index, path: place, subject: naming(entry) }, report)
+    if (parent === undefined) return undefined
     if (parent.kind === 'actuator') {
       report.error(
         'GATE',
@@ -64,15 +62,6 @@ function checkRows(entry: RelationEntry, parents: readonly (NodeEntry | undefine
   const rows = node.combinations
   if (rows === undefined || node.type === undefined || node.parentLabels === undefined) return false
   const where = at(path, 'combinations')
-  if (rows.length === 0) {
-    report.error(
-      'GATE',
-      where,
-      `relation ${shown(label)} has no combination, so it could never be TRUE`,
-      rowExample(parents),
-    )
-    return false
-  }
   let fits = rowCountFits(node.type, rows.length, label, where, report)
   const seen = new Map<string, number>()
   rows.forEach((row, i) => {
@@ -121,19 +110,7 @@ function checkRow(
   let fits = true
   row.forEach((state, i) => {
     const parent = parents[i]
-    const states = parent && statesOf(parent)
-    if (parent === undefined || states === undefined || states.includes(state)) return
-    fits = false
-    const hint =
-      states.length === 0
-        ? `${shown(parent.label)} has no states; it cannot be a parent`
-        : report.instead(state, states, `states of ${shown(parent.label)}`)
-    report.error(
-      'STATE',
-      at(where, i),
-      `relation ${shown(label)}: ${shown(parent.label)} has no state ${shown(state)}`,
-      hint,
-    )
+    if (parent && !checkState(state, parent, at(where, i), `relation ${shown(label)}`, report)) fits = false
   })
   return fits
 }
@@ -141,8 +118,4 @@ function checkRow(
 function rowExample(parents: readonly (NodeEntry | undefined)[]): string {
   const row = parents.map((parent) => (parent && statesOf(parent)?.[0]) ?? '...')
   return `write one state for each parent, such as [${shown(row)}]`
-}
-
-function* possibleParents(index: RuleIndex, except: string): Iterable<string> {
-  for (const { kind, label } of index.nodes.values()) if (kind !== 'actuator' && label !== except) yield label
 }

@@ -1,10 +1,9 @@
 /** Warns of triggers on a change that each reset of observations makes anew. */
-import { shown } from '../../plug/problem.ts'
 import type { TaskSettings } from '../rule.ts'
 import type { Invocations } from './invocations.ts'
 import type { Report } from './report.ts'
 import { GATE_STATES, type LooseRule, type RuleIndex } from './rule-index.ts'
-import { at } from '#kernel'
+import { at, shown } from '#kernel'
 
 /** Relations above each other that are looked through. */
 const MAX_DEPTH = 50

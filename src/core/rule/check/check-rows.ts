@@ -1,11 +1,10 @@
 /** Warns of rows of relations that can never hold, because they ask contrary things of one value. */
-import { shown } from '../../plug/problem.ts'
 import { finishProperties } from '../../plug/properties.ts'
 import type { Steps } from '../../plug/plug.ts'
 import { fieldOf, isConstant } from './check-properties.ts'
 import type { Report } from './report.ts'
 import type { LooseRule, PlugEntry, RelationEntry, RuleIndex } from './rule-index.ts'
-import { at } from '#kernel'
+import { at, shown } from '#kernel'
 
 /**
  * Rows of AND, NAND and GENERAL relations among `sound`. What is known of a sensor is how its state follows from one

@@ -1,6 +1,5 @@
 /** Checks task settings, alone and together. */
-import { at, durationMs, messageOf, ownValue } from '#kernel'
-import { shown } from '../../plug/problem.ts'
+import { at, ownValue, shown } from '#kernel'
 import type { TaskSettings, TaskType } from '../rule.ts'
 import { checkFrequency } from './check-frequency.ts'
 import { checkTaskSchedule } from './check-schedules.ts'
@@ -45,7 +44,10 @@ export function checkSettings(
     checkFrequency('pollingInterval', seconds, at(path, 'pollingInterval'), report)
   }
   checkTaskSchedule(settings, path, report)
-  if (maxLateness !== undefined) checkLateness(maxLateness, settings, path, report)
+  if (maxLateness !== undefined && settings.misfire !== 'once' && settings.misfire !== 'all') {
+    const message = 'maxLateness has no effect while missed ticks are skipped'
+    report.warning('FIELD', at(path, 'maxLateness'), message, 'write "misfire": "once" or "all", or leave it out')
+  }
   checkLate(settings, path, report)
   if (settings.maxMissed !== undefined && settings.misfire !== 'all') {
     const message = 'maxMissed has no effect unless all missed ticks are to run'
@@ -96,39 +98,10 @@ function checkClock(settings: TaskSettings, written: unknown, path: string, repo
 }
 
 function checkLate({ late, time }: TaskSettings, path: string, report: Report): void {
-  if (late === undefined) return
+  if (late === undefined || time !== 'arrival') return
   const place = at(path, 'late')
-  if (typeof late === 'object' && late.reorder !== undefined) checkReorder(late.reorder, at(place, 'reorder'), report)
-  if (time !== 'arrival') return
   const hint = `leave "time" out, or leave "late" out`
   if (typeof late === 'object')
     report.error('TASK', place, 'reorder follows the timestamps of messages, which "time": "arrival" ignores', hint)
   else report.warning('FIELD', place, 'late has no effect with "time": "arrival": no reading is late then', hint)
-}
-
-function checkReorder(text: string, place: string, report: Report): void {
-  const hint = 'write a duration such as 30s or PT30S'
-  try {
-    if (durationMs(text) <= 0) report.error('TASK', place, `reorder ${shown(text)} is not above 0`, hint)
-  } catch (error) {
-    report.error('TASK', place, `reorder: ${messageOf(error)}`, hint)
-  }
-}
-
-function checkLateness(text: string, settings: TaskSettings, path: string, report: Report): void {
-  const place = at(path, 'maxLateness')
-  try {
-    if (durationMs(text) < 0)
-      report.error('TASK', place, `maxLateness ${shown(text)} is negative`, 'write a duration such as PT1H')
-  } catch (error) {
-    report.error('TASK', place, `maxLateness: ${messageOf(error)}`, 'write an ISO 8601 duration such as PT1H')
-  }
-  if (settings.misfire !== 'once' && settings.misfire !== 'all') {
-    report.warning(
-      'FIELD',
-      place,
-      'maxLateness has no effect while missed ticks are skipped',
-      'write "misfire": "once" or "all", or leave it out',
-    )
-  }
 }

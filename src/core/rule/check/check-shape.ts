@@ -5,10 +5,9 @@
  * Boundary: it knows the few words of JSON Schema that those schemas use, and nothing of rules. A library's own error
  * list is not used: it stops after eight problems and knows no labels.
  */
-import { at, isPlainObject } from '#kernel'
-import { shown } from '../../plug/problem.ts'
-import { kindOf } from './read-document.ts'
+import { at, isPlainObject, kindOf, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
+import type { IssueType } from './issue-types.ts'
 import type { Report } from './report.ts'
 
 /** The words of JSON Schema that are understood here. */
@@ -28,6 +27,9 @@ interface Shape {
   exclusiveMinimum?: number
   maximum?: number
   minLength?: number
+  maxLength?: number
+  pattern?: string
+  'x-issue'?: IssueType
 }
 
 /**
@@ -109,7 +111,7 @@ function checkArray(shape: Shape, value: unknown, path: string, subject: string,
   const { minItems = 0, maxItems = Number.POSITIVE_INFINITY } = shape
   if (value.length < minItems || value.length > maxItems) {
     report.error(
-      'TYPE',
+      shape['x-issue'] ?? 'TYPE',
       path,
       `${subject} has ${value.length} items, expected ${minItems === maxItems ? minItems : `at least ${minItems}`}`,
       `write ${wanted(shape)}`,
@@ -132,13 +134,23 @@ function checkText(shape: Shape, value: unknown, path: string, subject: string, 
     report.error('TYPE', path, `${subject} must be text, not ${kindOf(value)}`, hint)
     return undefined
   }
-  if (value.length < (shape.minLength ?? 0)) {
-    const isLabel = path.endsWith('abel')
-    const hint = path.endsWith('Label') ? 'write the label of a node' : `write ${wanted(shape)}`
-    report.error(isLabel ? 'LABEL' : 'TYPE', path, `${subject} is empty`, hint)
-    return undefined
-  }
-  return value
+  const { minLength = 0, maxLength = Number.POSITIVE_INFINITY, pattern, 'x-issue': type = 'TYPE' } = shape
+  if (value.length < minLength) report.error(type, path, `${subject} is empty`, `write ${wanted(shape)}`)
+  else if (value.length > maxLength)
+    report.error(type, path, `${subject} has ${value.length} characters, expected at most ${maxLength}`)
+  else if (pattern !== undefined && !regExpOf(pattern).test(value))
+    report.error(type, path, `${subject} is ${shown(value)}, expected ${wanted(shape)}`)
+  else return value
+  return undefined
+}
+
+const regExps = new Map<string, RegExp>()
+
+/** Of a pattern of a schema. */
+function regExpOf(pattern: string): RegExp {
+  const regExp = regExps.get(pattern) ?? new RegExp(pattern, 'u')
+  regExps.set(pattern, regExp)
+  return regExp
 }
 
 function checkNumber(shape: Shape, value: unknown, path: string, subject: string, report: Report): unknown {
@@ -194,7 +206,10 @@ function wanted(shape: Shape): string {
     case 'array':
       return shape.items?.type === undefined ? 'an array' : `an array of ${plural(shape.items)}${unit}`
     case 'string':
-      return `${(shape.minLength ?? 0) > 0 ? 'non-empty text' : 'text'}${unit}`
+      // a pattern is what the description says
+      return shape.pattern !== undefined && shape.description !== undefined
+        ? `a ${shape.description}`
+        : `${(shape.minLength ?? 0) > 0 ? 'non-empty text' : 'text'}${unit}`
     case 'boolean':
       return 'true or false'
     default:

@@ -1,9 +1,8 @@
 /** Checks ends, states and sense of triggers. */
-import { shown } from '../../plug/problem.ts'
 import type { StateChange, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
-import { statesOf, type LooseRule, type NodeEntry, type RuleIndex } from './rule-index.ts'
-import { at } from '#kernel'
+import { checkState, type LooseRule, type NodeEntry, nodeNamed, type RuleIndex, statesOf } from './rule-index.ts'
+import { at, shown } from '#kernel'
 
 /** Ends, states and sense of every trigger. */
 export function checkTriggers(rule: LooseRule, index: RuleIndex, report: Report): void {
@@ -52,44 +51,21 @@ function checkSource(trigger: Partial<Trigger>, path: string, index: RuleIndex, 
   const { sourceLabel } = trigger
   if (sourceLabel === undefined) return undefined
   const place = at(path, 'sourceLabel')
-  const source = index.nodes.get(sourceLabel)
-  if (source === undefined) {
-    const others = labelsOf(index, 'actuator')
-    report.error(
-      'LABEL',
-      place,
-      `${naming(trigger)}: there is no node ${shown(sourceLabel)}`,
-      report.instead(sourceLabel, others, 'sensors and relations'),
-    )
-  } else if (source.kind === 'actuator') {
-    report.error(
-      'TRIGGER',
-      place,
-      `${naming(trigger)}: the source ${shown(sourceLabel)} is an actuator`,
-      'an actuator has no states; start from a sensor or a relation',
-    )
-    return undefined
-  }
-  return source
+  const source = nodeNamed(sourceLabel, 'actuator', { index, path: place, subject: naming(trigger) }, report)
+  if (source?.kind !== 'actuator') return source
+  const hint = 'an actuator has no states; start from a sensor or a relation'
+  report.error('TRIGGER', place, `${naming(trigger)}: the source ${shown(sourceLabel)} is an actuator`, hint)
+  return undefined
 }
 
 function checkDestination(trigger: Partial<Trigger>, path: string, index: RuleIndex, report: Report): void {
   const { destinationLabel } = trigger
   if (destinationLabel === undefined) return
   const place = at(path, 'destinationLabel')
-  const destination = index.nodes.get(destinationLabel)
-  if (destination === undefined) {
-    const others = labelsOf(index, 'relation')
-    report.error(
-      'LABEL',
-      place,
-      `${naming(trigger)}: there is no node ${shown(destinationLabel)}`,
-      report.instead(destinationLabel, others, 'sensors and actuators'),
-    )
-  } else if (destination.kind === 'relation') {
-    const hint = `a relation follows its parents by itself; add ${shown(trigger.sourceLabel ?? '')} to its parentLabels, or name a sensor or an actuator`
-    report.error('TRIGGER', place, `${naming(trigger)}: the destination ${shown(destinationLabel)} is a relation`, hint)
-  }
+  const found = nodeNamed(destinationLabel, 'relation', { index, path: place, subject: naming(trigger) }, report)
+  if (found?.kind !== 'relation') return
+  const hint = `a relation follows its parents by itself; add ${shown(trigger.sourceLabel ?? '')} to its parentLabels, or name a sensor or an actuator`
+  report.error('TRIGGER', place, `${naming(trigger)}: the destination ${shown(destinationLabel)} is a relation`, hint)
 }
 
 function checkStates(
@@ -116,7 +92,7 @@ function checkStates(
   }
   wanted.forEach((state, i) => {
     if (state === '*') report.error('STATE', at(place, i), `${naming(trigger)}: "*" is not a state`, STAR[field])
-    else checkState(state, trigger, source, at(place, i), report)
+    else if (source) checkState(state, source, at(place, i), naming(trigger), report)
   })
   const states = source && statesOf(source)
   if (field === 'statesTrigger' || !states?.every((state) => wanted.includes(state)) || states.length === 0) return
@@ -144,7 +120,7 @@ function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, p
     if (state === undefined || state === '*') continue
     if (state === '')
       report.error('STATE', at(place, side), `${naming(trigger)}: ${side} is empty`, 'write "*" for any state')
-    else checkState(state, trigger, source, at(place, side), report)
+    else if (source) checkState(state, source, at(place, side), naming(trigger), report)
   }
   if (change.stateFrom === change.stateTo && change.stateFrom !== '*') {
     report.warning(
@@ -154,25 +130,4 @@ function checkChange(trigger: Partial<Trigger>, source: NodeEntry | undefined, p
       'use statesTrigger to fire while the state holds, begins to fire once when it begins',
     )
   }
-}
-
-function checkState(
-  state: string,
-  trigger: Partial<Trigger>,
-  source: NodeEntry | undefined,
-  path: string,
-  report: Report,
-): void {
-  const states = source && statesOf(source)
-  if (source === undefined || states === undefined || states.includes(state)) return
-  const owner = shown(source.label)
-  const hint =
-    states.length === 0
-      ? `${owner} has no states; leave the condition out to fire after every execution`
-      : report.instead(state, states, `states of ${owner}`)
-  report.error('STATE', path, `${naming(trigger)}: ${owner} has no state ${shown(state)}`, hint)
-}
-
-function* labelsOf(index: RuleIndex, except: NodeEntry['kind']): Iterable<string> {
-  for (const { kind, label } of index.nodes.values()) if (kind !== except) yield label
 }

@@ -1,6 +1,5 @@
 /** A document from outside as plain JSON that is safe to walk. */
-import { at, FORBIDDEN_KEYS, isPlainObject } from '#kernel'
-import { shown } from '../../plug/problem.ts'
+import { at, FORBIDDEN_KEYS, isPlainObject, kindOf, shown } from '#kernel'
 import { emptyRecord } from './record.ts'
 import { Report } from './report.ts'
 
@@ -158,23 +157,4 @@ function copyOfObject(
     if (item !== undefined) copy[key] = item
   }
   return copy
-}
-
-/** What a value is, in words: `an array`, `null`, `text "a"`, `the number 5`. */
-export function kindOf(value: unknown): string {
-  if (value === null) return 'null'
-  if (value === undefined) return 'nothing'
-  if (Array.isArray(value)) return 'an array'
-  switch (typeof value) {
-    case 'string':
-      return `the text ${shown(value)}`
-    case 'number':
-      return `the number ${value}`
-    case 'boolean':
-      return `the value ${value}`
-    case 'object':
-      return isPlainObject(value) ? 'an object' : 'an instance of a class'
-    default:
-      return `a ${typeof value}`
-  }
 }

@@ -1,6 +1,5 @@
 /** Gathers every problem of one document, so that all are told at once. */
-import { type Fix, type Issue, nearest, renaming, replacing } from '#kernel'
-import { shown } from '../../plug/problem.ts'
+import { type Fix, type Issue, nearest, renaming, replacing, shown } from '#kernel'
 import type { IssueType } from './issue-types.ts'
 
 /** Searches for a close name per report. Past it, wrong names are still reported, only without a guess. */
@@ -27,6 +26,13 @@ export interface Hint {
 }
 
 type Suggestion = string | Hint | undefined
+type Found = [
+  type: IssueType,
+  path: string,
+  message: string,
+  suggestion?: Suggestion,
+  details?: Record<string, unknown>,
+]
 
 /** Collects every problem of one document. */
 export class Report {
@@ -51,36 +57,24 @@ export class Report {
     return this.#errors > 0
   }
 
-  error(
-    type: IssueType,
-    path: string,
-    message: string,
-    suggestion?: Suggestion,
-    details?: Record<string, unknown>,
-  ): void {
+  error(...found: Found): void {
     this.#errors++
-    this.#add('ERROR', type, path, message, suggestion, details)
+    this.#add('ERROR', ...found)
   }
 
-  warning(
-    type: IssueType,
-    path: string,
-    message: string,
-    suggestion?: Suggestion,
-    details?: Record<string, unknown>,
-  ): void {
-    this.#add('WARNING', type, path, message, suggestion, details)
+  warning(...found: Found): void {
+    this.#add('WARNING', ...found)
   }
 
   /** A warning, or an error when the check is strict. */
-  lenient(type: IssueType, path: string, message: string, suggestion?: Suggestion): void {
-    if (this.#strict) this.error(type, path, message, suggestion)
-    else this.warning(type, path, message, suggestion)
+  lenient(...found: Found): void {
+    if (this.#strict) this.error(...found)
+    else this.warning(...found)
   }
 
   /** What works as it is, and is worth knowing. */
-  note(type: IssueType, path: string, message: string, suggestion?: string, details?: Record<string, unknown>): void {
-    this.#add('INFO', type, path, message, suggestion, details)
+  note(...found: Found): void {
+    this.#add('INFO', ...found)
   }
 
   /** Takes over problems that another part found. */
@@ -115,14 +109,7 @@ export class Report {
     return close === undefined ? { text: listing(first, plural) } : { text: `did you mean ${shown(close)}?`, close }
   }
 
-  #add(
-    severity: Issue['severity'],
-    type: IssueType,
-    path: string,
-    message: string,
-    suggestion: Suggestion,
-    details: Record<string, unknown> | undefined,
-  ): void {
+  #add(severity: Issue['severity'], ...[type, path, message, suggestion, details]: Found): void {
     const issue: Issue = { path, message, severity, type }
     const { text, fix } = typeof suggestion === 'object' ? suggestion : { text: suggestion, fix: undefined }
     if (text !== undefined) issue.suggestion = text

@@ -1,10 +1,9 @@
 /** The nodes of a rule by label, as checks ask for them. */
 import type { Plug, PlugKind, PlugRegistry, ResolvedPlug } from '../../plug/plug.ts'
-import { shown } from '../../plug/problem.ts'
 import { compareVersions } from '../../plug/version-range.ts'
 import type { Actuator, Relation, RuleGraph, Sensor, TaskSettings, Trigger } from '../rule.ts'
 import type { Report } from './report.ts'
-import { at, FORBIDDEN_KEYS } from '#kernel'
+import { at, FORBIDDEN_KEYS, shown } from '#kernel'
 
 /** What is left of a rule after its shape was checked: any field may be missing, none is of the wrong type. */
 export interface LooseRule {
@@ -84,6 +83,38 @@ export function indexRule(rule: LooseRule, plugs: PlugRegistry, report: Report):
 /** The states a node can have; undefined when they cannot be known because its plug is not. */
 export function statesOf(entry: NodeEntry): readonly string[] | undefined {
   return entry.kind === 'relation' ? GATE_STATES : entry.plug?.states
+}
+
+/** `sensor "a"` */
+export function naming({ kind, label }: NodeEntry): string {
+  return `${kind} ${shown(label)}`
+}
+
+/** False for a state that the node cannot have, which is reported. `subject`: who names it. */
+export function checkState(state: string, node: NodeEntry, path: string, subject: string, report: Report): boolean {
+  const states = statesOf(node)
+  if (states === undefined || states.includes(state)) return true
+  const owner = shown(node.label)
+  const hint = states.length === 0 ? `${owner} has no states` : report.instead(state, states, `states of ${owner}`)
+  report.error('STATE', path, `${subject}: ${owner} has no state ${shown(state)}`, hint)
+  return false
+}
+
+/** The node of that label. One that is not there is reported, with those in its place that are not `unlike`. */
+export function nodeNamed(
+  label: string,
+  unlike: NodeEntry['kind'],
+  place: { readonly index: RuleIndex; readonly path: string; readonly subject: string },
+  report: Report,
+): NodeEntry | undefined {
+  const { index, path, subject } = place
+  const found = index.nodes.get(label)
+  if (found === undefined) {
+    const others = [...index.nodes.values()].flatMap((one) => (one.kind === unlike ? [] : [one.label]))
+    const plural = unlike === 'actuator' ? 'sensors and relations' : 'sensors and actuators'
+    report.error('LABEL', path, `${subject}: there is no node ${shown(label)}`, report.instead(label, others, plural))
+  }
+  return found
 }
 
 function enter(nodes: Map<string, NodeEntry>, entry: NodeEntry, report: Report): void {

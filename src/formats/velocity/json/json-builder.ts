@@ -1,10 +1,10 @@
-/** Makes the value of a JSON text out of its parts, without the text. */
+/** Builds the value of a JSON text from its parts, without the text. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { numberText } from '../values/numbers.ts'
 import { NotDirect } from './not-direct.ts'
 import { TOKEN, type Token } from './tokens.ts'
 
-/** Reads a whole text, or throws. `levels`: how deep it may nest. */
+/** Parses a whole text, or throws. `levels`: nesting limit. */
 export type ReadJson = (text: string, levels: number) => unknown
 
 export interface JsonLimits {
@@ -13,41 +13,38 @@ export interface JsonLimits {
 }
 
 type Container = unknown[] | Record<string, unknown>
-/** What may come next; `first`: or the end of the list, or of the object, that has just begun. */
+/** Next expected part; `first`: or the end of the list or object that has just begun. */
 type Expected = 'value' | 'first value' | 'key' | 'first key' | 'colon' | 'next'
 
-/** more than any number has */
+/** upper bound for any number */
 const NUMBER_CHARACTERS = 32
-/** what is no string by itself, with the next to follow */
+/** bare text, possibly continued by the next */
 const BARE = /^[\w.+-]*$/
-/** whole ones of more digits may be larger than what a number keeps */
+/** integers with more digits may exceed exact numbers */
 const NUMBER = /^-?(?:0|[1-9]\d{0,14})(?:\.\d+)?(?:[eE][+-]?\d{1,4})?$/
 const WORDS: ReadonlyMap<string, unknown> = new Map<string, unknown>([
   ['true', true],
   ['false', false],
   ['null', null],
 ])
-/** what a string of JSON has escapes for */
+/** characters that JSON strings escape */
 const ESCAPED = /["\\\u0000-\u001f]/
 
-/** Whatever is not JSON, or not certainly, throws `NotDirect`: the text has to tell. */
+/** Throws `NotDirect` for anything that is not certainly JSON: the text must decide. */
 export class JsonBuilder {
   readonly #limits: JsonLimits
   readonly #read: ReadJson
-  /** those that have begun, the innermost last */
+  /** open containers, innermost last */
   readonly #open: Container[] = []
-  /** the innermost */
   #list: unknown[] | undefined
   #object: Record<string, unknown> | undefined
-  /** of the value that comes next */
   #key = ''
   #expected: Expected = 'value'
   #root: unknown
-  /** a number or a word that may go on */
+  /** a number or word that may continue */
   #bare: string | number | boolean | undefined
-  /** of the string that is open */
   #text = ''
-  /** the last text that was found to need no escapes: most come again */
+  /** last text found to need no escapes, since most repeat */
   #plain = ''
   #characters = 0
 
@@ -56,13 +53,13 @@ export class JsonBuilder {
     this.#read = read
   }
 
-  /** `characters`: those of the text that they are of */
+  /** `characters`: length of their text */
   take(tokens: readonly Token[], characters: number): void {
     this.#count(characters)
     for (let i = 0; i < tokens.length; i++) this.#token(tokens[i] as Token)
   }
 
-  /** More of the string that is open. */
+  /** Appends to the open string. */
   within(text: string): void {
     this.#count(text.length)
     if (text !== this.#plain) {
@@ -72,7 +69,7 @@ export class JsonBuilder {
     this.#text += text
   }
 
-  /** A number as templates have it. */
+  /** Adds a number of the template. */
   number(value: number): void {
     this.#count(NUMBER_CHARACTERS)
     if (this.#bare === undefined) this.#bare = value
@@ -84,7 +81,7 @@ export class JsonBuilder {
     else this.bare(String(value))
   }
 
-  /** Any text outside of strings: a part of a number or a word, or a whole value. */
+  /** Adds text outside strings: a part of a number or word, or a whole value. */
   any(text: string): void {
     this.#count(text.length)
     if (BARE.test(text)) return this.bare(text)
@@ -97,7 +94,7 @@ export class JsonBuilder {
     this.#bare = this.#bare === undefined ? text : bareText(this.#bare) + text
   }
 
-  /** What it all makes. */
+  /** Returns the finished value. */
   end(): unknown {
     if (this.#bare !== undefined) this.#endBare()
     if (this.#expected !== 'next' || this.#open.length > 0) throw new NotDirect()
@@ -205,7 +202,7 @@ export class JsonBuilder {
     this.#open.push(container)
   }
 
-  /** The key of a container is needed no more when it ends: it stands in its place already. */
+  /** the container is already stored, so its key is not needed */
   #end(container: Container | undefined, empty: Expected): void {
     if (container === undefined || (this.#expected !== 'next' && this.#expected !== empty)) throw new NotDirect()
     this.#open.pop()
@@ -220,7 +217,7 @@ function bareText(bare: string | number | boolean): string {
   return typeof bare === 'number' ? numberText(bare) : String(bare)
 }
 
-/** As its text is read. */
+/** Parses like its text. */
 function numberOf(value: number): number {
   if (Number.isSafeInteger(value)) return value
   if (!Number.isFinite(value) || Number.isInteger(value)) throw new NotDirect()

@@ -1,4 +1,4 @@
-/** Takes what a template writes as parts of JSON: what they are is known before it is rendered. */
+/** Compiles the output of a template to parts of JSON, known before rendering. */
 import type { Macro, Reference, Statement } from '../syntax/nodes.ts'
 import { textOf } from '../values/text.ts'
 import { DefinedBlock, type Eval, type Exec } from '../render/run.ts'
@@ -6,24 +6,23 @@ import type { Writing } from '../render/writing.ts'
 import { NotDirect } from './not-direct.ts'
 import { tokensOf, type Token } from './tokens.ts'
 
-/** A macro that is called within strings, or outside of them. */
+/** A macro called within strings, or outside. */
 export interface CalledMacro {
   readonly macro: Macro
   readonly isInString: boolean
 }
 
-/** They leave what is begun, or write what is known only then. */
+/** Statements that interrupt output, or produce it only at run time. */
 const NOT_TAKEN: ReadonlySet<Statement['kind']> = new Set(['define', 'evaluate', 'stop', 'break', 'refused'])
 
-/** Throws `NotDirect` for a statement that must not stand anywhere in the template. */
+/** Throws `NotDirect` for an unsupported statement anywhere in the template. */
 export function checkTaken({ kind }: Statement): void {
   if (NOT_TAKEN.has(kind)) throw new NotDirect()
 }
 
-/** For one template; `text` and `output` are called in the order of its text. */
+/** For one template; call `text` and `output` in text order. */
 export class JsonWriting implements Writing {
   readonly #macros: ReadonlyMap<string, Macro>
-  /** by the name under which calls look for them */
   readonly called = new Map<string, CalledMacro>()
   isInString = false
 
@@ -65,7 +64,7 @@ export class JsonWriting implements Writing {
     }
   }
 
-  /** Whether it is run or not, what follows stands where it stood. */
+  /** A branch must leave the string state unchanged, whether it runs or not. */
   branch(make: () => Exec): Exec {
     const { isInString } = this
     const made = make()
@@ -75,7 +74,7 @@ export class JsonWriting implements Writing {
 
   macroName(name: string): string {
     const { isInString } = this
-    // no name of a macro begins so
+    // macro names never begin so
     const key = `${isInString ? '"' : '{'}${name}`
     const macro = this.#macros.get(name)
     if (macro !== undefined && !this.called.has(key)) this.called.set(key, { macro, isInString })

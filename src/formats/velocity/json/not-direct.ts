@@ -1,2 +1,2 @@
-/** Only the rendered text can tell what its value is, or what is wrong with it. */
+/** Signals that only the rendered text can decide its value or its fault. */
 export class NotDirect extends Error {}

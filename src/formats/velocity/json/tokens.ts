@@ -1,18 +1,18 @@
-/** The parts of JSON in a text of a template, which may begin and end in the middle of a string, a number or a word. */
+/** Tokens of JSON in a template text, which may begin and end within a string, a number or a word. */
 import { FORBIDDEN_KEYS } from '#kernel'
 import { NotDirect } from './not-direct.ts'
 
-/** Numbers, because builders ask for them all the time. */
+/** numbers, since builders compare them all the time */
 export const TOKEN = {
-  /** what stands before it has ended */
+  /** ends a preceding bare text */
   space: 0,
-  /** of a number or a word */
+  /** part of a number or word */
   bare: 1,
   /** a key with its colon */
   member: 2,
   comma: 3,
   string: 4,
-  /** a string begins, goes on, and ends, with what is known of it */
+  /** begin, middle and end of a string, as far as known */
   begin: 5,
   middle: 6,
   end: 7,
@@ -42,7 +42,7 @@ const MARKS: ReadonlyMap<string, TokenKind> = new Map<string, TokenKind>([
   [',', TOKEN.comma],
 ])
 
-/** `isInString`: whether the text begins within one, or ends there. Throws `NotDirect` for what cannot be JSON. */
+/** `isInString`: whether the text begins, or ends, within a string. Throws `NotDirect` for text that cannot be JSON. */
 export function tokensOf(text: string, isInString: boolean): { tokens: readonly Token[]; isInString: boolean } {
   const tokens: Token[] = []
   let isOpen = isInString
@@ -81,7 +81,7 @@ export function tokensOf(text: string, isInString: boolean): { tokens: readonly 
   return { tokens: fewer(tokens), isInString: isOpen }
 }
 
-/** Throws `NotDirect` for an escape that is none, or not whole. */
+/** Throws `NotDirect` for an invalid or incomplete escape. */
 function unescaped(text: string): string {
   try {
     return JSON.parse(`"${text}"`) as string
@@ -90,7 +90,7 @@ function unescaped(text: string): string {
   }
 }
 
-/** A key and its colon are one, and space stands only where nothing else would end a number or a word. */
+/** Merges keys with their colons, and removes space that ends no bare text. */
 function fewer(tokens: readonly Token[]): readonly Token[] {
   const left: Token[] = []
   for (const [i, token] of tokens.entries()) {

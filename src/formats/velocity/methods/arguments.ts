@@ -1,6 +1,6 @@
 /**
- * What a method of Java takes of what a template gives it. 1.7 finds a method only for the types that it declares; 2.4
- * converts between texts, numbers and booleans as well.
+ * Conversion of arguments for Java methods. 1.7 finds a method only for its declared types; 2.4 also converts between
+ * texts, numbers and booleans.
  */
 import { failed } from '../fault.ts'
 import { JavaCharacter } from '../values/character.ts'
@@ -8,11 +8,11 @@ import { doubleOf, intOf, isInt, isNumber } from '../values/numbers.ts'
 import { shownText } from '../values/text.ts'
 import type { Environment, Value } from '../values/value.ts'
 
-/** Undefined: there is no method of that name for these arguments. */
+/** Returns undefined when no method of that name accepts these arguments. */
 export type Method<Self> = (self: Self, args: readonly Value[], environment: Environment) => Value | undefined
 export type Methods<Self> = ReadonlyMap<string, Method<Self>>
 
-/** What a method gives that gives nothing. */
+/** Result of a void method. */
 export const VOID = ''
 
 export function intArgument(value: Value | undefined, { compat }: Environment): number | undefined {
@@ -34,7 +34,7 @@ export function doubleArgument(value: Value | undefined, { compat }: Environment
   return compat === '2.4' && typeof value === 'string' ? parseDouble(value) : undefined
 }
 
-/** A text; null is one, of which nothing can be asked. */
+/** Accepts null as a text, on which methods fail. */
 export function textArgument(value: Value | undefined, environment: Environment): string | undefined {
   if (typeof value === 'string') return value
   if (value === null) throw failed('NullPointerException')
@@ -42,7 +42,7 @@ export function textArgument(value: Value | undefined, environment: Environment)
   return shownText(value, environment)
 }
 
-/** A text or anything that is a sequence of characters: nothing is converted. */
+/** Accepts a text or another CharSequence, without conversion. */
 export function sequenceArgument(value: Value | undefined): string | undefined {
   if (value === null) throw failed('NullPointerException')
   return typeof value === 'string' ? value : undefined
@@ -52,7 +52,6 @@ export function characterArgument(value: Value | undefined): string | undefined 
   return value instanceof JavaCharacter ? value.text : undefined
 }
 
-/** As `Integer.parseInt` and `Long.parseLong`. */
 export function parseWhole(text: string, radix: number, bits: 32 | 64): number {
   const digits = text.replace(/^[+-]/, '')
   const whole = digits.split('').every((char) => Number.parseInt(char, radix) >= 0)
@@ -73,7 +72,6 @@ function parsedBig(digits: string, radix: number): bigint | undefined {
 
 const DOUBLE = /^[+-]?(?:NaN|Infinity|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d{1,9})?)[fFdD]?$/
 
-/** As `Double.parseDouble`. */
 export function parseDouble(text: string): number {
   const trimmed = text.trim()
   if (!DOUBLE.test(trimmed)) throw failed(`For input string: "${text.slice(0, 100)}"`)

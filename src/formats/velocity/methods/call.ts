@@ -1,4 +1,4 @@
-/** Finds the method or the property of a value, as Apache's engine finds those of a Java object. */
+/** Finds methods and properties of a value, as Apache's engine does for Java objects. */
 import { JavaCharacter } from '../values/character.ts'
 import { Collection, JavaIterator } from '../values/collections.ts'
 import { areEqual, hashOf } from '../values/identity.ts'
@@ -13,7 +13,7 @@ import { BOOLEAN_METHODS, callNumber } from './number-methods.ts'
 import { SCOPE_METHODS } from './scope-methods.ts'
 import { CHARACTER_METHODS, TEXT_METHODS } from './text-methods.ts'
 
-/** Undefined: the value has no such method for these arguments. */
+/** Undefined without a method for these arguments. */
 export function callMethod(
   self: Value,
   name: string,
@@ -42,17 +42,16 @@ function ownMethod(self: Value, name: string, args: readonly Value[], environmen
   return isNumber(self) ? callNumber(self, name, args, environment) : undefined
 }
 
-/** What every object has. */
 function commonMethod(self: Value, name: string, args: readonly Value[], environment: Environment): Value | undefined {
   if (name === 'toString' && args.length === 0) return shownText(self, environment)
   if (name === 'hashCode' && args.length === 0) return hashOf(self, environment)
   return name === 'equals' && args.length === 1 ? areEqual(self, args[0] ?? null, environment) : undefined
 }
 
-/** Undefined: the value has no such property. */
+/** Undefined without such a property. */
 export function readProperty(self: Value, name: string, environment: Environment): Value | undefined {
   if (self instanceof JavaMap) {
-    // in 2.4 a method without arguments comes before a key
+    // in 2.4 a method without arguments takes precedence over a key
     const called = environment.compat === '2.4' && BARE.has(name) ? callMethod(self, name, [], environment) : undefined
     return called === undefined ? self.get(name) : called
   }
@@ -67,6 +66,5 @@ export function readProperty(self: Value, name: string, environment: Environment
   return typeof is === 'boolean' ? is : undefined
 }
 
-/** methods of maps that take nothing */
 const BARE = new Set(['size', 'isEmpty', 'keySet', 'values', 'entrySet', 'clear', 'toString', 'hashCode'])
 const GETTERS = new Set(['getBytes', 'getKey', 'getValue'])

@@ -19,7 +19,6 @@ function itemsOf(value: Value | undefined, environment: Environment): readonly V
   return value instanceof Collection && !(value instanceof JavaArray) ? value.items(environment) : undefined
 }
 
-/** Of anything with items. */
 const COLLECTION: Methods<Collection> = new Map<string, Method<Collection>>([
   ['size', (self, args) => (args.length === 0 ? self.size : undefined)],
   ['isEmpty', (self, args) => (args.length === 0 ? self.size === 0 : undefined)],
@@ -47,7 +46,7 @@ const COLLECTION: Methods<Collection> = new Map<string, Method<Collection>>([
   ],
 ])
 
-/** Ranges of 2.4 are what they are. */
+/** Ranges of 2.4 are immutable. */
 function changing(self: JavaList, environment: Environment): Value[] {
   if (self instanceof JavaRange && environment.compat === '2.4') throw failed('UnsupportedOperationException')
   return self.change(environment)
@@ -235,7 +234,7 @@ export const ITERATOR_METHODS: Methods<JavaIterator> = new Map<string, Method<Ja
   ['next', (self, args) => (args.length === 0 ? self.next() : undefined)],
 ])
 
-/** Undefined: there is none for these arguments. */
+/** Undefined without a method for these arguments. */
 export function callCollection(
   self: Collection,
   name: string,

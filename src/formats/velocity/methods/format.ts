@@ -1,4 +1,4 @@
-/** `String.format` of Java, for the conversions that templates use: b c d e f n o s x X and %. */
+/** Java's `String.format` for the conversions that templates use: b c d e f n o s x X and %. */
 import { failed } from '../fault.ts'
 import { JavaCharacter } from '../values/character.ts'
 import { JavaDecimal } from '../values/decimal.ts'
@@ -11,7 +11,7 @@ const CONVERSIONS = new Set('bBcCdeEfnosSxXh%')
 
 export function formatted(pattern: string, args: readonly Value[], environment: Environment): string {
   let next = 0
-  if (pattern.replace(SPEC, '').includes('%')) throw failed(`the format "${pattern.slice(0, 80)}" cannot be read`)
+  if (pattern.replace(SPEC, '').includes('%')) throw failed(`the format "${pattern.slice(0, 80)}" is malformed`)
   const made = pattern.replace(
     SPEC,
     (
@@ -27,7 +27,7 @@ export function formatted(pattern: string, args: readonly Value[], environment: 
       if (conversion === '%') return '%'
       if (conversion === 'n') return '\n'
       const place = index === undefined ? next++ : Number(index) - 1
-      if (place >= args.length) throw failed(`the format has no argument for %${conversion}`)
+      if (place >= args.length) throw failed(`the format lacks an argument for %${conversion}`)
       const text = converted(
         args[place] ?? null,
         conversion,
@@ -86,7 +86,7 @@ function ofKind(value: Value, kind: string, flags: string, precision: number | u
   return signed(double < 0, size.toExponential(digits).replace(/e([+-])(\d)$/, 'e$10$2'), flags)
 }
 
-/** Halves go up, as Java rounds the digits that a number prints. */
+/** Rounds half up over the printed digits, as Java does. */
 function fixed(size: number | JavaDecimal, digits: number): string {
   const decimal = typeof size === 'number' ? JavaDecimal.parse(String(size)) : size
   if (decimal === undefined) return typeof size === 'number' ? String(size) : size.textIn()
@@ -107,7 +107,7 @@ function signed(isNegative: boolean, text: string, flags: string): string {
   return flags.includes('+') ? `+${text}` : flags.includes(' ') ? ` ${text}` : text
 }
 
-/** Negative ones by their bits. */
+/** Negative numbers by their bits. */
 function unsigned(value: bigint, kind: string): string {
   const isInt = BigInt.asIntN(32, value) === value
   return BigInt.asUintN(isInt ? 32 : 64, value).toString(kind === 'x' ? 16 : 8)

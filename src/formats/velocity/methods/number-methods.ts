@@ -1,4 +1,4 @@
-/** Methods of Integer, Long, Double, Float and Boolean, the static ones among them that a value reaches. */
+/** Methods of Integer, Long, Double, Float and Boolean, including static ones reachable from a value. */
 import { failed } from '../fault.ts'
 import { compareNumbers } from '../values/arithmetic.ts'
 import { areEqual } from '../values/identity.ts'
@@ -43,7 +43,6 @@ const bare =
   (self, args) =>
     args.length === 0 ? give(self) : undefined
 
-/** Of any number. */
 const COMMON: Methods<JavaNumber> = new Map<string, NumberMethod>([
   ['intValue', bare(intOf)],
   ['longValue', bare((self) => toWhole(longOf(self)))],
@@ -65,7 +64,6 @@ const COMMON: Methods<JavaNumber> = new Map<string, NumberMethod>([
   ],
 ])
 
-/** With two numbers of the class. */
 const withTwo =
   (give: (a: number, b: number) => Value, take: typeof intArgument): NumberMethod =>
   (_self, args, environment) => {
@@ -87,7 +85,6 @@ const withText =
     return text === undefined ? undefined : give(text)
   }
 
-/** Of a text, in a radix that may be given. */
 const parsing =
   (bits: 32 | 64): NumberMethod =>
   (_self, args, environment) => {
@@ -234,7 +231,7 @@ const BY_CLASS: Readonly<Record<Class, Methods<JavaNumber>>> = {
   BigDecimal: new Map(),
 }
 
-/** Undefined: there is none for these arguments. */
+/** Undefined without a method for these arguments. */
 export function callNumber(
   self: JavaNumber,
   name: string,

@@ -1,13 +1,12 @@
-/** Classes of characters in patterns: `[a-z]`, `\d`, `\p{Alpha}`. */
+/** Character classes of patterns: `[a-z]`, `\d`, `\p{Alpha}`. */
 import { failed } from '../fault.ts'
 
 export type Fits = (code: number) => boolean
 
 interface Read {
   readonly fits: Fits
-  /** where the pattern goes on */
+  /** offset after the class */
   readonly next: number
-  /** of a single character */
   readonly code?: number
 }
 
@@ -54,7 +53,6 @@ const NAMED: ReadonlyMap<string, Fits> = new Map([
 
 const CONTROLS: Readonly<Record<string, number>> = { t: 9, n: 10, r: 13, f: 12, a: 7, e: 27 }
 
-/** `at`: behind the backslash. */
 export function readEscape(source: string, at: number): Read {
   const char = source.charAt(at)
   const known = CLASSES.get(char)
@@ -62,7 +60,7 @@ export function readEscape(source: string, at: number): Read {
   if (char === 'p' || char === 'P') {
     const [all = '', name = '', short = ''] = /^(?:\{(?:Is)?(\w{1,20})\}|(\w))/.exec(source.slice(at + 1)) ?? []
     const named = NAMED.get(name || short)
-    if (named === undefined) throw failed(`the pattern names a class that is not known at ${at}`)
+    if (named === undefined) throw failed(`the pattern has an unknown class at ${at}`)
     return { fits: char === 'P' ? not(named) : named, next: at + 1 + all.length }
   }
   const [hex = '', x = '', u = ''] = /^(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4}))/.exec(source.slice(at)) ?? []
@@ -73,12 +71,11 @@ export function readEscape(source: string, at: number): Read {
   return single(char.charCodeAt(0), at + 1)
 }
 
-/** `at`: behind the bracket that opens. */
 export function readClass(source: string, at: number, depth = 0): Read {
   if (depth > 20) throw failed('the pattern has classes that nest too deep')
   const isNegated = source.charAt(at) === '^'
   let next = isNegated ? at + 1 : at
-  /** each of which must have an item that fits: `&&` begins another */
+  /** all must match with some item; `&&` begins another */
   const required: Fits[][] = [[]]
   for (let isFirst = true; isFirst || source.charAt(next) !== ']'; isFirst = false) {
     if (next >= source.length) throw failed('the pattern has a class that is not closed')
@@ -103,7 +100,7 @@ function readItem(source: string, at: number, depth: number): Read {
   if (first.code === undefined || source.charAt(next) !== '-' || source.charAt(next + 1) === ']') return first
   const isEscaped = source.charAt(next + 1) === '\\'
   const last = isEscaped ? readEscape(source, next + 2) : single(source.charCodeAt(next + 1), next + 2)
-  if (last.code === undefined || last.code < first.code) throw failed(`the pattern has a range that is none at ${at}`)
+  if (last.code === undefined || last.code < first.code) throw failed(`the pattern has an invalid range at ${at}`)
   return { fits: between([first.code, last.code]), next: last.next }
 }
 

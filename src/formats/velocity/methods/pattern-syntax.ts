@@ -1,10 +1,10 @@
-/** Reads the pattern language of java.util.regex into instructions of the matcher. */
+/** Compiles java.util.regex patterns to instructions of the matcher. */
 import { failed } from '../fault.ts'
 import { readClass, readEscape, type Fits } from './pattern-classes.ts'
 
 export type Instruction =
   | { readonly kind: 'char'; readonly fits: Fits }
-  /** the preferred way first */
+  /** preferred branch first */
   | { readonly kind: 'split'; readonly to: readonly number[] }
   | { readonly kind: 'jump'; readonly to: number }
   | { readonly kind: 'save'; readonly slot: number }
@@ -27,12 +27,12 @@ type Node =
 
 const MAX_INSTRUCTIONS = 5_000
 const MAX_DEPTH = 50
-/** characters of the name of a group, with its brackets */
+/** characters of a group name with its brackets */
 const MAX_NAME = 200
 const WORD = /\w/
 const COUNT = /\{(\d{1,4})(?:(,)(\d{0,4}))?\}/y
 
-/** Throws a fault for what is no pattern, or one that cannot be followed in linear time. */
+/** Throws a fault for a malformed pattern, or one without linear-time matching. */
 export function parsePattern(source: string): ReadPattern {
   const reader = new PatternReader(source)
   const program: Instruction[] = []
@@ -44,7 +44,7 @@ export function parsePattern(source: string): ReadPattern {
 export interface ReadPattern {
   readonly program: readonly Instruction[]
   readonly groups: number
-  /** the numbers of groups that have a name */
+  /** numbers of named groups */
   readonly names: ReadonlyMap<string, number>
 }
 
@@ -62,7 +62,7 @@ class PatternReader {
 
   read(): Node {
     const node = this.#alternatives()
-    if (this.#at < this.#source.length) throw this.#wrong('a closing bracket that nothing opens')
+    if (this.#at < this.#source.length) throw this.#wrong('an unmatched closing bracket')
     return node
   }
 
@@ -97,7 +97,7 @@ class PatternReader {
     if (!this.#isNext('{')) return undefined
     COUNT.lastIndex = this.#at
     const found = COUNT.exec(this.#source)
-    if (found === null) throw this.#wrong('a count that is none')
+    if (found === null) throw this.#wrong('an invalid count')
     this.#at = COUNT.lastIndex
     const [, least = '0', comma, most = ''] = found
     return { least: Number(least), most: comma === undefined ? Number(least) : most === '' ? Infinity : Number(most) }
@@ -143,8 +143,8 @@ class PatternReader {
 
   #escape(): Node {
     const char = this.#source.charAt(this.#at)
-    if (char === '') throw this.#wrong('a backslash with nothing behind it')
-    if (char >= '1' && char <= '9') throw this.#wrong('a reference to a group, which is not supported')
+    if (char === '') throw this.#wrong('a trailing backslash')
+    if (char >= '1' && char <= '9') throw this.#wrong('a back reference, which is not supported')
     this.#at++
     const isEdge = (text: string, at: number): boolean => WORD.test(text.charAt(at - 1)) !== WORD.test(text.charAt(at))
     if (char === 'b') return { kind: 'assert', holds: isEdge }
@@ -179,7 +179,7 @@ class PatternReader {
       if (end === '') throw this.#wrong('a kind of group that is not supported')
       this.#at += on.length + (off === '' ? 0 : off.length + 1) + 1
       this.#flags = flagsOf(before, on, off)
-      // for the rest of the group around it
+      // for the rest of the surrounding group
       if (end === ')') return { kind: 'empty' }
     } else slot = ++this.groups
     const node = this.#alternatives()
@@ -288,7 +288,7 @@ function isAtEnd(text: string, at: number): boolean {
   )
 }
 
-/** ASCII alone, as Java does it without being asked for more. */
+/** ASCII only, Java's default. */
 function otherCase(code: number): number {
   const isLetter = (code >= 65 && code <= 90) || (code >= 97 && code <= 122)
   return isLetter ? code ^ 32 : code

@@ -1,13 +1,12 @@
 /**
- * Regular expressions of templates, in the syntax of java.util.regex and in time that is linear in the text: all ways
- * through the pattern are followed at once (Pike), the first that Java would take wins. What cannot be done so, looking
- * around and going back to groups, is refused.
+ * Regular expressions of templates in the syntax of java.util.regex, in linear time: all paths are followed at once
+ * (Pike), and Java's preferred one wins. Lookaround and back references are rejected.
  */
 import type { Budget } from '../budget.ts'
 import { failed } from '../fault.ts'
 import { parsePattern, type Instruction } from './pattern-syntax.ts'
 
-/** Begin and end of the match and of its groups, in turn; -1 where a group took no part. */
+/** Start and end of the match and of its groups; -1 for an unmatched group. */
 export type Match = readonly number[]
 
 interface Thread {
@@ -20,7 +19,7 @@ export class Pattern {
   readonly groups: number
   readonly names: ReadonlyMap<string, number>
 
-  /** Throws a fault for what is no pattern. */
+  /** Throws a fault for a malformed pattern. */
   constructor(source: string) {
     const { program, groups, names } = parsePattern(source)
     this.#program = program
@@ -28,14 +27,14 @@ export class Pattern {
     this.names = names
   }
 
-  /** The first match from there on; `whole`: only one that takes all of the text. */
+  /** First match from an offset; `whole`: only one of the whole text. */
   find(text: string, from: number, budget: Budget, whole = false): Match | undefined {
     let current: Thread[] = []
     let best: Match | undefined
     for (let i = from; i <= text.length; i++) {
       const seen = new Set(current.map(({ at }) => at))
       if (best === undefined && (!whole || i === from)) this.#follow(0, [i], i, text, current, seen)
-      // nothing begins here; it may further on
+      // no match begins here, but one may later
       if (current.length === 0 && best === undefined && !whole) continue
       if (current.length === 0) break
       budget.spend(1 + (current.length >> 2))
@@ -57,7 +56,7 @@ export class Pattern {
     return best && Array.from({ length: 2 * (this.groups + 1) }, (_, i) => best?.[i] ?? -1)
   }
 
-  /** Adds what can be reached without a character, in the order of preference. */
+  /** Adds states reachable without a character, in order of preference. */
   #follow(at: number, saved: readonly number[], i: number, text: string, threads: Thread[], seen: Set<number>): void {
     const open: Thread[] = [{ at, saved }]
     for (let one = open.pop(); one !== undefined; one = open.pop()) {
@@ -78,7 +77,6 @@ export class Pattern {
   }
 }
 
-/** Every match, one after the other. */
 export function* matchesOf(pattern: Pattern, text: string, budget: Budget): Generator<Match> {
   for (let from = 0; from <= text.length;) {
     const match = pattern.find(text, from, budget)
@@ -92,7 +90,7 @@ export function* matchesOf(pattern: Pattern, text: string, budget: Budget): Gene
 const GROUP_NAME = /\{([A-Za-z][A-Za-z0-9]*)\}/y
 const NO_NAMES: ReadonlyMap<string, number> = new Map()
 
-/** What `$1`, `${name}` and `\x` in a replacement stand for. `names`: of the groups. */
+/** Expands `$1`, `${name}` and `\x` in a replacement. `names`: of the groups. */
 export function replacementOf(replacement: string, match: Match, text: string, names = NO_NAMES): string {
   let made = ''
   for (let i = 0; i < replacement.length; i++) {
@@ -112,7 +110,7 @@ export function replacementOf(replacement: string, match: Match, text: string, n
 
 interface FoundGroup {
   readonly group: number
-  /** of what names it */
+  /** offset after the reference */
   readonly end: number
 }
 
@@ -125,7 +123,7 @@ function namedAt(text: string, at: number, names: ReadonlyMap<string, number>): 
   return { group, end: GROUP_NAME.lastIndex }
 }
 
-/** As many digits as name a group that there is. */
+/** Takes as many digits as name an existing group. */
 function numberedAt(text: string, at: number, groups: number): FoundGroup {
   let group = digitAt(text, at)
   if (group === undefined || group >= groups) throw failed('Illegal group reference')

@@ -1,4 +1,4 @@
-/** What `$foreach` and its like can be asked. */
+/** Methods and properties of `$foreach` and other scopes. */
 import type { Place } from '../fault.ts'
 import { HostObject, type HostMethod } from '../values/host-object.ts'
 import type { Scope } from '../values/scope.ts'
@@ -26,7 +26,7 @@ const replaced = bare((self) => self.topmost.replaced)
 const info: Method<Scope> = (self, args) =>
   args.length > 0 || self.loop === undefined ? undefined : infoOf(self.depth, self.loop.place())
 
-/** Templates of converters have no name: `$foreach.info.template` is `template`. */
+/** Converter templates are unnamed: `$foreach.info.template` is `template`. */
 function infoOf(depth: number, { line, column }: Place): HostObject {
   const text = `#foreach[type:block template:template line:${line} column:${column}]`
   const given = { name: 'foreach', type: 'block', template: 'template', depth, line, column }
@@ -40,7 +40,6 @@ function infoOf(depth: number, { line, column }: Place): HostObject {
   return new HostObject(new Map(methods), text)
 }
 
-/** By method and by property. */
 export const SCOPE_METHODS: Methods<Scope> = new Map<string, Method<Scope>>([
   ['index', index],
   ['getIndex', index],

@@ -20,13 +20,11 @@ type TextMethod = Method<string>
 
 const TEXTS = '[Ljava.lang.String;'
 
-/** A method without arguments. */
 const bare =
   (give: (self: string) => Value): TextMethod =>
   (self, args) =>
     args.length === 0 ? give(self) : undefined
 
-/** A method with one text. */
 const withText =
   (give: (self: string, text: string) => Value, take: typeof textArgument = textArgument): TextMethod =>
   (self, args, environment) => {
@@ -43,7 +41,6 @@ const substring: TextMethod = (self, args, environment) => {
   return self.slice(begin, end)
 }
 
-/** Of a text, or of the number of a character. */
 const placed =
   (find: (self: string, text: string, from: number | undefined) => number): TextMethod =>
   (self, args, environment) => {
@@ -100,7 +97,7 @@ const split: TextMethod = (self, args, environment) => {
   let last = 0
   for (const [begin = 0, end = 0] of matchesOf(new Pattern(source), self, environment.budget)) {
     if (limit > 0 && parts.length === limit - 1) break
-    // a match of nothing at the begin parts nothing
+    // an empty match at the begin does not split
     if (end === 0 || (begin === end && begin >= self.length)) continue
     parts.push(self.slice(last, begin))
     last = end
@@ -170,7 +167,7 @@ export const TEXT_METHODS: Methods<string> = new Map<string, TextMethod>([
   ['isBlank', bare((self) => self.trim() === '')],
   ['toUpperCase', bare((self) => self.toUpperCase())],
   ['toLowerCase', bare((self) => self.toLowerCase())],
-  // what Java trims are spaces and controls
+  // Java trims spaces and control characters
   ['trim', bare((self) => self.slice(firstAbove(self), lastAbove(self)))],
   ['strip', bare((self) => self.trim())],
   ['stripLeading', bare((self) => self.trimStart())],
@@ -248,7 +245,7 @@ export const TEXT_METHODS: Methods<string> = new Map<string, TextMethod>([
   ['split', split],
   ['repeat', repeat],
   ['regionMatches', regionMatches],
-  // static, and reached over any text
+  // static, reachable from any text
   ['valueOf', (_self, args, environment) => (args.length === 1 ? shownText(args[0] ?? null, environment) : undefined)],
   [
     'format',
@@ -272,7 +269,6 @@ function lastAbove(text: string): number {
   return Math.max(i, firstAbove(text))
 }
 
-/** Methods of a single character. */
 export const CHARACTER_METHODS: Methods<JavaCharacter> = new Map<string, Method<JavaCharacter>>([
   ['charValue', (self, args) => (args.length === 0 ? self : undefined)],
   [

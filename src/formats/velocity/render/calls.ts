@@ -1,11 +1,11 @@
-/** Calls macros: in 1.7 arguments are worked out where they are used, in 2.4 once, before the call. */
+/** Macro calls: 1.7 evaluates arguments at each use, 2.4 once before the call. */
 import { Fault } from '../fault.ts'
 import type { Expression } from '../syntax/nodes.ts'
 import type { Value } from '../values/value.ts'
 import { MacroContext, type Argument, type Context } from './context.ts'
 import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
 
-/** macros within each other, as Apache's engine has it */
+/** nesting limit of macros in Apache's engine */
 const MAX_CALLS = 20
 const BODY = 'bodyContent'
 
@@ -14,7 +14,7 @@ export interface Given {
   readonly value: Eval
 }
 
-/** What 1.7 works out anew each time that it is asked for. */
+/** Expressions that 1.7 evaluates at each use. */
 const LAZY = new Set<Expression['kind']>(['reference', 'template', 'list', 'map', 'range'])
 
 export function callMacro(
@@ -61,7 +61,7 @@ function callOld(run: Run, macro: ReadyMacro, args: readonly Given[], body: Defi
   run.within(context, macro.exec)
 }
 
-/** The value as it is where the macro is called. */
+/** Captures the value at the call. */
 function within(run: Run, outer: Context, value: Eval): Value {
   const before = run.context
   run.context = outer
@@ -96,7 +96,7 @@ function callNew(run: Run, macro: ReadyMacro, args: readonly Given[], body: Defi
       if (bodyBefore === null) context.remove(BODY)
       else context.set(BODY, bodyBefore)
     }
-    // what the macro has set itself stays
+    // values set by the macro itself stay
     for (const { name, had, before, given } of frame) {
       if (context.get(name) !== given) continue
       if (had) context.set(name, before)

@@ -1,4 +1,4 @@
-/** The variables of a rendering. */
+/** Variables of a rendering. */
 import { JavaMap } from '../values/map.ts'
 import { JavaObject, type Value } from '../values/value.ts'
 import { JavaList } from '../values/collections.ts'
@@ -9,19 +9,19 @@ export interface Context {
   has(name: string): boolean
   set(name: string, value: Value): void
   remove(name: string): void
-  /** what 1.7 prints instead of a parameter without a value: the argument as it was written */
+  /** what 1.7 prints for a parameter without a value: the argument as written */
   written(name: string): string | undefined
 }
 
-/** variables that a look through costs less than a map of them */
+/** below this number a scan is faster than a map */
 const FEW = 8
 
 export class RootContext implements Context {
   readonly #given: JavaMap
-  /** all variables, once one of them is set: by name, in no order */
+  /** all variables once one is set, unordered */
   #names: string[] | undefined
   #values: Value[] = NO_VALUES
-  /** once they are more than a few */
+  /** above the threshold */
   #map: Map<string, Value> | undefined
 
   constructor(variables: Readonly<Record<string, unknown>>) {
@@ -61,7 +61,7 @@ export class RootContext implements Context {
       return
     }
     const i = names.indexOf(name)
-    // their order tells nothing: the last takes its place
+    // order does not matter: the last one fills the gap
     const lastName = names.pop()
     const last = this.#values.pop() ?? null
     if (lastName === undefined || lastName === name) return
@@ -89,17 +89,17 @@ export class RootContext implements Context {
 
 const NO_VALUES: Value[] = []
 
-/** An argument that 1.7 works out each time that it is asked for. */
+/** Argument that 1.7 evaluates at each use. */
 export interface Argument {
   readonly name: string
   readonly value: () => Value
   readonly source: string
 }
 
-/** Within a macro of 1.7: arguments by name, and what is set is set outside too. */
+/** Scope of a 1.7 macro: arguments by name; assignments also apply outside. */
 export class MacroContext implements Context {
   readonly #outer: Context
-  /** there are few: a look through them costs less than a map of them */
+  /** few, so that a scan is faster than a map */
   #arguments: readonly Argument[]
   #locals: Map<string, Value> | undefined
 
@@ -142,8 +142,8 @@ export class MacroContext implements Context {
 }
 
 /**
- * JSON as values: objects and lists become so when they are looked into, and what was given is never changed. Whole
- * numbers may be bigints, and objects Maps, whose keys keep any order.
+ * Converts JSON to values lazily, without changing the input. Integers may be bigints, and objects Maps, which keep any
+ * key order.
  */
 function fromJson(json: unknown): Value {
   if (typeof json === 'string' || typeof json === 'boolean') return json

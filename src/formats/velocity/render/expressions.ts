@@ -1,4 +1,4 @@
-/** Makes expressions and references ready to run: one closure each, with what is known beforehand worked out. */
+/** Compiles expressions and references to closures, precomputing constants. */
 import { callMethod, readProperty } from '../methods/call.ts'
 import { SCOPE_METHODS } from '../methods/scope-methods.ts'
 import type { Block, Expression, Part, Reference } from '../syntax/nodes.ts'
@@ -20,7 +20,7 @@ export class ExpressionCompiler {
   readonly #compat: Compat
   readonly #block: (block: Block) => Exec
 
-  /** `block`: makes the template within a text ready */
+  /** `block`: compiles the template within a text */
   constructor(compat: Compat, block: (block: Block) => Exec) {
     this.#compat = compat
     this.#block = block
@@ -63,7 +63,7 @@ export class ExpressionCompiler {
     }
   }
 
-  /** As `#if` asks it. In 1.7 what is no reference and no comparison is never true. */
+  /** Truth for `#if`. In 1.7 anything but a reference or comparison is false. */
   test(expression: Expression): Test {
     switch (expression.kind) {
       case 'reference': {
@@ -216,7 +216,7 @@ interface Property {
   readonly at: number
 }
 
-/** Undefined when some part is no property, or there is none. */
+/** Undefined when some part is not a property, or without parts. */
 function propertiesOf(parts: readonly Part[]): readonly Property[] | undefined {
   const properties: Property[] = []
   for (const part of parts) {
@@ -226,7 +226,7 @@ function propertiesOf(parts: readonly Part[]): readonly Property[] | undefined {
   return properties.length === 0 ? undefined : properties
 }
 
-/** What 1.7 makes of `$a.b.c`, by far the most frequent of references, without a call for each part. */
+/** `$a.b.c` of 1.7, by far the most frequent reference, without a call per part. */
 function pathOf(name: string, path: readonly Property[], at: number): Eval {
   const [only] = path
   if (path.length === 1 && only !== undefined) return propertyOf(name, only)
@@ -252,7 +252,7 @@ function propertyOf(name: string, property: Property): Eval {
     const value = run.context.get(name)
     if (value instanceof JavaMap) return value.get(key)
     if (value === null) return null
-    // what `$foreach.hasNext` is asked for in every round
+    // fast path for `$foreach.hasNext` in every round
     const known = value instanceof Scope ? ofScope?.(value, NONE, run) : undefined
     if (known !== undefined) return known
     run.at = property.at
@@ -282,7 +282,7 @@ function variable(name: string, steps: readonly Step[], at: number): Eval {
   }
 }
 
-/** `x[i]`, which is `x.get(i)`; one below zero counts from the end. */
+/** `x[i]`, equal to `x.get(i)`; negative indexes count from the end. */
 export function readIndex(of: Value, index: Value, run: Run): Value {
   return callMethod(of, 'get', [fromEnd(of, index)], run) ?? null
 }
@@ -290,10 +290,9 @@ export function readIndex(of: Value, index: Value, run: Run): Value {
 export function fromEnd(of: Value, index: Value): Value {
   if (!isInt(index) || index >= 0) return index
   if (of instanceof Collection || of instanceof JavaMap) return of.size + index
-  throw failed('an index below zero needs something with a size')
+  throw failed('a negative index needs a value with a size')
 }
 
-/** `#set` of a property or an index. */
 export function writePart(of: Value, key: Value, value: Value, run: Run): void {
   if (of instanceof JavaMap) of.put(key, value)
   else if (of instanceof JavaArray || of instanceof JavaList) {
@@ -303,7 +302,7 @@ export function writePart(of: Value, key: Value, value: Value, run: Run): void {
   }
 }
 
-/** The operators `==` and `!=`, and what `< > <= >=` ask of two values. */
+/** Operators `==` and `!=`, and numeric order for the others. */
 function areSame(left: Value, right: Value, environment: Environment): boolean {
   if (left === null || right === null) return left === right
   const order = orderOf(left, right, environment)
@@ -312,9 +311,8 @@ function areSame(left: Value, right: Value, environment: Environment): boolean {
   return textOf(left, environment) === textOf(right, environment)
 }
 
-/** Undefined when they cannot be compared as numbers. */
+/** Undefined when they are not comparable as numbers. */
 function orderOf(left: Value, right: Value, environment: Environment): number | undefined {
-  // nearly every comparison is one of numbers
   if (typeof left === 'number' && typeof right === 'number') return left < right ? -1 : left > right ? 1 : 0
   if (typeof left === 'string' && typeof right === 'string') return undefined
   const a = asNumber(left, environment)
@@ -322,7 +320,7 @@ function orderOf(left: Value, right: Value, environment: Environment): number | 
   return a === undefined || b === undefined ? undefined : compareNumbers(a, b, environment.compat)
 }
 
-/** 2.4 takes a text for the number that it spells. */
+/** 2.4 reads a text as a number. */
 function asNumber(value: Value, environment: Environment): JavaNumber | undefined {
   if (typeof value === 'number') return value
   if (value === null || typeof value === 'boolean') return undefined
@@ -332,19 +330,19 @@ function asNumber(value: Value, environment: Environment): JavaNumber | undefine
   return text === null ? undefined : JavaDecimal.parse(text)
 }
 
-/** Equality of one class, or by text. */
+/** Equality within a class, or by text. */
 function classOf(value: Value): string {
   return typeof value === 'object' && value !== null ? value.kind : typeof value
 }
 
-/** Of a reference, by what it stands for. */
+/** Truth of a reference by its value. */
 function isTrue(value: Value, environment: Environment): boolean {
   if (value === null) return false
   if (typeof value === 'boolean') return value
   return environment.compat === '1.7' || !isEmpty(value)
 }
 
-/** As 2.4 sees it. */
+/** Emptiness in 2.4. */
 function isEmpty(value: Value): boolean {
   if (value === null) return true
   if (typeof value === 'string') return value === ''

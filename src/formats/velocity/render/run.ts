@@ -1,4 +1,4 @@
-/** One rendering while it goes on. */
+/** State of one rendering. */
 import { Fault } from '../fault.ts'
 import type { Budget } from '../budget.ts'
 import { JavaObject, type Compat, type Environment, type Value } from '../values/value.ts'
@@ -9,7 +9,6 @@ export type Exec = (run: Run) => void
 export type Eval = (run: Run) => Value
 export type Test = (run: Run) => boolean
 
-/** A macro made ready to run. */
 export interface ReadyMacro {
   readonly name: string
   readonly parameters: readonly { readonly name: string; readonly initial: Eval | undefined }[]
@@ -20,15 +19,14 @@ export class Run implements Environment {
   readonly compat: Compat
   readonly budget: Budget
   context: Context
-  /** of a rendering that makes a value instead of a text */
+  /** for a rendering to a value instead of a text */
   readonly json: JsonBuilder | undefined
   #macros: ReadonlyMap<string, ReadyMacro>
-  /** whether the macros were copied: those of the template are shared by all its renderings */
+  /** whether the macros were copied: those of the template are shared by its renderings */
   #hasOwnMacros = false
   #out = ''
-  /** where an error happened, should there be one */
   at = 0
-  /** macros that are under way, the outermost first */
+  /** active macros, outermost first */
   readonly calls: string[] = []
 
   constructor(
@@ -62,7 +60,7 @@ export class Run implements Environment {
     this.#out += text
   }
 
-  /** What it writes, as a text. */
+  /** Returns the output as a text. */
   captured(exec: Exec): string {
     const before = this.#out
     this.#out = ''
@@ -74,7 +72,6 @@ export class Run implements Environment {
     }
   }
 
-  /** All that it writes, until its end or a `#stop`. */
   whole(exec: Exec): string {
     try {
       exec(this)
@@ -84,7 +81,6 @@ export class Run implements Environment {
     return this.#out
   }
 
-  /** Within another context. */
   within(context: Context, exec: Exec): void {
     const before = this.context
     this.context = context
@@ -96,13 +92,13 @@ export class Run implements Environment {
   }
 }
 
-/** `#break` and `#stop` on their way out. */
+/** Unwinding of `#break` and `#stop`. */
 export class Leaving extends Fault {
-  /** what it ends: whatever is nearest, a directive, or all */
+  /** ends the nearest scope, all, or the scope of a directive */
   readonly target: 'nearest' | 'all' | object
 
   constructor(target: Leaving['target']) {
-    super('failed', 'there is nothing that #break could end')
+    super('failed', '#break is outside any block that it could end')
     this.target = target
   }
 
@@ -111,7 +107,7 @@ export class Leaving extends Fault {
   }
 }
 
-/** What `#define` and the body of a macro put into a variable. */
+/** Block in a variable, by `#define` or the body of a macro. */
 export class DefinedBlock extends JavaObject {
   readonly kind = 'block'
   readonly #exec: Exec
@@ -128,7 +124,7 @@ export class DefinedBlock extends JavaObject {
     this.#most = most
   }
 
-  /** False when it contains itself too often. */
+  /** Returns false beyond the recursion limit. */
   render(run: Run): boolean {
     if (this.#depth >= this.#most) return false
     this.#depth++

@@ -1,4 +1,4 @@
-/** Makes statements ready to run. */
+/** Compiles the statements of a template. */
 import { failed, Fault } from '../fault.ts'
 import type { Block, Macro, Statement, Template } from '../syntax/nodes.ts'
 import { parseTemplate } from '../syntax/statements.ts'
@@ -12,7 +12,7 @@ import { ExpressionCompiler, fromEnd, writePart } from './expressions.ts'
 import { DefinedBlock, Leaving, type Eval, type Exec, type ReadyMacro, type Run } from './run.ts'
 import { TEXT_WRITING, type Writing } from './writing.ts'
 
-/** renderings of a block within itself */
+/** recursion limit of a block */
 const MAX_DEFINED = 2
 
 export interface Ready {
@@ -20,7 +20,7 @@ export interface Ready {
   readonly macros: ReadonlyMap<string, ReadyMacro>
 }
 
-/** `counts`: whether somebody may ask for the counters that 1.7 sets in loops. */
+/** `counts`: whether the loop counters of 1.7 may be read. */
 export function makeReady(template: Template, compat: Compat, counts = true): Ready {
   const compiler = new StatementCompiler(compat, counts && compat === '1.7', TEXT_WRITING)
   const macros = new Map<string, ReadyMacro>()
@@ -34,7 +34,7 @@ export class StatementCompiler {
   readonly #writing: Writing
   readonly #expressions: ExpressionCompiler
 
-  /** `counts`: whether loops set the counters of 1.7. `texts`: makes ready what stands within a text; default itself */
+  /** `counts`: whether loops set the counters of 1.7. `texts`: compiler of texts within; default itself */
   constructor(compat: Compat, counts: boolean, writing: Writing, texts?: StatementCompiler) {
     this.#compat = compat
     this.#counts = counts
@@ -55,7 +55,7 @@ export class StatementCompiler {
 
   block(block: Block): Exec {
     const all = block.flatMap((statement, i) => {
-      // text and the reference behind it are one step
+      // text and the following reference are one step
       if (statement.kind === 'text' && block[i + 1]?.kind === 'output') return []
       const before = block[i - 1]
       return this.#statement(statement, before?.kind === 'text' ? before.text : '')
@@ -68,12 +68,12 @@ export class StatementCompiler {
     }
   }
 
-  /** Of what is run once, often or never. */
+  /** Compiles a block that runs any number of times. */
   #branch(block: Block): Exec {
     return this.#writing.branch(() => this.block(block))
   }
 
-  /** `lead`: text before it, which an output writes too */
+  /** `lead`: preceding text, which an output writes too */
   #statement(statement: Statement, lead: string): Exec {
     this.#writing.check(statement)
     switch (statement.kind) {
@@ -122,7 +122,7 @@ export class StatementCompiler {
     if (last === undefined) {
       return (run) => {
         const given = get(run)
-        // 1.7 leaves everything as it was
+        // 1.7 keeps everything unchanged
         if (given !== null || !isOld) run.context.set(name, given)
       }
     }
@@ -192,7 +192,7 @@ export class StatementCompiler {
       const round = { index: -1, hasNext: false, place: statement.place }
       scope.loop = round
       try {
-        // as Java sees it: a list that has grown goes on, and then fails
+        // as in Java: a loop over a growing list continues, and then fails
         for (let i = 0; i < lengthOf(list); i++) {
           run.budget.spend(1)
           round.index = i
@@ -225,7 +225,7 @@ export class StatementCompiler {
       const macro = run.macros.get(found)
       if (macro === undefined) return run.write(source)
       run.at = at
-      if (hasWords) throw new Fault('syntax', `the macro #${name} takes no words`)
+      if (hasWords) throw new Fault('syntax', `the macro #${name} does not accept words`)
       callMacro(run, macro, given, block, at)
     }
   }
@@ -258,7 +258,7 @@ export class StatementCompiler {
       run.at = at
       const named = get?.(run)
       if (named === undefined) throw new Leaving('nearest')
-      if (!(named instanceof Scope)) throw failed('#break wants a scope such as $foreach')
+      if (!(named instanceof Scope)) throw failed('#break needs a scope such as $foreach')
       throw new Leaving(named.owner)
     }
   }
@@ -268,14 +268,14 @@ const FOREACH = 'foreach'
 const NONE: readonly Value[] = []
 const COUNTERS = ['velocityCount', 'velocityHasNext']
 
-/** A range, of which nothing is made before it is looked at, or items; undefined for what cannot be iterated. */
+/** Lazy range, or items; undefined when not iterable. */
 type Items = JavaRange | readonly Value[] | undefined
 
 function lengthOf(list: Items): number {
   return list instanceof JavaRange ? list.size : (list?.length ?? 0)
 }
 
-/** `length`: as it was when the loop began. */
+/** `length`: at the start of the loop. */
 function itemOf(list: JavaRange | readonly Value[], i: number, length: number, run: Run): Value {
   if (list instanceof JavaRange) return list.at(i, run)
   if (list.length !== length) throw failed('ConcurrentModificationException')
@@ -289,13 +289,13 @@ function listOf(value: Value, run: Run): readonly Value[] | undefined {
   return value instanceof JavaIterator ? value.rest() : undefined
 }
 
-/** What stood there before, or nothing. */
+/** Restores an earlier value, or removes the variable. */
 export function restore({ context }: Run, name: string, before: Value): void {
   if (before === null) context.remove(name)
   else context.set(name, before)
 }
 
-/** All errors of it have the place of the directive. */
+/** Its faults have the position of the directive. */
 function parsed(source: string, compat: Compat, at: number): Template {
   try {
     return parseTemplate(source, compat, { at, place: { line: 1, column: 1 } })

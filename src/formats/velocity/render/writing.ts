@@ -1,18 +1,18 @@
-/** How what a template writes is taken: as a text, or as the value that its text is JSON of. */
+/** Target of output: text, or the value of its JSON. */
 import type { Reference, Statement } from '../syntax/nodes.ts'
 import { numberText } from '../values/numbers.ts'
 import { textOf } from '../values/text.ts'
 import { DefinedBlock, type Eval, type Exec } from './run.ts'
 
 export interface Writing {
-  /** Throws for a statement that it cannot take. */
+  /** Throws for an unsupported statement. */
   check(statement: Statement): void
   text(text: string): Exec
-  /** `lead`: the text before it, which it writes too. `slashes` and `dollars`: those at the end of that text, which are not in it */
+  /** `lead`: preceding text, which it writes too. `slashes` and `dollars`: characters after that text */
   output(lead: string, get: Eval, reference: Reference, slashes: number, dollars: string): Exec
-  /** Of what is run once, often or never. */
+  /** For a block that runs any number of times. */
   branch(make: () => Exec): Exec
-  /** The macro as those who write like this find it. */
+  /** Name of the variant of a macro for this position. */
   macroName(name: string): string
 }
 

@@ -1,15 +1,15 @@
-/** A place in a template that moves on. */
+/** Moving position in a template. */
 import { Fault, placeOf, type Place } from '../fault.ts'
 import type { Compat } from '../values/value.ts'
 
-/** levels of brackets and blocks within each other */
+/** nesting limit of brackets and blocks */
 const MAX_DEPTH = 100
 
 export class Cursor {
   readonly text: string
   readonly compat: Compat
   at = 0
-  /** of a template within a text of another: the place of that one */
+  /** for a template within a text: position of that text */
   readonly #fixed: { readonly at: number; readonly place: Place } | undefined
   #depth = 0
 
@@ -27,7 +27,6 @@ export class Cursor {
     return this.at >= this.text.length
   }
 
-  /** The offset to note for an error. */
   offset(at = this.at): number {
     return this.#fixed?.at ?? at
   }
@@ -50,13 +49,13 @@ export class Cursor {
     return true
   }
 
-  /** What a sticky expression finds here; the cursor stays. */
+  /** Matches a sticky expression here without moving. */
   look(pattern: RegExp): RegExpExecArray | null {
     pattern.lastIndex = this.at
     return pattern.exec(this.text)
   }
 
-  /** What a sticky expression finds here, taken. */
+  /** Matches a sticky expression and moves behind it. */
   match(pattern: RegExp): RegExpExecArray | null {
     const found = this.look(pattern)
     if (found !== null) this.at += found[0].length
@@ -74,7 +73,7 @@ export class Cursor {
     return made
   }
 
-  /** What was found here instead of what would be right. */
+  /** Fault for unexpected input. */
   unexpected(wanted: string): Fault {
     const found = this.isAtEnd
       ? 'the end of the template'

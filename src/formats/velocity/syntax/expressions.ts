@@ -1,4 +1,4 @@
-/** Reads references and expressions. What 1.7 and 2.4 take differs in a few places; each says which it is. */
+/** Parses references and expressions. Differences between 1.7 and 2.4 are marked. */
 import type { Fault } from '../fault.ts'
 import { toDouble, toWhole } from '../values/numbers.ts'
 import type { Operator } from '../values/arithmetic.ts'
@@ -6,18 +6,18 @@ import type { Value } from '../values/value.ts'
 import type { Cursor } from './cursor.ts'
 import type { Block, Comparison, Expression, Part, Reference } from './nodes.ts'
 
-/** Reads the template in a text; `at`: where that stands. */
+/** Parses the template in a text; `at`: its offset. */
 export type ReadText = (text: string, at: number) => Block
 
 const SPACE = /[ \t\r\n]+/y
 const NAME_17 = /[A-Za-z_][A-Za-z0-9_-]*/y
 const NAME_24 = /[A-Za-z_][A-Za-z0-9_]*/y
-/** the part behind a dot; 1.7 and 2.4 */
+/** part after a dot; 1.7 and 2.4 */
 const DOT_17 = /\.(?=[A-Za-z])/y
 const DOT_24 = /\.(?=[A-Za-z_])/y
-/** a reference in braces that begins with `$` is never found */
+/** a reference in braces that begins with `$` is never resolved */
 const OPENING = /\$!?(?:\{(?:\$!?){0,8})?(?=[A-Za-z_])/y
-/** what may stand before a reference in brackets, and is nothing there */
+/** ignored prefix of a reference in brackets */
 const LEAD = /[\\$!]{0,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 const INTEGER = /-?\d+(?:(?=\.\.)|(?![.eE\d])|(?=[eE](?![+-]?\d)))/y
 const FLOAT = /-?(?:\d+\.\d*(?:[eE][+-]?\d+)?|\.\d+(?:[eE][+-]?\d+)?|\d+[eE][+-]?\d+)/y
@@ -25,10 +25,10 @@ const TEXT = /"(?:[^"]|"")*"|'(?:[^']|'')*'/y
 const WORD = /[A-Za-z_@][A-Za-z0-9_@]*/y
 const RANGE = /\[[ \t\r\n]*(?:-?\d+|\$)/y
 const BOOLEAN = /(?:true|false)(?![A-Za-z0-9_@])/y
-/** what can begin an argument of a method */
+/** first character of a method argument */
 const ARGUMENT = /[ \t\r\n"'$\d.[{)A-Za-z_\\-]/y
 const ARGUMENT_24 = /[ \t\r\n"'$\d.[{)A-Za-z_\\!(-]/y
-/** a word in a call is null, whatever it is; in 2.4 not what is an operator */
+/** a word in a call is always null; in 2.4 except operators */
 const NULL_17 = /[A-Za-z_][A-Za-z0-9_-]*/y
 const NULL_24 = /(?!(?:and|or|not|eq|ne|lt|gt|le|ge)(?![A-Za-z0-9_]))[A-Za-z_][A-Za-z0-9_]*/y
 
@@ -36,7 +36,7 @@ const OR = /\|\||or(?![A-Za-z0-9_@])/y
 const AND = /&&|and(?![A-Za-z0-9_@])/y
 const EQUALITY = /==|!=|(?:eq|ne)(?![A-Za-z0-9_@])/y
 const RELATION = /<=|>=|<|>|(?:lt|gt|le|ge)(?![A-Za-z0-9_@])/y
-/** a minus before a digit is part of the number */
+/** a minus before a digit belongs to the number */
 const SUM = /\+|-(?!\d|\.\d)/y
 const PRODUCT = /[*/%]/y
 const NOT = /!(?!=)|not(?![A-Za-z0-9_@])/y
@@ -66,7 +66,7 @@ export class ExpressionReader {
     this.#cursor.match(SPACE)
   }
 
-  /** Undefined, and nothing is taken, when none begins here. */
+  /** Undefined, without moving, when none begins here. */
   reference(): Reference | undefined {
     const cursor = this.#cursor
     cursor.match(LEAD)
@@ -116,7 +116,7 @@ export class ExpressionReader {
       if (cursor.take('[')) {
         const index = cursor.isOld ? this.#oldIndex() : this.expression()
         const isFraction = index.kind === 'literal' && typeof index.value !== 'string' && /[.eE]/.test(index.source)
-        if (isFraction && typeof index.value !== 'boolean') throw cursor.fault('an index is no fraction')
+        if (isFraction && typeof index.value !== 'boolean') throw cursor.fault('an index must be a whole number')
         if (!cursor.take(']')) throw cursor.unexpected('"]"')
         parts.push({ kind: 'index', index, at })
       } else if (cursor.look(cursor.isOld ? DOT_17 : DOT_24) !== null) {
@@ -129,7 +129,7 @@ export class ExpressionReader {
     }
   }
 
-  /** Undefined when no call follows. */
+  /** Undefined without a call. */
   #arguments(): readonly Expression[] | undefined {
     const cursor = this.#cursor
     if (cursor.peek() !== '(') return undefined
@@ -231,7 +231,7 @@ export class ExpressionReader {
     return inner
   }
 
-  /** A literal or a reference, with the space around it. */
+  /** A literal or a reference, with surrounding space. */
   #operand(): Expression {
     this.skipSpace()
     const found = this.#cursor.nest(() => this.#plain())
@@ -240,7 +240,7 @@ export class ExpressionReader {
     return found
   }
 
-  /** An argument of a directive, which may be a word; undefined when none begins here. */
+  /** Argument of a directive, possibly a word; undefined when none begins here. */
   argument(): Expression | undefined {
     const cursor = this.#cursor
     const found = cursor.nest(() => this.#plain())
@@ -303,12 +303,9 @@ export class ExpressionReader {
     }
     const inner = source.slice(1, -1)
     if (source.startsWith("'")) return this.#literal(inner.replaceAll("''", "'"), source)
-    const text = unescaped(inner, () => cursor.fault('an escape of Unicode has no four digits', at)).replaceAll(
-      '""',
-      '"',
-    )
+    const text = unescaped(inner, () => cursor.fault('a Unicode escape needs four digits', at)).replaceAll('""', '"')
     if (!/[$#]/.test(source)) return this.#literal(text, source)
-    // 1.7 reads it with a space behind it, and takes the last character of what comes out away
+    // 1.7 parses it with a trailing space, and removes the last character of the result
     const drops = cursor.isOld && !text.includes('##')
     return { kind: 'template', block: this.#readText(drops ? `${text} ` : text, cursor.offset(at)), drops, source }
   }

@@ -1,4 +1,4 @@
-/** What a template is read into. `at` is the offset in its text, for the place of an error. */
+/** Syntax tree of a template. `at` is the offset for faults. */
 import type { Place } from '../fault.ts'
 import type { Operator } from '../values/arithmetic.ts'
 import type { Value } from '../values/value.ts'
@@ -7,11 +7,10 @@ export interface Reference {
   readonly kind: 'reference'
   readonly name: string
   readonly parts: readonly Part[]
-  /** `$!`: nothing is printed for what is not there */
+  /** `$!`: prints nothing without a value */
   readonly isQuiet: boolean
-  /** as it stands in the template */
+  /** as written */
   readonly source: string
-  /** `${x|y}` */
   readonly alternate: Expression | undefined
   readonly at: number
 }
@@ -26,7 +25,7 @@ export type Comparison = '==' | '!=' | '<' | '>' | '<=' | '>='
 export type Expression =
   | Reference
   | { readonly kind: 'literal'; readonly value: Value; readonly source: string }
-  /** a text with references or directives in it */
+  /** text with references or directives */
   | { readonly kind: 'template'; readonly block: Block; readonly drops: boolean; readonly source: string }
   | { readonly kind: 'word'; readonly source: string }
   | { readonly kind: 'list'; readonly items: readonly Expression[]; readonly source: string }
@@ -53,7 +52,7 @@ export type Block = readonly Statement[]
 
 export type Statement =
   | { readonly kind: 'text'; readonly text: string }
-  /** with the backslashes that stand before it, and dollars between */
+  /** with the preceding backslashes and dollars */
   | { readonly kind: 'output'; readonly reference: Reference; readonly slashes: number; readonly dollars: string }
   | { readonly kind: 'set'; readonly target: Reference; readonly value: Expression; readonly at: number }
   | {
@@ -76,16 +75,15 @@ export type Statement =
       readonly kind: 'call'
       readonly name: string
       readonly args: readonly Expression[]
-      /** of `#@name() ... #end` */
       readonly body: Block | undefined
-      /** what is printed when there is no such macro */
+      /** printed when the macro does not exist */
       readonly source: string
       readonly at: number
     }
   | { readonly kind: 'evaluate'; readonly text: Expression; readonly at: number }
   | { readonly kind: 'stop' }
   | { readonly kind: 'break'; readonly scope: Expression | undefined; readonly at: number }
-  /** `#include` and `#parse`: nothing can be read from here */
+  /** `#include` and `#parse`, which are not supported */
   | { readonly kind: 'refused'; readonly message: string; readonly at: number }
 
 export interface Macro {

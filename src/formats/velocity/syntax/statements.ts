@@ -1,9 +1,9 @@
 /**
- * Reads a template: text, references, directives, and the white space that directives take with them.
+ * Parses a template: text, references, directives, and the white space that directives consume.
  *
- * In 1.7 a directive takes the end of its line with it when nothing else follows there, `#set` also the blanks before it
- * where no other text stands. In 2.4 a directive that stands alone on its line takes the whole line; whether a line has
- * just begun is handed from statement to statement (`isFresh`).
+ * In 1.7 a directive consumes the end of its line when nothing else follows, `#set` also the preceding blanks unless
+ * other text precedes. In 2.4 a directive alone on its line consumes the whole line; `isFresh` tracks whether a line
+ * has just begun.
  */
 import type { Compat } from '../values/value.ts'
 import { Cursor } from './cursor.ts'
@@ -17,26 +17,26 @@ const SLASHES = /\\+/y
 const BLANKS = /[ \t]+/y
 const LINE_END = /[ \t]*(?:\r\n|\r|\n)/y
 const LINE_COMMENT = /##[^\r\n]*(?:\r\n|\r|\n)?/y
-/** one that is not closed goes on to the end */
+/** an unclosed one extends to the end */
 const BLOCK_COMMENT = /#\*(?:[^]*?\*#|[^]*$)/y
 const VERBATIM = /#\[\[([^]*?)\]\]#/y
 const PARENTHESIS = /[ \t\r\n]*\(/y
-/** `$` with backslashes before an exclamation mark; what follows decides what is shown of it */
+/** `$` with backslashes before an exclamation mark; its output depends on what follows */
 const ESCAPED_QUIET = /\$(\\+)!/y
 const NAMED = /\{?[A-Za-z_]/y
 const WHOLE_17 = /[[{]/y
 const WHOLE_24 = /[[{#\r\n]|$/y
-/** 1.7 does not read these two at the end of a template */
+/** 1.7 rejects these two at the end of a template */
 const LAST_DOLLAR = /\${1,64}(?:\\*!)?$/y
 const LOST_MARK = /!(?=[^{[])/y
-/** right before these it is lost */
+/** lost directly before these */
 const LOST_DOLLAR = /\$(?=#\*)/y
 const LOST_DOLLAR_OLD = /\$(?=#(?:\*|(?:if|else|elseif|end)(?![A-Za-z0-9_@]))|[ \t]*#(?:set|\{set\}) *\()/y
 const NUMBER = /-?\d+(?:\.\d*)?/y
 const SET_BEHIND = /[ \t]+#(?:set|\{set\}) *\(/y
 const LAST_HASH = /#\*?$/y
 const REFERENCE = /\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_]/y
-/** dollars before the one of a reference, which belong to its text */
+/** dollars before the one of a reference, which are text */
 const DOLLAR_RUN = /\$+(?=\$)/y
 const DOLLARS = /(?:\$!?\\*){1,16}(?=\$!?(?:\{(?:\$!?){0,8})?[A-Za-z_])/y
 
@@ -48,7 +48,7 @@ interface Read {
   readonly isFresh: boolean
 }
 
-/** Throws a fault for text that is no template. `fixed`: where a text within a template stands. */
+/** Throws a fault for a malformed template. `fixed`: position of a text within a template. */
 export function parseTemplate(
   text: string,
   compat: Compat,
@@ -74,11 +74,11 @@ class StatementReader {
 
   all(): Block {
     const { block, ending } = this.#block(true, true)
-    if (ending !== undefined) throw this.#cursor.fault(`#${ending} has nothing that it belongs to`)
+    if (ending !== undefined) throw this.#cursor.fault(`#${ending} has no matching block`)
     return block
   }
 
-  /** Up to what ends it, which is not taken. */
+  /** Parses up to the end of the block, exclusive. */
   #block(isFresh: boolean, isWhole = false): Read {
     return this.#cursor.nest(() => {
       const statements: Statement[] = []
@@ -95,7 +95,7 @@ class StatementReader {
     })
   }
 
-  /** What ends a block here; in 2.4 the blanks before it on a line of its own are taken. */
+  /** End of a block here; in 2.4 including preceding blanks on its own line. */
   #ending(isFresh: boolean): Ending | undefined {
     const cursor = this.#cursor
     const begin = cursor.at
@@ -106,13 +106,13 @@ class StatementReader {
     return undefined
   }
 
-  /** The name of the directive here, as far as it looks like one; nothing is taken. */
+  /** Name of a possible directive here, without moving. */
   #wordHere(): string | undefined {
     const [, plain, braced] = this.#cursor.look(this.#cursor.isOld ? WORD : WORD_24) ?? []
     return plain ?? braced
   }
 
-  /** Adds what comes next, and tells whether a line has just begun behind it. */
+  /** Parses the next statement; returns whether a line has just begun behind it. */
   #statement(into: Statement[], isFresh: boolean): boolean {
     const cursor = this.#cursor
     const [run] = cursor.look(RUN) ?? []
@@ -184,7 +184,7 @@ class StatementReader {
     const shown =
       found === undefined ? (cursor.look(DOLLAR_RUN)?.[0] ?? cursor.peek()) : this.#escapedQuiet(found, escapes)
     if (found === undefined) cursor.at += shown.length
-    // a mark that belongs to no name is lost
+    // a mark without a name is lost
     if (found === undefined && cursor.look(LOST_MARK) !== null) cursor.at++
     into.push({ kind: 'text', text: '\\'.repeat(slashes) + shown })
     return false
@@ -192,12 +192,12 @@ class StatementReader {
 
   #escapedQuiet(found: string, escapes: string): string {
     const cursor = this.#cursor
-    // one backslash of those before the mark goes
+    // removes one of the backslashes before the mark
     if (cursor.look(NAMED) !== null) return `$${escapes.slice(1)}!`
     return cursor.look(cursor.isOld ? WHOLE_17 : WHOLE_24) === null ? '$' : found
   }
 
-  /** Behind a property 1.7 knows no comment: `##` is text, or loses its first mark before a directive. */
+  /** After a property 1.7 has no comments: `##` is text, or loses its first mark before a directive. */
   #afterProperty(into: Statement[], { parts, source }: Reference): void {
     const cursor = this.#cursor
     if (parts.at(-1)?.kind !== 'property' || source.endsWith('}') || !cursor.sees('##')) return
@@ -221,13 +221,13 @@ class StatementReader {
     if (this.#wordHere() !== undefined) return this.#directive(into, isFresh, cursor.at)
     cursor.at++
     const isLost = cursor.isOld && cursor.look(SET_BEHIND) !== null
-    // a number right behind it ends there, so that blanks behind that are those of a directive
+    // a number directly behind it ends there, so that later blanks belong to a directive
     const [number = ''] = cursor.match(NUMBER) ?? []
     if (!isLost) into.push({ kind: 'text', text: `#${number}` })
     return false
   }
 
-  /** The cursor is at the `#`; `begin`: at the blanks before it, which belong to it. */
+  /** The cursor is at the `#`; `begin`: at its preceding blanks. */
   #directive(into: Statement[], isFresh: boolean, begin: number): boolean {
     const cursor = this.#cursor
     const at = cursor.offset()
@@ -237,7 +237,7 @@ class StatementReader {
     cursor.match(cursor.isOld ? WORD : WORD_24)
     if (name === 'if') return this.#if(into, isFresh, at)
     if (name === 'end' || name === 'else' || name === 'elseif') {
-      throw cursor.fault(`#${name} has nothing that it belongs to`, hash)
+      throw cursor.fault(`#${name} has no matching block`, hash)
     }
     return this.#named(into, name, { isFresh, begin, hash, at })
   }
@@ -246,18 +246,18 @@ class StatementReader {
     const cursor = this.#cursor
     this.#expressions.skipSpace()
     const target = this.#expressions.reference()
-    if (target === undefined) throw cursor.unexpected('the variable that #set gives a value')
+    if (target === undefined) throw cursor.unexpected('the variable of #set')
     this.#expressions.skipSpace()
     if (!cursor.take('=') || cursor.sees('=')) throw cursor.unexpected('"="')
     const value = this.#expressions.expression()
     if (!cursor.take(')')) throw cursor.unexpected('")"')
-    // 1.7 takes braces and marks for a part of the name, which nothing reads then
+    // 1.7 includes braces and marks in the name, which is then never read
     const isNamed = !cursor.isOld || target.parts.length > 0 || /^\$[A-Za-z_]/.test(target.source)
     into.push({ kind: 'set', target: isNamed ? target : { ...target, name: target.source.slice(1) }, value, at })
     return this.#lineEnd(isFresh)
   }
 
-  /** Takes the end of the line where the directive takes it; tells whether it did. */
+  /** Consumes the end of the line where the directive does; returns whether it did. */
   #lineEnd(isFresh: boolean): boolean {
     if (!this.#cursor.isOld && !isFresh) return false
     return this.#cursor.match(LINE_END) !== null
@@ -296,11 +296,11 @@ class StatementReader {
     const cursor = this.#cursor
     const isBlock = name === 'foreach' || name === 'define' || name === 'macro' || name.startsWith('@')
     const hasArguments = cursor.match(PARENTHESIS) !== null
-    if (name === 'macro' && !hasArguments) throw cursor.fault('#macro wants a name in brackets')
+    if (name === 'macro' && !hasArguments) throw cursor.fault('#macro needs a name in brackets')
     if (name === 'macro') return this.#macro(from)
     const args = hasArguments ? this.#arguments() : []
     if (isBlock && (hasArguments || DIRECTIVES.has(name) || !cursor.isOld)) return this.#blockOf(into, name, args, from)
-    // 1.7 takes the end of the line with the bracket, 2.4 when the directive began the line
+    // 1.7 consumes the end of the line after the bracket, 2.4 when the directive began the line
     const isFresh = cursor.isOld ? hasArguments && this.#lineEnd(true) : this.#lineEnd(from.isFresh)
     into.push(this.#line(name, args, from))
     return isFresh
@@ -309,10 +309,10 @@ class StatementReader {
   #line(name: string, args: readonly Expression[], { begin, hash, at }: Begun): Statement {
     const cursor = this.#cursor
     if (DIRECTIVES.has(name) && args.some(({ kind }) => kind === 'word'))
-      throw cursor.fault(`#${name} takes no words`, hash)
+      throw cursor.fault(`#${name} does not accept words`, hash)
     if (name === 'stop') return { kind: 'stop' }
     if (name === 'break') return { kind: 'break', scope: args[0], at }
-    if (name === 'include' || name === 'parse') return { kind: 'refused', message: `#${name} reads nothing here`, at }
+    if (name === 'include' || name === 'parse') return { kind: 'refused', message: `#${name} is not supported`, at }
     if (name !== 'evaluate') return { kind: 'call', name, args, body: undefined, source: cursor.slice(begin), at }
     const [text] = args
     const isText =
@@ -320,11 +320,11 @@ class StatementReader {
       text?.kind === 'template' ||
       (text?.kind === 'literal' && typeof text.value === 'string')
     if (args.length !== 1 || text === undefined || !isText)
-      throw cursor.fault('#evaluate takes one text or reference', hash)
+      throw cursor.fault('#evaluate needs one text or reference', hash)
     return { kind: 'evaluate', text, at }
   }
 
-  /** Behind the bracket that opens. Commas between are as good as blanks. */
+  /** After the opening bracket. Commas count as blanks. */
   #arguments(): readonly Expression[] {
     const cursor = this.#cursor
     const args: Expression[] = []
@@ -341,7 +341,7 @@ class StatementReader {
   #blockOf(into: Statement[], name: string, args: readonly Expression[], from: Begun): boolean {
     const cursor = this.#cursor
     cursor.match(LINE_END)
-    // a directive with a block leaves its line begun
+    // a directive with a block keeps its line begun
     const began = cursor.isOld ? false : cursor.at > 0 && /[\r\n]/.test(cursor.text.charAt(cursor.at - 1))
     const read = this.#block(began)
     let otherwise: Read | undefined
@@ -350,7 +350,7 @@ class StatementReader {
       otherwise = this.#block(cursor.match(LINE_END) !== null || read.isFresh)
     }
     const { ending } = otherwise ?? read
-    if (ending !== 'end') throw cursor.fault(`#${ending ?? ''} has nothing that it belongs to`)
+    if (ending !== 'end') throw cursor.fault(`#${ending ?? ''} has no matching block`)
     cursor.match(cursor.isOld ? WORD : WORD_24)
     const isFresh = this.#lineEnd(from.isFresh)
     into.push(this.#withBlock(name, args, read.block, otherwise?.block, from))
@@ -370,23 +370,22 @@ class StatementReader {
     if (name === 'foreach') {
       const isWell =
         first?.kind === 'reference' && second?.kind === 'word' && third !== undefined && third.kind !== 'word'
-      if (!isWell) throw cursor.fault('#foreach takes a variable, "in" and a list', hash)
+      if (!isWell) throw cursor.fault('#foreach needs a variable, "in" and a list', hash)
       const place = (): Place => cursor.place(hash)
       return { kind: 'foreach', variable: first.name, items: third, block, otherwise, at, place }
     }
     if (name === 'define') {
-      if (first?.kind !== 'reference' || args.length > 1) throw cursor.fault('#define takes one variable', hash)
+      if (first?.kind !== 'reference' || args.length > 1) throw cursor.fault('#define needs one variable', hash)
       return { kind: 'define', name: first.name, block, at }
     }
     return { kind: 'call', name: name.slice(1), args, body: block, source: cursor.slice(begin), at }
   }
 
-  /** Behind the bracket that opens. */
   #macro(from: Begun): boolean {
     const cursor = this.#cursor
     this.#expressions.skipSpace()
     const first = this.#expressions.argument()
-    if (first?.kind !== 'word') throw cursor.fault('#macro wants a name first', from.hash)
+    if (first?.kind !== 'word') throw cursor.fault('#macro needs a name first', from.hash)
     const parameters: Macro['parameters'][number][] = []
     for (;;) {
       this.#expressions.skipSpace()
@@ -398,10 +397,10 @@ class StatementReader {
     cursor.match(LINE_END)
     const began = !cursor.isOld && /[\r\n]/.test(cursor.text.charAt(cursor.at - 1))
     const { block, ending } = this.#block(began)
-    if (ending !== 'end') throw cursor.fault(`#${ending ?? ''} has nothing that it belongs to`)
+    if (ending !== 'end') throw cursor.fault(`#${ending ?? ''} has no matching block`)
     cursor.match(cursor.isOld ? WORD : WORD_24)
     const name = first.source
-    // the first of a name counts
+    // the first definition wins
     if (!this.macros.has(name)) this.macros.set(name, { name, parameters, block })
     return this.#lineEnd(from.isFresh)
   }
@@ -410,15 +409,16 @@ class StatementReader {
     const cursor = this.#cursor
     const begin = cursor.at
     const parameter: Reference | Expression | undefined = this.#expressions.argument()
-    if (parameter?.kind === 'word' && !cursor.isOld) throw cursor.fault('a parameter of a macro is a variable', begin)
-    if (parameter?.kind === 'word') throw cursor.fault('a parameter of a macro is a variable', begin)
+    if (parameter?.kind === 'word' && !cursor.isOld)
+      throw cursor.fault('a parameter of a macro must be a variable', begin)
+    if (parameter?.kind === 'word') throw cursor.fault('a parameter of a macro must be a variable', begin)
     if (parameter === undefined) throw cursor.unexpected('a parameter or ")"')
-    if (parameter.kind !== 'reference') throw cursor.fault('a parameter of a macro is a variable', begin)
+    if (parameter.kind !== 'reference') throw cursor.fault('a parameter of a macro must be a variable', begin)
     const space = cursor.at
     this.#expressions.skipSpace()
     if (cursor.isOld || !cursor.take('=')) {
       cursor.at = space
-      if (isOptional) throw cursor.fault('a parameter without a value comes after one that has one', begin)
+      if (isOptional) throw cursor.fault('a parameter without a default follows one with a default', begin)
       return { name: parameter.name, initial: undefined }
     }
     this.#expressions.skipSpace()
@@ -430,15 +430,12 @@ class StatementReader {
 
 interface Begun {
   readonly isFresh: boolean
-  /** where what it prints when it is nothing begins */
+  /** begin of the text printed for an empty value */
   readonly begin: number
-  /** of its `#` */
   readonly hash: number
-  /** for errors */
   readonly at: number
 }
 
-/** Texts that follow each other are one. */
 function joinTexts(statements: readonly Statement[]): Block {
   const joined: Statement[] = []
   for (const one of statements) {

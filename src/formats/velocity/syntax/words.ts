@@ -1,6 +1,6 @@
-/** Names of directives, and how they are written. */
+/** Names and syntax of directives. */
 
-/** Directives besides `#set`, `#if` and what belongs to it. */
+/** Directives besides `#set` and `#if` with its branches. */
 export const DIRECTIVES: ReadonlySet<string> = new Set([
   'foreach',
   'include',
@@ -12,7 +12,6 @@ export const DIRECTIVES: ReadonlySet<string> = new Set([
   'stop',
 ])
 
-/** What ends a block. */
 export type Ending = 'end' | 'else' | 'elseif'
 
 const CONTROL = new Set(['if', 'end', 'set', 'else', 'elseif'])
@@ -21,7 +20,6 @@ export function isDirective(name: string): boolean {
   return DIRECTIVES.has(name) || CONTROL.has(name)
 }
 
-/** `#word` or `#{word}` */
 export const WORD = /#(?:([A-Za-z_@][A-Za-z0-9_@]*)|\{([A-Za-z_][A-Za-z0-9_@]*)\})/y
 /** in 2.4 the name of a macro with a body may be in braces too */
 export const WORD_24 = /#(?:([A-Za-z_@][A-Za-z0-9_@]*)|\{([A-Za-z_@][A-Za-z0-9_@]*)\})/y

@@ -1,4 +1,4 @@
-/** The operators `+ - * / %` and comparison over numbers, in the types that Java calculates in. */
+/** Operators `+ - * / %` and comparison of numbers, in the types of Java. */
 import { failed } from '../fault.ts'
 import { JavaDecimal } from './decimal.ts'
 import {
@@ -33,7 +33,7 @@ export function calculate(operator: Operator, left: JavaNumber, right: JavaNumbe
   return isDouble(left) || isDouble(right) ? toDouble(result) : new JavaFloat(result)
 }
 
-/** -1, 0 or 1; numbers that are none are equal to any. */
+/** -1, 0 or 1; NaN equals any number. */
 export function compareNumbers(left: JavaNumber, right: JavaNumber, compat: Compat): number {
   if (!(typeof left === 'number' && typeof right === 'number')) {
     if (isDecimal(left, right)) return decimalOf(left, compat).compare(decimalOf(right, compat))
@@ -53,7 +53,7 @@ export function isZero(value: JavaNumber): boolean {
   return value instanceof JavaDecimal ? value.unscaled === 0n : doubleOf(value) === 0
 }
 
-/** Undefined when JavaScript's numbers cannot be sure of the result. */
+/** Undefined when JavaScript numbers may be inexact. */
 function ofIntegers(operator: Operator, left: number, right: number): number | null | undefined {
   switch (operator) {
     case '+':
@@ -61,7 +61,7 @@ function ofIntegers(operator: Operator, left: number, right: number): number | n
     case '-':
       return left - right
     case '*':
-      // a zero has no sign
+      // avoids -0
       return left * right + 0
     case '/':
       return right === 0 ? null : (left - (left % right)) / right + 0
@@ -98,8 +98,8 @@ function ofWholes(operator: Operator, left: number | bigint, right: number | big
       return toWhole(a / b)
     case '%': {
       if (!isBigInteger(left) && !isBigInteger(right)) return toWhole(a % b)
-      // as BigInteger.mod, which never gives a negative one
-      if (b < 0n) throw failed('the modulus of a BigInteger is not positive')
+      // as BigInteger.mod, which is never negative
+      if (b < 0n) throw failed('BigInteger: modulus not positive')
       return toWhole(((a % b) + b) % b)
     }
   }

@@ -1,9 +1,8 @@
-/** A single character, which is no text: `charAt` gives one. */
+/** Single character as returned by `charAt`, which is not a text. */
 import { JavaObject } from './value.ts'
 
 export class JavaCharacter extends JavaObject {
   readonly kind = 'character'
-  /** one UTF-16 unit */
   readonly text: string
 
   constructor(text: string) {

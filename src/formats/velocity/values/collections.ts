@@ -1,15 +1,14 @@
-/** Lists, arrays, ranges and what iterates them. */
+/** Lists, arrays, ranges and iterators. */
 import { failed } from '../fault.ts'
 import { areEqual, hashOf } from './identity.ts'
 import { joined } from './joined.ts'
 import { JavaObject, type Environment, type Kind, type Value } from './value.ts'
 
-/** Anything with items in an order. */
 export abstract class Collection extends JavaObject {
   abstract readonly size: number
-  /** what it may be equal to */
+  /** kinds of collections that it may equal */
   readonly equality: 'list' | 'set' | 'identity' = 'list'
-  /** In their order; not to be changed. Paid for. */
+  /** In order; must not be changed. Charged. */
   abstract items(environment: Environment): readonly Value[]
 
   textIn(environment: Environment): string {
@@ -57,7 +56,7 @@ export class JavaList extends Collection {
     return this.change(environment)
   }
 
-  /** The items themselves. */
+  /** The items themselves, for changing. */
   change(environment: Environment): Value[] {
     environment.budget.spend(1 + (this.size >> 3))
     if (this.#json !== undefined && this.#fromJson !== undefined) {
@@ -67,7 +66,7 @@ export class JavaList extends Collection {
     return this.#items
   }
 
-  /** The index counts from 0 and must be in reach. */
+  /** The index counts from 0 and must be in range. */
   at(index: number, environment: Environment): Value {
     const { size } = this
     if (index < 0 || index >= size) throw outOfBounds(index, size)
@@ -75,11 +74,11 @@ export class JavaList extends Collection {
   }
 }
 
-/** An array of Java: what `split` gives. */
+/** Java array, as returned by `split`. */
 export class JavaArray extends JavaList {
   override readonly kind = 'array'
   override readonly equality = 'identity'
-  /** as `Class.getName` has it */
+  /** as of `Class.getName` */
   readonly #className: string
 
   constructor(items: Value[], className: string) {
@@ -87,16 +86,16 @@ export class JavaArray extends JavaList {
     this.#className = className
   }
 
-  /** 1.7 prints its class and its address, which is nothing here. */
+  /** 1.7 prints class and address; the address is constant here. */
   override textIn(environment: Environment): string {
     return environment.compat === '1.7' ? `${this.#className}@0` : super.textIn(environment)
   }
 }
 
-/** items of a range that may be looked at all at once */
+/** limit of converting a range to a list */
 const MAX_RANGE = 1_000_000
 
-/** Whole numbers from one to another, either way; none is made before it is looked at. */
+/** Lazy range of integers in either direction. */
 export class JavaRange extends JavaList {
   readonly #from: number
   readonly #step: 1 | -1
@@ -122,7 +121,7 @@ export class JavaRange extends JavaList {
   override change(environment: Environment): Value[] {
     const items = super.change(environment)
     if (this.#isMade) return items
-    if (this.#length > MAX_RANGE) throw failed(`a range of ${this.#length} numbers is too long to be made a list`)
+    if (this.#length > MAX_RANGE) throw failed(`a range of ${this.#length} numbers is too long for a list`)
     for (let i = 0; i < this.#length; i++) items.push(this.#from + i * this.#step)
     this.#isMade = true
     return items
@@ -148,7 +147,7 @@ export class JavaIterator extends JavaObject {
     return this.#items[this.#next++] ?? null
   }
 
-  /** What is left of it, taken. */
+  /** Takes the remaining items. */
   rest(): readonly Value[] {
     const rest = this.#items.slice(this.#next)
     this.#next = this.#items.length

@@ -1,13 +1,13 @@
-/** BigDecimal of Java, as far as arithmetic of templates makes one: texts as numbers in 2.4, and whole numbers past 2^63. */
+/** Java's BigDecimal as far as template arithmetic creates it: numeric texts in 2.4, and integers past 2^63. */
 import { JavaObject } from './value.ts'
 
 const TEXT = /^([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d{1,9}))?$/
-/** digits before or after the point that are worked with */
+/** limit of digits before or after the point */
 const MAX_SCALE = 2_000
 
 export class JavaDecimal extends JavaObject {
   readonly kind = 'decimal'
-  /** its value is `unscaled / 10^scale` */
+  /** value: `unscaled / 10^scale` */
   readonly unscaled: bigint
   readonly scale: number
 
@@ -17,7 +17,7 @@ export class JavaDecimal extends JavaObject {
     this.scale = scale
   }
 
-  /** Undefined for what is no number, or has more digits than are worked with. */
+  /** Undefined when malformed or beyond the limit. */
   static parse(text: string): JavaDecimal | undefined {
     const [, sign = '', whole = '', fraction = '', exponent = '0'] = TEXT.exec(text) ?? []
     const digits = whole + fraction
@@ -27,7 +27,7 @@ export class JavaDecimal extends JavaObject {
     return new JavaDecimal(sign === '-' ? -size : size, scale)
   }
 
-  /** The binary fraction to its last digit. */
+  /** Exact value of the binary fraction. */
   static exactly(value: number): JavaDecimal | undefined {
     if (!Number.isFinite(value)) return undefined
     let scaled = value
@@ -56,7 +56,7 @@ export class JavaDecimal extends JavaObject {
     return new JavaDecimal(-this.unscaled, this.scale)
   }
 
-  /** To the scale of this one; halves go to zero. */
+  /** To the scale of this one; rounds half to zero. */
   divide(other: JavaDecimal): JavaDecimal {
     let over = this.unscaled
     let under = other.unscaled

@@ -1,7 +1,7 @@
-/** An object that the program gives to templates, with a few methods, such as `$util`. */
+/** Object of the host with methods, such as `$util`. */
 import { JavaObject, type Environment, type Value } from './value.ts'
 
-/** Undefined: there is no such method for these arguments. */
+/** Returns undefined without a method for these arguments. */
 export type HostMethod = (args: readonly Value[], environment: Environment) => Value | undefined
 
 export class HostObject extends JavaObject {

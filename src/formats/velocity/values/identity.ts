@@ -1,7 +1,7 @@
-/** `equals` and `hashCode` of Java. */
+/** Java's `equals` and `hashCode`. */
 import { JavaObject, type Environment, type Value } from './value.ts'
 
-/** Null is equal to null alone, and a number to one of its own class. */
+/** Null equals only null, and a number only one of its class. */
 export function areEqual(left: Value, right: Value, environment: Environment): boolean {
   if (left === right) return true
   if (!(left instanceof JavaObject) || !(right instanceof JavaObject)) return false

@@ -1,4 +1,4 @@
-/** The text of a collection or map, paid for while it grows. */
+/** Text of a collection or map, charged while it grows. */
 import { shownText } from './text.ts'
 import type { Environment, Value } from './value.ts'
 

@@ -1,11 +1,11 @@
-/** Values as JSON. */
+/** Conversion of values to JSON. */
 import { Collection } from './collections.ts'
 import { JavaMap } from './map.ts'
 import { doubleOf, isNumber } from './numbers.ts'
 import { shownText } from './text.ts'
 import type { Environment, Value } from './value.ts'
 
-/** What JSON cannot say, numbers that are none among it, is null; anything else without a form in JSON is its text. */
+/** NaN and infinities are null; other values without a JSON form are their text. */
 export function jsonText(value: Value, environment: Environment): string {
   if (value === null) return 'null'
   if (typeof value === 'boolean') return String(value)

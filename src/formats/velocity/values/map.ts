@@ -1,4 +1,4 @@
-/** Maps of Java, which keep the order of their entries, their entries and views. Keys are any values. */
+/** Java maps in insertion order, with entries and views. Keys are any values. */
 import { JavaCharacter } from './character.ts'
 import { Collection } from './collections.ts'
 import { areEqual, hashOf } from './identity.ts'
@@ -39,12 +39,12 @@ export class JavaMap extends JavaObject {
   readonly #fromJson: ((json: unknown) => Value) | undefined
   #source: Source | undefined
   #entries: Map<unknown, JavaEntry> | undefined
-  /** the first object or list of the source that was asked for, and the others: most templates look into one */
+  /** first accessed object or list, and the others: most templates access one */
   #firstKey: string | undefined
   #firstChild: Value = null
   #children: Map<string, Value> | undefined
 
-  /** Of JSON, as far as it is looked into; or empty. */
+  /** Lazy view of JSON; or empty. */
   constructor(source?: Source, fromJson?: (json: unknown) => Value) {
     super()
     this.#source = source
@@ -60,11 +60,11 @@ export class JavaMap extends JavaObject {
       return this.#all().get(identityOf(key))?.value ?? null
     }
     if (key === this.#firstKey) return this.#firstChild
-    // nothing is made of what is not asked for
+    // converts only accessed values
     const value = this.#source[key]
     if (typeof value === 'string' || typeof value === 'boolean') return value
     if (typeof value === 'number') return fromJsonNumber(value)
-    // prototypes have objects and functions, and nothing of these is JSON
+    // prototypes hold only objects and functions, none of which is JSON
     return value === undefined || !Object.hasOwn(this.#source, key) ? null : this.#child(key, value)
   }
 
@@ -73,12 +73,10 @@ export class JavaMap extends JavaObject {
     return this.#all().has(identityOf(key))
   }
 
-  /** The keys of JSON. */
   names(): string[] {
     return Object.keys(this.#source ?? {})
   }
 
-  /** Gives what was there. */
   put(key: Value, value: Value): Value {
     const all = this.#all()
     const identity = identityOf(key)
@@ -124,7 +122,7 @@ export class JavaMap extends JavaObject {
     return this.entries(environment).reduce((sum, entry) => (sum + hashOf(entry, environment)) | 0, 0)
   }
 
-  /** The same each time that it is asked for: it may be changed. */
+  /** Returns the same object each time, since it may be changed. */
   #child(key: string, json: unknown): Value {
     const known = this.#knownChild(key)
     if (known !== null) return known
@@ -156,7 +154,7 @@ export class JavaMap extends JavaObject {
   }
 }
 
-/** What `keySet()`, `values()` and `entrySet()` give. */
+/** Result of `keySet()`, `values()` and `entrySet()`. */
 export class MapView extends Collection {
   readonly kind = 'view'
   readonly map: JavaMap
@@ -181,7 +179,7 @@ export class MapView extends Collection {
   }
 }
 
-/** Equal for what is equal as a key. */
+/** Equal results for equal keys. */
 function identityOf(key: Value): unknown {
   if (typeof key === 'string') return key.startsWith('\0') ? `\0text${key}` : key
   if (key === null || typeof key !== 'object') return key

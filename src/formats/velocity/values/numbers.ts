@@ -1,4 +1,4 @@
-/** Numbers of Java that a JavaScript number cannot be, and how numbers print. */
+/** Java numbers beyond JavaScript numbers, and the printing of numbers. */
 import { failed } from '../fault.ts'
 import { JavaDecimal } from './decimal.ts'
 import { doubleHash } from './identity.ts'
@@ -8,10 +8,9 @@ export const MIN_INT = -2_147_483_648
 export const MAX_INT = 2_147_483_647
 export const MIN_LONG = -(2n ** 63n)
 export const MAX_LONG = 2n ** 63n - 1n
-/** bits of the largest whole number */
 const MAX_BITS = 32_768
 
-/** A Double that is whole. */
+/** Double with an integral value. */
 export class JavaDouble extends JavaObject {
   readonly kind = 'double'
   readonly value: number
@@ -69,25 +68,23 @@ export function toDouble(value: number): number | JavaDouble {
   return Number.isInteger(value) ? new JavaDouble(value) : value
 }
 
-/** The whole number in its one form. */
+/** Canonical form of an integer. */
 export function toWhole(value: bigint): number | bigint {
   if (value >= -9_007_199_254_740_991n && value <= 9_007_199_254_740_991n) return Number(value)
   if (value > MAX_LONG || value < MIN_LONG) checkBits(value)
   return value
 }
 
-/** Numbers of JSON are whole when they have no fraction. */
+/** JSON numbers without a fraction are integers. */
 export function fromJsonNumber(value: number): Value {
   if (Number.isSafeInteger(value)) return value === 0 ? 0 : value
   return Number.isInteger(value) && Math.abs(value) < 1e21 ? toWhole(BigInt(value)) : toDouble(value)
 }
 
-/** Integer, Long, or BigInteger. */
 export function isWhole(value: JavaNumber): value is number | bigint {
   return typeof value === 'bigint' || (typeof value === 'number' && Number.isInteger(value))
 }
 
-/** An Integer. */
 export function isInt(value: Value): value is number {
   return typeof value === 'number' && Number.isInteger(value) && value >= MIN_INT && value <= MAX_INT
 }
@@ -96,14 +93,12 @@ export function isBigInteger(value: JavaNumber): value is bigint {
   return typeof value === 'bigint' && (value > MAX_LONG || value < MIN_LONG)
 }
 
-/** As `doubleValue()`. */
 export function doubleOf(value: JavaNumber): number {
   if (typeof value === 'number') return value
   if (typeof value === 'bigint') return Number(value)
   return value instanceof JavaDecimal ? value.toNumber() : value.value
 }
 
-/** As `longValue()`. */
 export function longOf(value: JavaNumber): bigint {
   if (typeof value === 'bigint') return BigInt.asIntN(64, value)
   if (value instanceof JavaDecimal) return BigInt.asIntN(64, value.truncated())
@@ -113,7 +108,7 @@ export function longOf(value: JavaNumber): bigint {
   return number <= -(2 ** 63) ? MIN_LONG : BigInt(Math.trunc(number))
 }
 
-/** As `intValue()`: whole numbers lose bits, others stop at the edges. */
+/** As `intValue()`: integers lose bits, others saturate. */
 export function intOf(value: JavaNumber): number {
   if (isWhole(value)) return Number(BigInt.asIntN(32, BigInt(value)))
   if (value instanceof JavaDecimal) return Number(BigInt.asIntN(32, value.truncated()))
@@ -134,7 +129,7 @@ export function doubleText(value: number): string {
   return Number.isInteger(value) ? `${value}.0` : String(value)
 }
 
-/** As `Float.toString`: as many digits as tell it from its neighbours. */
+/** As `Float.toString`: the shortest unique digits. */
 export function floatText(value: number): string {
   if (!Number.isFinite(value) || value === 0) return doubleText(value)
   for (let digits = 1; digits <= 9; digits++) {

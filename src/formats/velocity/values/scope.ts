@@ -1,16 +1,15 @@
-/** What a directive says of itself while its block is rendered: `$foreach`, `$macro` and the like. */
+/** State of a directive during its block: `$foreach`, `$macro` and the like. */
 import type { Place } from '../fault.ts'
 import { JavaMap } from './map.ts'
 import { JavaObject, type Environment, type Value } from './value.ts'
 
 export class Scope extends JavaObject {
   readonly kind = 'scope'
-  /** told apart by `#break` */
+  /** identifies it for `#break` */
   readonly owner: object
-  /** few are asked for it */
   #storage: JavaMap | undefined
   readonly parent: Scope | null
-  /** what stood in its variable before, other than such a scope */
+  /** earlier value of its variable, other than a scope */
   readonly replaced: Value
   /** of a loop; `place`: of its directive */
   loop: { index: number; hasNext: boolean; place: () => Place } | undefined
@@ -26,7 +25,6 @@ export class Scope extends JavaObject {
     return (this.#storage ??= new JavaMap())
   }
 
-  /** from 1 */
   get depth(): number {
     return (this.parent?.depth ?? 0) + 1
   }

@@ -1,8 +1,8 @@
-/** How values print, as in Java. */
+/** Printing of values, as in Java. */
 import { numberText } from './numbers.ts'
 import type { Environment, Value } from './value.ts'
 
-/** As `toString()`; null when there is nothing that could be printed. */
+/** As `toString()`; null when not printable. */
 export function textOf(value: Value, environment: Environment): string | null {
   if (typeof value === 'string') return value
   if (typeof value === 'number') return numberText(value)
@@ -11,7 +11,6 @@ export function textOf(value: Value, environment: Environment): string | null {
   return typeof value === 'bigint' ? value.toString() : value.textIn(environment)
 }
 
-/** As `String.valueOf`. */
 export function shownText(value: Value, environment: Environment): string {
   return textOf(value, environment) ?? 'null'
 }

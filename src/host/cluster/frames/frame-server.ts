@@ -58,7 +58,7 @@ export class FrameServer {
       for (const link of this.#links) link.leave()
     })
     // who asks is known by the signature; nothing of it is to be answered in time
-    const config = { access: 'public' as const, takesStream: true }
+    const config = { scope: 'public' as const, takesStream: true }
     app.get(FRAMES_PATH, {
       config,
       schema: { hide: true },

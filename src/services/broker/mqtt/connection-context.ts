@@ -1,5 +1,5 @@
 /** What the port is opened with, and what its connections have of it. */
-import type { Caller, SparingLog } from '#kernel'
+import type { Caller, RateLimitedLogger } from '#kernel'
 import type { BrokerApi, BrokerMessage } from '../contract.ts'
 import type { OtherHosts } from './other-hosts.ts'
 import type { Reason } from './reasons.ts'
@@ -55,7 +55,7 @@ export interface ConnectionContext {
   readonly options: MqttOptions
   readonly limits: MqttLimits
   readonly counts: MqttCounts
-  readonly log: SparingLog
+  readonly log: RateLimitedLogger
   after(ms: number, work: () => void): () => void
   /** The client that had this name before has to go. */
   named(tenant: string, clientId: string, connection: Leaving): void

@@ -137,7 +137,7 @@ export class Connection {
     const address = this.#address
     const who = { address, ...(caller && { tenant: caller.tenant, key: caller.user }) }
     const client = clientId !== undefined && { client: clientId.slice(0, MAX_SHOWN) }
-    this.#listener.log.tell(what, caller?.user ?? address, {
+    this.#listener.log.log(what, caller?.user ?? address, {
       reason: reason.slice(0, MAX_SHOWN),
       ...who,
       ...client,

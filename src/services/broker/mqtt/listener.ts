@@ -15,7 +15,7 @@
  * given at QoS 0 or 1.
  */
 import { createServer, type Socket } from 'node:net'
-import { AppError, messageOf, SparingLog } from '#kernel'
+import { AppError, messageOf, RateLimitedLogger } from '#kernel'
 import { machineTimers } from '#platform'
 import type { BrokerMessage } from '../contract.ts'
 import { Connection } from './connection.ts'
@@ -50,7 +50,7 @@ class MqttServer implements MqttListener, ConnectionContext {
   readonly options: MqttOptions
   readonly limits: MqttLimits
   readonly counts: MqttCounts = { refused: 0, faults: 0, wrongCredentials: 0 }
-  readonly log: SparingLog
+  readonly log: RateLimitedLogger
   readonly #server = createServer((socket) => this.#welcome(socket))
   readonly #open = new Set<Leaving>()
   /** by tenant and client id */
@@ -61,7 +61,7 @@ class MqttServer implements MqttListener, ConnectionContext {
   constructor(options: MqttOptions) {
     this.options = options
     this.limits = { ...LIMITS, ...options.limits }
-    this.log = new SparingLog({
+    this.log = new RateLimitedLogger({
       write: (what, details) => options.report?.(what, details),
       after: (ms, work) => this.after(ms, work),
     })

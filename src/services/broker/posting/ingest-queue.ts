@@ -1,10 +1,8 @@
 /**
- * The posts of one tenant from their arrival to their acknowledgement. What this queue is for: it admits posts as far as
- * there is room, hands those that come in one turn of the loop on together, a window of them at a time, and acknowledges
- * all in the order of arrival, past discovery and subscribers; series follow behind. It gathers no commits: a group of
- * posts is one unit of work for engine and store, because entries, promises and calls of the engine are then paid once
- * for all of them. Which units share a commit is the store's affair, and in which order tasks take them that of the
- * engine's input queue.
+ * The posts of one tenant: admitted, as far as there is room, on their way into the log, and acknowledged behind it, in its
+ * order, past discovery and subscribers; series follow. What comes in one turn of the loop is handed on together, a window
+ * at a time: a group of posts is one unit of the log, because promises and calls of the engine are then paid once for all
+ * of them.
  *
  * INGEST-1 a post is acknowledged after its commit, never before
  * INGEST-2 subscribers hear of posts in the order in which they are acknowledged
@@ -14,13 +12,14 @@
  *   of theirs, so that rules that set each other off keep no client waiting, nor any client the rules for ever
  * INGEST-5 a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
  */
-import { AppError, type Ended, type LogPlace, ReorderBuffer } from '#kernel'
-import type { Store, Write } from '#storage'
+import { AppError } from '#kernel'
+import type { Followed, TenantLog, UnitPlace } from '#log'
+import type { Write } from '#storage'
 import { machineTimers } from '#platform'
-import type { ForwardedPost, Forwarding } from '../contract.ts'
-import { readableMessageOf, routedText, type Post } from './arrival.ts'
-import { LOG, PARTITION } from './log-entry.ts'
-import { apart, groupsOf, type Group, type Grouped } from './post-group.ts'
+import type { Forwarding } from '../contract.ts'
+import type { Post } from './arrival.ts'
+import { entriesOf, forwarded } from './log-entry.ts'
+import { groupsOf, type Grouped } from './post-group.ts'
 import { isRefusal, type Logged } from './projection.ts'
 import type { SeriesProjector } from './series-projector.ts'
 
@@ -34,22 +33,24 @@ export interface IngestLimits {
 
 export interface IngestQueueDependencies {
   readonly tenant: string
-  readonly store: Store
+  readonly log: TenantLog
   readonly projector: SeriesProjector
   readonly limits: IngestLimits
   /** absent: nothing listens */
   readonly engine: () => Forwarding | undefined
   /** before the answer, of posts that are durable; never rejects */
   readonly arrived: (posts: readonly Post[]) => Promise<void> | undefined
-  /** told in the order of acknowledgement; `before`: where the log has what is before its first message; undefined: it has not the post */
-  readonly told: (post: Post, before: LogPlace | undefined) => void
+  /** told in the order of acknowledgement; `position`: of its entry; undefined: the log has no message of it */
+  readonly told: (post: Post, position: number | undefined) => void
+  /** after those were told: all of the log up to there was */
+  readonly passed: (position: number) => void
 }
 
 /** Posts of clients, or of rules. */
 interface Source {
   /** those of this turn, and those for which there is no room in the window */
   readonly gathered: Waiting[]
-  /** those that may be with engine and store at once */
+  /** those that may be on their way into the log at once */
   readonly window: number
   /** those that came so far */
   came: number
@@ -62,28 +63,23 @@ function newSource(window: number): Source {
   return { gathered: [], window, came: 0, posts: 0, characters: 0 }
 }
 
-function endedOf({ came, posts }: Source): number {
-  return came - posts
-}
-
 interface Waiting extends Grouped {
   readonly source: Source
-  /** undefined: its commit is under way */
-  outcome: Outcome | undefined
   resolve(): void
   reject(error: unknown): void
 }
 
-/** How a commit ended: positions of the first and the last entry, 0 without any. */
-type Outcome = { readonly first: number; readonly last: number } | { readonly error: unknown }
-
-interface Results {
-  readonly results: readonly number[]
+/** What the log has behind all that was acknowledged. */
+interface Unit {
+  /** undefined: nothing of it came here */
+  readonly group: readonly Waiting[] | undefined
+  readonly place: UnitPlace
+  readonly ended: () => void
 }
 
 /** As many do not wait for the turn to end: the store works while the turn goes on. */
 const ENOUGH = 32
-/** Posts that are with engine and store at once: those of other tenants come in between, whatever waits here. */
+/** Posts that are on their way into the log at once: those of other tenants come in between, whatever waits here. */
 const WINDOW = 4_000
 /** The same of rules: an arrival finds no more of theirs ahead of it. */
 const DERIVED_WINDOW = 128
@@ -93,11 +89,15 @@ export class IngestQueue {
   readonly #arrivals = newSource(WINDOW)
   /** what rules have posted */
   readonly #derived = newSource(DERIVED_WINDOW)
-  readonly #committing = new ReorderBuffer<Group<Waiting>, void>((ended) => this.#acknowledge(ended))
+  /** groups on their way: each resolves when all of it is acknowledged or refused */
+  readonly #underWay = new Set<Promise<void>>()
+  #units: Unit[] = []
+  #isAcknowledging = false
   #isWoken = false
 
   constructor(dependencies: IngestQueueDependencies) {
     this.#dependencies = dependencies
+    dependencies.log.followOthers((place) => this.#follow({ group: undefined, place, ended: nothing }))
   }
 
   /** posts that are not acknowledged */
@@ -115,7 +115,7 @@ export class IngestQueue {
     const refusal = this.#refusal(source, post, size)
     if (refusal !== undefined) return Promise.reject(refusal)
     return new Promise((resolve, reject) => {
-      source.gathered.push({ post, source, size, writes, outcome: undefined, resolve, reject })
+      source.gathered.push({ post, source, size, writes, resolve, reject })
       source.came++
       source.posts++
       source.characters += size
@@ -129,29 +129,23 @@ export class IngestQueue {
    * far among them; undefined when that is so already. What rules posted and is not with the store yet, nobody has seen.
    */
   passed(): Promise<void> | undefined {
-    const arrivals = this.#arrivals.came
-    const derived = this.#derived.came - this.#derived.gathered.length
-    return this.#havePassed(arrivals, derived) ? undefined : this.#passed(arrivals, derived)
+    return this.#arrivals.gathered.length + this.#underWay.size === 0 ? undefined : this.#passed(this.#arrivals.came)
   }
 
   /** Resolves when nothing is on its way. */
   async idle(): Promise<void> {
     while (this.size > 0) {
       this.#handOn()
-      await this.#committing.passed()
+      await Promise.all(this.#underWay)
     }
   }
 
-  async #passed(arrivals: number, derived: number): Promise<void> {
-    while (!this.#havePassed(arrivals, derived)) {
+  async #passed(arrivals: number): Promise<void> {
+    for (let areAll = false; !areAll;) {
       this.#handOnOf(this.#arrivals)
-      await this.#committing.passed()
+      areAll = this.#arrivals.came - this.#arrivals.gathered.length >= arrivals
+      await Promise.all(this.#underWay)
     }
-  }
-
-  /** Those of one source are acknowledged in the order in which they came. */
-  #havePassed(arrivals: number, derived: number): boolean {
-    return endedOf(this.#arrivals) >= arrivals && endedOf(this.#derived) >= derived
   }
 
   #refusal({ posts, characters }: Source, post: Post, size: number): AppError | undefined {
@@ -183,59 +177,101 @@ export class IngestQueue {
   #handOnOf({ gathered, posts: all, window }: Source): void {
     const room = window - (all - gathered.length)
     if (gathered.length === 0 || room <= 0) return
-    const posts = gathered.splice(0, room)
-    for (const group of groupsOf(posts)) this.#committing.add(group, this.#commit(group))
+    for (const group of groupsOf(gathered.splice(0, room))) {
+      const ending = this.#commit(group).then(() => void this.#underWay.delete(ending))
+      this.#underWay.add(ending)
+    }
   }
 
-  /** Each post has its outcome when it resolves; it never rejects. */
-  async #commit(group: Group<Waiting>): Promise<void> {
-    const { posts, entries, places } = group
-    try {
-      const before = ((await this.#write(group)).results.at(-1) ?? 0) - entries.length + 1
-      for (const [i, waiting] of posts.entries()) {
-        const place = places[i]
-        waiting.outcome = place === undefined ? NOWHERE : { first: before + place[0], last: before + place[1] }
+  /** Resolves when each of the posts is acknowledged or refused. */
+  #commit(group: readonly Waiting[]): Promise<void> {
+    return new Promise((ended) => {
+      let isFollowed = false
+      const followed = (place: UnitPlace): void => {
+        isFollowed = true
+        this.#follow({ group, place, ended })
       }
-    } catch (error) {
-      if (posts.length > 1 && isRefusal(error)) {
-        for (const one of apart(group)) await this.#commit(one)
-      } else for (const waiting of posts) waiting.outcome = { error }
-    }
+      const failed = (error: unknown): void => {
+        // it is in the log: what becomes of it there is not the poster's affair
+        if (isFollowed) return
+        if (group.length > 1 && isRefusal(error)) return void this.#commitEach(group, ended)
+        for (const { source, size, reject } of group) {
+          leave(source, size)
+          reject(error)
+        }
+        ended()
+        this.#goOn()
+      }
+      try {
+        this.#write(group, followed).catch(failed)
+      } catch (error) {
+        failed(error)
+      }
+    })
+  }
+
+  async #commitEach(group: readonly Waiting[], ended: () => void): Promise<void> {
+    for (const one of group) await this.#commit([one])
+    ended()
   }
 
   /** Not async: what is called in one turn reaches engine and store in its order. */
-  #write({ posts, entries: bodies }: Group<Waiting>): Promise<Results> {
-    const { tenant, store, engine } = this.#dependencies
+  #write(group: readonly Waiting[], followed: Followed): Promise<unknown> {
+    const { tenant, log, engine } = this.#dependencies
     // a group with writes has one post, and posts of one group are alike in whether tasks get them
-    const own = posts[0]?.writes ?? NO_WRITES
-    const writes: readonly Write[] =
-      bodies.length === 0 ? own : [...own, { kind: 'append', log: LOG, partition: PARTITION, bodies }]
-    const taking = posts[0]?.post.forward === true ? engine() : undefined
-    if (taking !== undefined) return taking.receive(tenant, posts.map(forwarded), writes)
-    return writes.length === 0 ? NOTHING : store.commit(writes)
+    const [first] = group
+    const writes = first?.writes ?? NO_WRITES
+    const taking = first?.post.forward === true ? engine() : undefined
+    if (taking !== undefined) {
+      const posts = group.map(({ post }) => forwarded(post))
+      return taking.receive(tenant, posts, writes, followed)
+    }
+    const entries = group.flatMap(({ post }) => entriesOf(post)).map((body) => ({ body }))
+    return log.add({ entries, writes, followed })
   }
 
-  async #acknowledge(ended: readonly Ended<Group<Waiting>, void>[]): Promise<void> {
-    const { projector, arrived, told } = this.#dependencies
+  #follow(unit: Unit): void {
+    this.#units.push(unit)
+    if (!this.#isAcknowledging) void this.#acknowledgeAll()
+  }
+
+  async #acknowledgeAll(): Promise<void> {
+    this.#isAcknowledging = true
+    // units that are applied together are acknowledged together
+    await Promise.resolve()
+    while (this.#units.length > 0) {
+      const units = this.#units
+      this.#units = []
+      await this.#acknowledge(units)
+    }
+    this.#isAcknowledging = false
+  }
+
+  async #acknowledge(units: readonly Unit[]): Promise<void> {
+    const { projector, arrived, told, passed } = this.#dependencies
     if (projector.isFull) await projector.room()
-    const all = ended.flatMap(({ item }) => item.posts)
-    const waited = arrived(durableOf(all))
+    const waited = arrived(units.flatMap(({ group = [] }) => group.map(({ post }) => post)))
     if (waited !== undefined) await waited
-    projector.add(loggedOf(all))
-    let [position, count] = [0, 0]
-    for (const { post, source, outcome, size, resolve, reject } of all) {
-      source.posts--
-      source.characters -= size
-      if (outcome === undefined || 'error' in outcome) reject(outcome?.error)
-      else {
-        // posts that share an entry are here one after the other
-        if (outcome.first !== position && outcome.first > 0) [position, count] = [outcome.first, 0]
-        told(post, outcome.first === 0 ? undefined : { position, count })
-        if (outcome.first > 0) count += post.arrivals.length
+    for (const { group, place } of units) {
+      const logged = group === undefined ? undefined : loggedOf(group, place)
+      if (logged !== undefined) projector.add(logged)
+      else if (place.last > 0) projector.pass(place.first, place.last)
+    }
+    for (const { group = [], place, ended } of units) {
+      for (const [i, { post, source, size, resolve }] of group.entries()) {
+        leave(source, size)
+        const isMessage = post.store && post.bulk === undefined
+        told(post, isMessage ? place.last - group.length + 1 + i : undefined)
         resolve()
       }
+      if (place.last > 0) passed(place.last)
+      ended()
     }
-    this.#committing.drop(ended.length)
+    this.#goOn()
+  }
+
+  /** There may be room again. */
+  #goOn(): void {
     // few of them are of this turn, and wait for the others of it
     if (this.#arrivals.gathered.length >= ENOUGH) this.#handOn()
     else if (this.#arrivals.gathered.length + this.#derived.gathered.length > 0) this.#wake()
@@ -243,8 +279,12 @@ export class IngestQueue {
 }
 
 const NO_WRITES: readonly Write[] = []
-const NOWHERE: Outcome = { first: 0, last: 0 }
-const NOTHING: Promise<Results> = Promise.resolve({ results: [] })
+const nothing = (): void => undefined
+
+function leave(source: Source, size: number): void {
+  source.posts--
+  source.characters -= size
+}
 
 function sizeOf({ bulk, arrivals }: Post): number {
   if (bulk !== undefined) return bulk.size
@@ -253,40 +293,9 @@ function sizeOf({ bulk, arrivals }: Post): number {
   return size
 }
 
-interface SharedEntries extends Logged {
-  readonly posts: Post[]
-  size: number
-}
-
-/** Posts that share an entry are applied together. */
-function loggedOf(all: readonly Waiting[]): readonly Logged[] {
-  const logged: SharedEntries[] = []
-  let newest: SharedEntries | undefined
-  for (const { post, outcome, size } of all) {
-    if (outcome === undefined || 'error' in outcome || outcome.last === 0) continue
-    const { first, last } = outcome
-    if (newest?.last === last) {
-      newest.posts.push(post)
-      newest.size += size
-    } else logged.push((newest = { posts: [post], first, last, size }))
-  }
-  return logged
-}
-
-function durableOf(all: readonly Waiting[]): readonly Post[] {
-  const posts: Post[] = []
-  for (const { post, outcome } of all) if (outcome !== undefined && 'last' in outcome) posts.push(post)
-  return posts
-}
-
-function forwarded({ post }: Waiting): ForwardedPost {
-  const { arrivals, hops, root, oddities, identityIgnores } = post
-  const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
-  const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
-  const isCompared = places.length < arrivals.length && identityIgnores !== undefined
-  const about = { ...(places.length > 0 && { unstamped: places }), ...(isCompared && { identityIgnores }) }
-  if (hops > 0) return { messages, hops, ...(root !== undefined && { root }), ...about }
-  const [only] = arrivals
-  const isText = only !== undefined && arrivals.length === 1 && (oddities === undefined || oddities.unreadable === 0)
-  return { messages, ...(isText && { text: routedText(only) }), ...about }
+/** Undefined when series get nothing of it. */
+function loggedOf(group: readonly Waiting[], { first, last }: UnitPlace): Logged | undefined {
+  const posts = group.flatMap(({ post }) => (post.store ? [post] : []))
+  if (posts.length === 0 || last === 0) return undefined
+  return { posts, first, last, size: group.reduce((sum, { size }) => sum + size, 0) }
 }

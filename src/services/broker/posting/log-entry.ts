@@ -1,26 +1,10 @@
-/** What stands in the broker's log, from which series are made good after a crash. */
-import { isPlainObject, type Json, parseWritten } from '#kernel'
-import type { NewMessage, Sample, SampleValue, Series } from '#storage'
-import type { BrokerMessage, Channel } from '../contract.ts'
-import type { Post } from './arrival.ts'
+/** What the log has of posts, and what series are made good from after a crash. */
+import { isPlainObject, type Json } from '#kernel'
+import { EVENTS, type KeptMessage, messageBody, messagesOfEntry } from '#log'
+import type { LogBody, NewMessage, Sample, SampleValue, Series } from '#storage'
+import type { BrokerMessage, Channel, ForwardedPost } from '../contract.ts'
+import { readableMessageOf, routedText, type Post } from './arrival.ts'
 import { CLAIMED_TIMESTAMP } from './time-bounds.ts'
-
-export const LOG = 'broker'
-export const PARTITION = 0
-
-/** bytes of the texts of one entry: with their quotes escaped it still fits */
-const MAX_BYTES = 400_000
-
-/** Texts are kept as they are, not parsed again. */
-interface MessageEntry {
-  readonly k: Channel
-  /** a resource, a message as JSON, the next resource ... */
-  readonly m: readonly string[]
-  /** epoch ms from which all of it is gone */
-  readonly x?: number
-  /** epoch ms at which it arrived, where a message says that it is of later */
-  readonly a?: number
-}
 
 interface BulkEntry {
   readonly k: 'bulk'
@@ -31,61 +15,57 @@ interface BulkEntry {
 
 type WireColumn = readonly [resource: string, metric: string, times: readonly number[], values: readonly SampleValue[]]
 
-/** The entries of a post, one for most. */
-export function entriesOf(post: Post): readonly Json[] {
-  const { bulk, expires } = post
-  if (bulk !== undefined) {
-    return bulk.parts.map((columns) => {
-      const c = columns.map(({ resource, metric, times, values }): WireColumn => [resource, metric, times, values])
-      return { k: 'bulk', c: JSON.stringify(c), ...(expires !== undefined && { x: expires }) } satisfies BulkEntry
-    })
+/** A post as tasks get it. */
+export function forwarded(post: Post): ForwardedPost {
+  const { arrivals, hops, root, identityIgnores, store } = post
+  const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
+  const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
+  const isCompared = places.length < arrivals.length && identityIgnores !== undefined
+  const text = textOf(post)
+  return {
+    messages,
+    ...(text !== undefined && { text }),
+    ...(store && { kept: keptOf(post) }),
+    ...(hops > 0 && { hops, ...(root !== undefined && { root }) }),
+    ...(places.length > 0 && { unstamped: places }),
+    ...(isCompared && { identityIgnores }),
   }
-  return sharedEntries([post]).entries
 }
 
-/** Messages of posts of one channel, and by the place of the post which of the entries has it. */
-export function sharedEntries(posts: readonly Post[]): { entries: readonly Json[]; places: readonly number[] } {
-  const entries: Json[] = []
-  const places: number[] = []
-  let m: string[] = []
-  let bytes = 0
-  let before: number | undefined
-  /** of what is in the entry, when it has one; undefined: of several times */
-  let came: number | undefined
-  let a: number | undefined
-  for (const post of posts) {
-    const { channel: k, arrivals, expires, arrived } = post
-    const ahead = aheadOf(post)
-    for (const { resource, text } of arrivals) {
-      // as much as UTF-8 can take: exactness is not worth a second walk
-      const size = (resource.length + text.length) * 3
-      const isOther = (ahead !== undefined || a !== undefined) && arrived !== came
-      if (m.length === 0 || expires !== before || isOther || bytes + size > MAX_BYTES) {
-        m = []
-        bytes = 0
-        before = expires
-        came = arrived
-        a = ahead
-        entries.push(messageEntry(k, m, expires, a))
-      } else if (ahead !== undefined && a === undefined) {
-        a = ahead
-        entries[entries.length - 1] = messageEntry(k, m, expires, a)
-      } else if (arrived !== came) came = undefined
-      m.push(resource, text)
-      bytes += size
-    }
-    places.push(entries.length - 1)
+/** The entries of a post that no task takes: one for most, none of one that is not stored. */
+export function entriesOf(post: Post): readonly LogBody[] {
+  const { bulk, expires, store } = post
+  if (!store) return []
+  if (bulk === undefined)
+    return [messageBody({ messages: undefined, text: textOf(post), kept: keptOf(post) }, undefined)]
+  return bulk.parts.map((columns) => {
+    const c = columns.map(({ resource, metric, times, values }): WireColumn => [resource, metric, times, values])
+    return { k: 'bulk', c: JSON.stringify(c), ...(expires !== undefined && { x: expires }) } satisfies BulkEntry
+  })
+}
+
+function isReadable({ oddities }: Post): boolean {
+  return oddities === undefined || oddities.unreadable === 0
+}
+
+/** All that tasks read; undefined where that is less than what came. */
+function textOf(post: Post): string | undefined {
+  if (!isReadable(post)) return undefined
+  const { arrivals } = post
+  const [only] = arrivals
+  return arrivals.length === 1 && only !== undefined ? routedText(only) : `[${arrivals.map(routedText).join()}]`
+}
+
+function keptOf(post: Post): KeptMessage {
+  const { channel: s, expires: x, arrived, arrivals } = post
+  const isAhead = s === 'events' && arrivals.some(({ message }) => message.timestamp > arrived)
+  if (s === 'events' && x === undefined && !isAhead && isReadable(post)) return EVENTS
+  return {
+    s,
+    ...(x !== undefined && { x }),
+    ...(isAhead && { a: arrived }),
+    ...(!isReadable(post) && { t: arrivals.flatMap(({ resource, text }) => [resource, text]) }),
   }
-  return { entries, places }
-}
-
-function messageEntry(k: Channel, m: readonly string[], x: number | undefined, a: number | undefined): Json {
-  return { k, m, ...(x !== undefined && { x }), ...(a !== undefined && { a }) } satisfies MessageEntry
-}
-
-/** When it arrived, where a message says that it is of later. */
-function aheadOf({ arrivals, arrived, channel }: Post): number | undefined {
-  return channel === 'events' && arrivals.some(({ message }) => message.timestamp > arrived) ? arrived : undefined
 }
 
 /** What series get of a part of the log. */
@@ -107,7 +87,8 @@ export function isFull({ samples, messages }: Projected): boolean {
 const MAX_AT_ONCE = 40_000
 
 export function projectPost(post: Post, into: Projected): void {
-  const { channel, bulk, expires, arrivals, arrived } = post
+  const { channel, bulk, expires, arrivals, arrived, store } = post
+  if (!store) return
   for (const columns of bulk?.parts ?? []) {
     for (const { resource, metric, times, values } of columns) {
       projectColumn([resource, metric, times, values], expires, into)
@@ -118,56 +99,18 @@ export function projectPost(post: Post, into: Projected): void {
   }
 }
 
-/** False for what this version cannot read. */
+/** False for what this version cannot read. Of inputs that are not kept series get nothing. */
 export function projectEntry(body: Json, into: Projected): boolean {
   const entry: unknown = body
   if (!isPlainObject(entry)) return false
-  const { k, m, c, x } = entry as Partial<BulkEntry> & Partial<Omit<MessageEntry, 'k'>>
-  if (c !== undefined) {
+  const { k, c, x } = entry as Partial<BulkEntry>
+  if (k === 'bulk') {
+    if (typeof c !== 'string') return false
     for (const column of JSON.parse(c) as readonly WireColumn[]) projectColumn(column, x, into)
     return true
   }
-  if (k === 'bulk' || !isList(m)) return false
-  for (const one of messagesOfEntry(body)) project(one, one.message(), into)
-  return true
-}
-
-/** A message of an entry. */
-export interface LoggedMessage extends MessageOfPost {
-  /** without its resource; read when it is asked for */
-  readonly message: () => BrokerMessage
-}
-
-/** The messages that an entry tells, in their order; none for a bulk, and for what this version cannot read. */
-export function messagesOfEntry(body: Json): readonly LoggedMessage[] {
-  const entry: unknown = body
-  if (!isPlainObject(entry)) return []
-  const { k: channel, m, x: expires, a: arrived = Infinity } = entry as unknown as Partial<MessageEntry>
-  if (channel === undefined || !isList(m)) return []
-  const messages: LoggedMessage[] = []
-  for (let i = 0; i + 1 < m.length; i += 2) {
-    const [resource = '', text = ''] = [m[i], m[i + 1]]
-    const message = (): BrokerMessage => parseWritten(text) as BrokerMessage
-    messages.push({ channel, resource, text, expires, arrived, message })
-  }
-  return messages
-}
-
-/** What series get of each message of an entry; one part for a bulk. Throws as `projectEntry` does. */
-export function partsOf(body: Json): readonly Projected[] {
-  const messages = messagesOfEntry(body)
-  const parts = Array.from({ length: Math.max(1, messages.length) }, nothing)
-  for (const [i, part] of parts.entries()) {
-    const one = messages[i]
-    if (one === undefined) projectEntry(body, part)
-    else project(one, one.message(), part)
-  }
-  return parts
-}
-
-/** As far as a log can be trusted to have what was put into it. */
-function isList(value: unknown): value is readonly string[] {
-  return Array.isArray(value)
+  for (const one of messagesOfEntry(body)) project(one, one.message as BrokerMessage, into)
+  return typeof k === 'string'
 }
 
 /** What a metric must be to become a sample; the rest lives in its message alone. */

@@ -1,5 +1,5 @@
 /**
- * Brings series up to the broker's log.
+ * Brings series up to the log.
  *
  * PROJECTION-1 what is in the log comes into series, whatever happens between: a gap, a failed append or another
  *   host's entry is read from the log again
@@ -7,25 +7,16 @@
  * PROJECTION-3 series and a log of different age are brought together when they are opened, and it is reported
  */
 import { AppError, messageOf } from '#kernel'
+import { LOG, PARTITION } from '#log'
 import type { Log, LogEntry } from '#storage'
 import type { Post } from './arrival.ts'
-import {
-  isFull,
-  LOG,
-  nothing,
-  PARTITION,
-  partsOf,
-  projectEntry,
-  projectPost,
-  type Projected,
-  type SeriesOf,
-} from './log-entry.ts'
+import { isFull, nothing, projectEntry, projectPost, type Projected, type SeriesOf } from './log-entry.ts'
 
-/** Posts that share entries of the log, and the positions of those. */
+/** A part of the log, and the posts that series get of it. */
 export interface Logged {
   readonly posts: readonly Post[]
   readonly first: number
-  readonly last: number
+  last: number
   /** characters, about */
   readonly size: number
 }
@@ -63,12 +54,12 @@ export class Projection {
     if (at > last) {
       await series.append({ applies: { log: LOG, partition: PARTITION, position: last, rewinds: true } })
       report(
-        `the broker's log ends at entry ${last}, series have up to ${at}: the log is older, as of a backup. Series go on ` +
+        `the log ends at entry ${last}, series have up to ${at}: the log is older, as of a backup. Series go on ` +
           `from entry ${last}; what came after it is in series, and no rule will see it`,
       )
     } else if (at < first - 1) {
       report(
-        `series have the broker's log up to entry ${at}, and the log begins at ${first}: series are older, as of a ` +
+        `series have the log up to entry ${at}, and the log begins at ${first}: series are older, as of a ` +
           `backup. What came in between is in no series`,
       )
     }
@@ -90,7 +81,7 @@ export class Projection {
       projected = nothing()
       position = 0
     }
-    for (const { posts, first, last } of logged.toSorted((one, other) => one.first - other.first)) {
+    for (const { posts, first, last } of logged) {
       if (first !== (position || (this.#applied ?? Number.NaN)) + 1) {
         await flush()
         await this.#catchUp(first - 1)
@@ -151,25 +142,14 @@ export class Projection {
       const projected = nothing()
       this.#read(entry, projected)
       await unlessRefused(this.#append(projected, entry.position), async (reason) => {
-        await this.#partByPart(entry, reason)
+        this.#refused(entry.position, reason)
         await this.#append(nothing(), entry.position)
       })
     }
   }
 
-  /** Posts of others may stand in the same entry. */
-  async #partByPart({ position, body }: LogEntry, reason: string): Promise<void> {
-    const parts = partsOf(body)
-    if (parts.length === 1) return this.#refused(position, reason)
-    for (const part of parts) {
-      await unlessRefused(this.#dependencies.series.append(part), (why) =>
-        this.#refused(position, `${part.messages[0]?.resource}: ${why}`),
-      )
-    }
-  }
-
   #refused(position: number, reason: string): void {
-    this.#dependencies.report(`entry ${position} of the broker's log is passed over: ${reason}`)
+    this.#dependencies.report(`entry ${position} of the log is passed over: ${reason}`)
   }
 
   #read({ position, body }: LogEntry, into: Projected): void {

@@ -12,8 +12,9 @@ import {
   MAX_HOPS,
   MAX_ID_BYTES,
   notAnInstant,
+  UNSTORABLE,
 } from '#kernel'
-import { MAX_TIME, UNSTORABLE } from '#services/shared/contract'
+import { MAX_TIME } from '#services/shared/contract'
 import type { BrokerMessage, PostOptions, TimeBounds } from '../contract.ts'
 import type { Arrival, Oddities, Post } from './arrival.ts'
 import { Bulk } from './bulk.ts'

@@ -2,7 +2,7 @@
  * Series follow the log, behind the answers to posts: what is acknowledged waits here, goes into series in batches, one
  * after the other, and whoever reads waits for what was acknowledged before.
  *
- * PROJECTOR-1 what is acknowledged and not applied is bounded: the ingest queue waits for room before it acknowledges more
+ * PROJECTOR-1 what is acknowledged and not applied is bounded: posts wait for room before more are acknowledged
  * PROJECTOR-2 what could not be applied is read from the log again by the next attempt: nothing depends on what waits here
  * PROJECTOR-3 an attempt is made for each batch that comes, for each reader, and by each sweep
  */
@@ -31,7 +31,7 @@ interface Reader {
 const ENOUGH = 1 / 8
 
 export class SeriesProjector {
-  readonly #projection: Pick<Projection, 'apply' | 'follow'>
+  readonly #projection: Pick<Projection, 'apply' | 'applied' | 'follow'>
   readonly #limits: LagLimits
   #waiting: Logged[] = []
   /** the last position that is acknowledged, and the last one that series have of those */
@@ -46,7 +46,7 @@ export class SeriesProjector {
   #failure: AppError | undefined
   #endRest: (() => void) | undefined
 
-  constructor(projection: Pick<Projection, 'apply' | 'follow'>, limits: LagLimits) {
+  constructor(projection: Pick<Projection, 'apply' | 'applied' | 'follow'>, limits: LagLimits) {
     this.#projection = projection
     this.#limits = limits
   }
@@ -60,15 +60,29 @@ export class SeriesProjector {
     return this.#posts >= this.#limits.posts || this.#characters >= this.#limits.characters
   }
 
-  add(logged: readonly Logged[]): void {
-    if (logged.length === 0) return
-    this.#count(logged, 1)
-    for (const one of logged) {
-      this.#waiting.push(one)
-      this.#acknowledged = Math.max(this.#acknowledged, one.last)
-    }
+  add(logged: Logged): void {
+    this.#count([logged], 1)
+    this.#waiting.push(logged)
+    this.#acknowledged = logged.last
     if (this.#isEnough) this.#endRest?.()
     this.tryAgain()
+  }
+
+  /** Entries of which series get nothing: they go along with the next batch. */
+  pass(first: number, last: number): void {
+    const newest = this.#waiting.at(-1)
+    if (newest?.last === first - 1) newest.last = last
+    else this.#waiting.push({ posts: [], first, last, size: 0 })
+  }
+
+  /** The last position that series have. `atRest`: of entries of which they get nothing, too. */
+  async reached(atRest: boolean): Promise<number> {
+    const newest = this.#waiting.at(-1)
+    if (atRest && newest !== undefined && this.#posts === 0) {
+      this.#acknowledged = newest.last
+      await this.idle()
+    }
+    return this.#projection.applied
   }
 
   /** Undefined when everything that was acknowledged can be read; else resolves when it can. Rejects with `STORE`. */
@@ -103,7 +117,7 @@ export class SeriesProjector {
       this.#attempts++
       await this.#next()
       this.#answerReaders()
-    } while (this.#readers.length > 0 || (this.#waiting.length > 0 && this.#failure === undefined))
+    } while (this.#readers.length > 0 || (this.#posts > 0 && this.#failure === undefined))
     this.#isRunning = false
   }
 

@@ -3,6 +3,7 @@ import { IANAZone } from 'luxon'
 import { type TSchema, Type } from 'typebox'
 import { isoInstant, notAnInstant, shown } from '#kernel'
 import {
+  CHECKED,
   checked,
   closed,
   type Decoded,
@@ -145,7 +146,7 @@ const QuerySchema = refined(
     {
       metric,
       resources,
-      aggregates: optional(Type.Array(aggregate, { maxItems: MAX_AGGREGATES })),
+      aggregates: optional(Type.Array(aggregate, { maxItems: MAX_AGGREGATES, ...CHECKED })),
       aggregate: optional(aggregate),
       grouping: optional(grouping),
       zone: optional(zone),

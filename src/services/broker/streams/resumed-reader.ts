@@ -6,9 +6,9 @@
  *   not all of them any more, `missed` says so
  */
 import type { FeedReader, LogPlace, Passed } from '#kernel'
+import { messagesOfEntry, PARTITION } from '#log'
 import type { Log } from '#storage'
 import type { BrokerMessage, Channel, StreamedMessage } from '../contract.ts'
-import { messagesOfEntry, PARTITION } from '../posting/log-entry.ts'
 
 export interface ResumedFrom {
   readonly log: Log
@@ -100,11 +100,13 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
       if (entries.length === 0) return
       for (const { position, body } of entries) {
         after = position
-        for (const [index, one] of messagesOfEntry(body).entries()) {
+        let index = 0
+        for (const one of messagesOfEntry(body)) {
+          index += 1
           if (seen > 0) seen -= 1
           else if (one.channel === channel && (resource === undefined || one.resource === resource)) {
-            const value = { resource: one.resource, ...one.message() }
-            yield { number: 0, topic: one.resource, value, place: { ...since, position, count: index + 1 } }
+            const value = { resource: one.resource, ...(one.message as BrokerMessage) }
+            yield { number: 0, topic: one.resource, value, place: { ...since, position, count: index } }
           }
         }
       }

@@ -45,28 +45,21 @@ export class Streams implements StreamApi {
     return this.#read('events', undefined, options)
   }
 
-  /** Whatever the log has up to there was told by others; to be said before the first `tell`. */
-  begin(last: number): void {
-    for (const feed of Object.values(this.#feeds)) feed.passed(this.#placeAt(last + 1, 0))
+  /** Whatever the log has up to there was told, here or by others. */
+  passed(position: number): void {
+    for (const feed of Object.values(this.#feeds)) feed.passed(this.#placeAt(position + 1, 0))
   }
 
-  /** `before`: where the log has what is before the first message; undefined: the log has not this post. */
-  tell(post: Post, before?: LogPlace): void {
-    if (isTold(post)) this.#publish(post, before)
-    if (before === undefined) return
-    const place = this.#placeAt(before.position, before.count + post.arrivals.length)
-    for (const feed of Object.values(this.#feeds)) feed.passed(place)
-  }
-
-  #publish({ channel, arrivals }: Post, before: LogPlace | undefined): void {
+  /** `position`: of its entry; undefined: the log has no message of this post. */
+  tell(post: Post, position?: number): void {
+    if (!isTold(post)) return
+    const { channel, arrivals } = post
     const feed = this.#feeds[channel]
     for (const [i, arrival] of arrivals.entries()) {
-      if (!feed.isWanted(arrival.resource)) {
-        feed.pass()
-        continue
-      }
-      const place = before && this.#placeAt(before.position, before.count + i + 1)
-      feed.publish(arrival.resource, routedMessageOf(arrival), place)
+      if (feed.isWanted(arrival.resource)) {
+        const place = position === undefined ? undefined : this.#placeAt(position, i + 1)
+        feed.publish(arrival.resource, routedMessageOf(arrival), place)
+      } else feed.pass()
     }
   }
 

@@ -45,7 +45,7 @@ const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
   readonly objects: () => ObjectsService
-  readonly queries: (tenant: string) => InternalQueries | undefined
+  readonly queries: () => InternalQueries | undefined
   readonly broker: () => InternalBroker | undefined
   /** epoch ms */
   readonly now: () => number
@@ -124,7 +124,7 @@ async function answerOf(
   request: Exclude<ExportSource, { kind: 'history' }>,
   signal: AbortSignal,
 ): Promise<AsyncIterable<string | Uint8Array>> {
-  const service = queries(tenant)
+  const service = queries()
   if (service === undefined) throw new AppError('CLOSED', 'this host serves no queries')
   const source = request.kind === 'query' ? { query: request.query } : { stored: request.name }
   const { csv } = request

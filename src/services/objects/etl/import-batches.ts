@@ -1,6 +1,5 @@
 /** A recording as batches of samples, with what of it was refused and how far it was read. */
-import { UNSTORABLE } from '#services/shared/contract'
-import { isTooLongForId, MAX_ID_BYTES } from '#kernel'
+import { isTooLongForId, MAX_ID_BYTES, UNSTORABLE } from '#kernel'
 import {
   type LineProblem,
   type MessageTaker,

@@ -1,7 +1,7 @@
 /** How a file that was put is to be read: what its metadata say, and what a look through it finds. */
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
-import { AppError, EPOCH_UNITS } from '#kernel'
+import { AppError, decodedText, EPOCH_UNITS } from '#kernel'
 import {
   ENCODINGS,
   type LineProblem,
@@ -42,7 +42,7 @@ export function givenReading(metadata: Readonly<Record<string, string>> = {}): G
   if (unit === undefined && types === undefined && encoding === undefined) return undefined
   return {
     ...(unit !== undefined && { unit }),
-    ...(types !== undefined && { types: decoded(types) }),
+    ...(types !== undefined && { types: decodedText(types) }),
     ...(encoding !== undefined && { encoding }),
   }
 }
@@ -94,14 +94,6 @@ export async function surveyFile(
       notes: mixed.slice(0, MAX_SHOWN).map((column) => ({ line: column.line, message: mixedText(column) })),
     },
     problems,
-  }
-}
-
-function decoded(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
   }
 }
 

@@ -1,7 +1,7 @@
-/** Imports and exports of one host: begun, and looked at. */
+/** Imports and exports of one tenant: begun, and looked at. */
 import type { AddedJobs, JobQueue } from '#jobs'
 import { AppError, type Caller, type Issue, makeIssue, refuse } from '#kernel'
-import type { Collection, CollectionSpec, Condition, Storage, Write } from '#storage'
+import type { Collection, CollectionSpec, Condition, Store, Write } from '#storage'
 import type { InternalQueries } from '#services/queries/contract'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectChange } from '../contract.ts'
 import type { SubscriptionRecord } from '../subscriptions/subscription-record.ts'
@@ -12,9 +12,10 @@ import { sweepTransfers, type Transfer, transferInfo } from './transfer.ts'
 import { type ExportInfo, ExportRequest, type TransferQuery } from './transfer-schema.ts'
 
 export interface TransfersOptions {
-  readonly storage: Storage
-  readonly queue: (tenant: string) => JobQueue
-  readonly queries: (tenant: string) => InternalQueries | undefined
+  readonly store: Store
+  /** asked at each use */
+  readonly queue: () => JobQueue
+  readonly queries: () => InternalQueries | undefined
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -50,10 +51,10 @@ export class Transfers implements TransfersService {
   }
 
   /** Queues an import of what was put, once for each content. */
-  async take(tenant: string, { object }: ObjectChange): Promise<void> {
+  async take({ object }: ObjectChange): Promise<void> {
     if (object.path.endsWith(REPORT_SUFFIX)) return
-    const { storage, now, queue } = this.#options
-    const records = storage.tenant(tenant).collection(IMPORTS)
+    const { store, now, queue } = this.#options
+    const records = store.collection(IMPORTS)
     if ((await records.get(object.content)) !== undefined) return
     const record: ImportRecord = {
       state: 'waiting',
@@ -66,14 +67,13 @@ export class Transfers implements TransfersService {
       refusedCount: 0,
       refused: [],
     }
-    const added = await queue(tenant).adding({ type: IMPORT_JOB, data: { id: object.content } })
-    await this.#add(tenant, added, [records.putting(object.content, record, 'absent')])
+    const added = await queue().adding({ type: IMPORT_JOB, data: { id: object.content } })
+    await this.#add(added, [records.putting(object.content, record, 'absent')])
     await sweepTransfers(records, now())
   }
 
-  as({ tenant, user }: Caller): TransfersApi {
-    const { storage, queries, now, newId, queue } = this.#options
-    const store = storage.tenant(tenant)
+  as({ user }: Caller): TransfersApi {
+    const { store, queries, now, newId, queue } = this.#options
     const imports = store.collection(IMPORTS)
     const exports = store.collection(EXPORTS)
     return {
@@ -87,7 +87,7 @@ export class Transfers implements TransfersService {
       startExport: async (body) => {
         const sent = ExportRequest.read(body)
         const { query } = sent
-        const wrong = query === undefined ? [] : (queries(tenant)?.check(query) ?? [])
+        const wrong = query === undefined ? [] : (queries()?.check(query) ?? [])
         const issues = [...wrongTimes(sent), ...wrong.map(inQuery)]
         if (issues.length > 0) throw refuse('the export', issues)
         const request = sourceOf(sent)
@@ -99,18 +99,18 @@ export class Transfers implements TransfersService {
           request,
           user,
         }
-        const added = await queue(tenant).adding({ type: EXPORT_JOB, data: { id }, user })
-        await this.#add(tenant, added, [exports.putting(id, record, 'absent')])
+        const added = await queue().adding({ type: EXPORT_JOB, data: { id }, user })
+        await this.#add(added, [exports.putting(id, record, 'absent')])
         await sweepTransfers(exports, created)
         return exportInfo(id, record)
       },
     }
   }
 
-  async #add(tenant: string, added: AddedJobs, writes: readonly Write[]): Promise<void> {
-    const { storage, queue } = this.#options
-    await storage.tenant(tenant).commit([...writes, ...added.writes])
-    queue(tenant).added(added)
+  async #add(added: AddedJobs, writes: readonly Write[]): Promise<void> {
+    const { store, queue } = this.#options
+    await store.commit([...writes, ...added.writes])
+    queue().added(added)
   }
 }
 

@@ -40,7 +40,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
     }
   // whoever has an address got it from the API, whose page shows how
   const options = {
-    config: { access: 'public', scope: 'public', isTenantContent: true, takesStream: true },
+    config: { scope: 'public', isTenantContent: true, takesStream: true },
     schema: { hide: true },
   } as const
   app.route({

@@ -6,11 +6,12 @@ import { DELIVERY_JOB, type DeliveryEnd, type Outbox } from './outbox.ts'
 import { SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 export interface DeliveryJobsOptions {
-  readonly outbox: (tenant: string) => Outbox
+  /** asked when a job runs */
+  readonly outbox: () => Outbox
   /** those that the host has by itself, by key */
   readonly system: ReadonlyMap<string, SubscriptionRecord>
   /** Rejects when the target did not take it. `id`: the same whenever it is tried again. */
-  readonly deliver: (tenant: string, id: string, of: DeliveryOf, signal: AbortSignal) => Promise<void>
+  readonly deliver: (id: string, of: DeliveryOf, signal: AbortSignal) => Promise<void>
   readonly ended: (state: DeliveryEnd['state']) => void
   /** epoch ms */
   readonly now: () => number
@@ -51,8 +52,8 @@ export class Refused extends AppError {
 }
 
 async function run(options: DeliveryJobsOptions, context: JobContext): Promise<JobOutcome> {
-  const { tenant, store, job, signal } = context
-  const outbox = options.outbox(tenant)
+  const { store, job, signal } = context
+  const outbox = options.outbox()
   const { delivery: id } = job.data as { readonly delivery: string }
   const stored = await outbox.deliveries.get(id)
   // it ended, and the host died before its job did
@@ -70,7 +71,7 @@ async function run(options: DeliveryJobsOptions, context: JobContext): Promise<J
       const lastError = { time: options.now(), message: 'its subscription was removed' }
       return await end({ state: 'failed', attempts: attempts - 1, lastError })
     }
-    await options.deliver(tenant, id, { subscription, change }, signal)
+    await options.deliver(id, { subscription, change }, signal)
   } catch (error) {
     // the host stops: that is no attempt
     if (signal.aborted) throw error

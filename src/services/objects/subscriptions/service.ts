@@ -1,7 +1,7 @@
-/** Subscriptions of one host put together: what they are, who hands changes on, and who delivers. */
-import { type JobHandler, type JobQueue, JobRunner, type JobTimers } from '#jobs'
+/** The subscriptions of one tenant put together: what they are, who hands changes on, and who delivers. */
+import { type JobHandler, type JobQueue, type JobPlaces, JobRunner, type JobTimers } from '#jobs'
 import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
-import type { Storage } from '#storage'
+import type { Store } from '#storage'
 import type { ObjectForwarding } from '../contract.ts'
 import { ChangeReader } from './change-reader.ts'
 import type { SubscriptionsApi, InternalSubscriptions } from './contract.ts'
@@ -13,7 +13,10 @@ import { TenantSubscriptions } from './tenant-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
-  readonly storage: Storage
+  readonly tenant: string
+  /** of jobs, which the tenants of a host share */
+  readonly places?: JobPlaces
+  readonly store: Store
   readonly seal: Seal
   readonly engine: () => ObjectForwarding | undefined
   /** those that the host has by itself, and what takes their deliveries: at once, and the same one again as often as it comes */
@@ -31,7 +34,7 @@ export interface SubscriptionsOptions extends WebscriptChannelOptions {
 
 export interface SystemSubscription {
   readonly record: SubscriptionRecord
-  take(tenant: string, change: DeliveryOf['change']): Promise<void>
+  take(change: DeliveryOf['change']): Promise<void>
 }
 
 /** ms between two looks for changes of hosts that died */
@@ -44,8 +47,8 @@ export class Subscriptions implements InternalSubscriptions {
   readonly #system: ReadonlyMap<string, SystemSubscription>
   readonly #records: ReadonlyMap<string, SubscriptionRecord>
   readonly #jobs: JobRunner
-  readonly #outboxes = new Map<string, Outbox>()
-  readonly #readers = new Map<string, ChangeReader>()
+  readonly #outbox: Outbox
+  #reader: ChangeReader | undefined
   readonly #mutex = new KeyedMutex()
   #unlisten: () => void = () => undefined
   #stopSweeps: () => void = () => undefined
@@ -57,13 +60,13 @@ export class Subscriptions implements InternalSubscriptions {
 
   constructor(options: SubscriptionsOptions) {
     this.#options = options
-    const { storage, now, newId, timers, later, logger, system } = options
+    const { store, now, newId, timers, later, logger, system } = options
     this.#system = new Map(system.map((one) => [keyOf(one.record.bucket, one.record.id), one]))
     this.#records = new Map([...this.#system].map(([key, { record }]) => [key, record]))
     const handler = deliveryHandler({
-      outbox: (tenant) => this.#outbox(tenant),
+      outbox: () => this.#outbox,
       system: this.#records,
-      deliver: (tenant, id, of, signal) => this.#deliver(tenant, id, of, signal),
+      deliver: (id, of, signal) => this.#deliver(id, of, signal),
       ended: (state) => {
         if (state === 'delivered') this.#delivered++
         else this.#failed++
@@ -82,17 +85,27 @@ export class Subscriptions implements InternalSubscriptions {
       retryMs: SWEEP_MS,
       failed: (error) => logger.warn(`old deliveries stay until later: ${messageOf(error)}`),
     })
-    this.#jobs = new JobRunner({ storage, handlers: [handler, ...options.handlers], now, newId, timers, logger })
+    this.#jobs = new JobRunner({
+      tenant: options.tenant,
+      store,
+      handlers: [handler, ...options.handlers],
+      now,
+      newId,
+      timers,
+      places: options.places,
+      logger,
+    })
+    this.#outbox = new Outbox(store, this.#jobs.queue, now)
   }
 
   as({ tenant, user }: Caller): SubscriptionsApi {
-    const { storage, objects, seal, newId } = this.#options
+    const { store, objects, seal, newId } = this.#options
     return new TenantSubscriptions({
       tenant,
-      store: storage.tenant(tenant),
+      store,
       objects: objects(),
       api: objects().as({ tenant, user }),
-      outbox: this.#outbox(tenant),
+      outbox: this.#outbox,
       seal,
       system: this.#records,
       newId,
@@ -100,14 +113,14 @@ export class Subscriptions implements InternalSubscriptions {
     })
   }
 
-  /** The jobs of a tenant, for the neighbours whose handlers these are. */
-  queue(tenant: string): JobQueue {
-    return this.#jobs.queue(tenant)
+  /** For the neighbours whose handlers these are. */
+  get queue(): JobQueue {
+    return this.#jobs.queue
   }
 
   async start(): Promise<void> {
     const { objects, timers } = this.#options
-    this.#unlisten = objects().onChanges((tenant) => this.#reader(tenant).wake())
+    this.#unlisten = objects().onChanges(() => this.#handOn())
     await this.#jobs.start()
     await this.#look()
     const sweep = (): void => {
@@ -122,7 +135,7 @@ export class Subscriptions implements InternalSubscriptions {
     this.#stopSweeps()
     this.#stopLooking()
     await this.#looks.stop()
-    await Promise.all([...this.#readers.values()].map((reader) => reader.stop()))
+    await this.#reader?.stop()
     await this.#sweeps.stop()
     await this.#jobs.stop()
     await this.#mutex.idle()
@@ -130,7 +143,7 @@ export class Subscriptions implements InternalSubscriptions {
 
   /** Resolves when every change that was committed is handed on and no job of this host can be carried out now. */
   async idle(): Promise<void> {
-    await Promise.all([...this.#readers.values()].map((reader) => reader.idle()))
+    await this.#reader?.idle()
     await this.#jobs.idle()
   }
 
@@ -138,60 +151,43 @@ export class Subscriptions implements InternalSubscriptions {
     return { openDeliveries: this.#jobs.open, delivered: this.#delivered, failed: this.#failed }
   }
 
-  async #deliver(tenant: string, id: string, of: DeliveryOf, signal: AbortSignal): Promise<void> {
+  async #deliver(id: string, of: DeliveryOf, signal: AbortSignal): Promise<void> {
     const { bucket, id: name } = of.subscription
     const own = this.#system.get(keyOf(bucket, name))
-    if (own !== undefined) return own.take(tenant, of.change)
-    return callWebscript(this.#options, tenant, id, of, signal)
+    if (own !== undefined) return own.take(of.change)
+    return callWebscript(this.#options, this.#options.tenant, id, of, signal)
   }
 
-  /** For changes that nobody told of: of an earlier session, and where hosts share the store of those that died since. */
+  /** For changes without a listener: of an earlier session, and where hosts share the store of those that died since. */
   async #look(): Promise<void> {
-    const { objects, storage, timers } = this.#options
-    for (const tenant of await objects().tenantsWithChanges()) this.#reader(tenant).wake()
-    // whoever's: all stores of a medium go by one clock
-    const [any] = await storage.tenants()
-    const session = any === undefined ? undefined : (await storage.tenant(any).now()).session
+    const { objects, tenant, store, timers } = this.#options
+    const { first, last } = await objects().changes(tenant).bounds()
+    if (first <= last) this.#handOn()
+    const { session } = await store.now()
     if (session !== undefined || this.#looks.isStopped) return
     this.#stopLooking = timers.later(LOOK_MS, () => this.#looks.wake())
   }
 
   /** Expired records are removed, and deliveries without a subscription end. */
   async #sweep(): Promise<void> {
-    const { storage } = this.#options
-    for (const tenant of await storage.tenants()) {
-      if (this.#sweeps.isStopped) return
-      const outbox = this.#outbox(tenant)
-      await outbox.repair((writes) => storage.tenant(tenant).commit(writes))
-      await outbox.sweep()
-    }
+    const { store } = this.#options
+    await this.#outbox.repair((writes) => store.commit(writes))
+    await this.#outbox.sweep()
   }
 
-  #outbox(tenant: string): Outbox {
-    let outbox = this.#outboxes.get(tenant)
-    if (outbox === undefined) {
-      outbox = new Outbox(this.#options.storage.tenant(tenant), this.#jobs.queue(tenant), this.#options.now)
-      this.#outboxes.set(tenant, outbox)
-    }
-    return outbox
-  }
-
-  #reader(tenant: string): ChangeReader {
-    let reader = this.#readers.get(tenant)
-    if (reader === undefined) {
-      const { storage, objects, engine, later, logger } = this.#options
-      reader = new ChangeReader({
-        tenant,
-        store: storage.tenant(tenant),
-        changes: objects().changes(tenant),
-        outbox: this.#outbox(tenant),
-        system: [...this.#records.values()],
-        engine,
-        later,
-        logger,
-      })
-      this.#readers.set(tenant, reader)
-    }
-    return reader
+  /** There may be changes. Never waits. */
+  #handOn(): void {
+    const { tenant, store, objects, engine, later, logger } = this.#options
+    this.#reader ??= new ChangeReader({
+      tenant,
+      store,
+      changes: objects().changes(tenant),
+      outbox: this.#outbox,
+      system: [...this.#records.values()],
+      engine,
+      later,
+      logger,
+    })
+    this.#reader.wake()
   }
 }

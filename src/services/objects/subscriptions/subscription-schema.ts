@@ -8,6 +8,7 @@ import {
   type Problem,
   readOnly,
   refined,
+  secret,
   text,
 } from '#services/shared/contract'
 import { type Json, shown } from '#kernel'
@@ -41,12 +42,13 @@ const id = Type.String({
 export const SubscriptionPath = checked(Type.Object({ id }), { subject: 'the address', type: 'PATH' })
 
 const about = (description = 'for people') => Type.Optional(text(MAX_TEXT, { description }))
-const credential = (description: string) =>
-  refined(text(MAX_SECRET, { minLength: 1, description }), (value) =>
+const credential = (description: string, schema = text(MAX_SECRET, { minLength: 1, description })) =>
+  refined(schema, (value) =>
     typeof value === 'string' && /[\0-\u001f\u007f]/.test(value)
       ? [{ message: 'has a control character, which no header can have', suggestion: 'take it out' }]
       : [],
   )
+const SECRET = `in clear, at most ${MAX_SECRET} characters; what an answer showed, which begins with enc:, keeps the secret that is there`
 const part = (description: string) =>
   Type.Optional(
     refined(text(MAX_PATH_BYTES, { description }), (value) =>
@@ -124,9 +126,7 @@ const SENT = {
           ),
           ...KEY,
         }),
-        secret: Type.Optional(
-          credential('in clear; what an answer showed, which begins with enc:, keeps the secret that is there'),
-        ),
+        secret: Type.Optional(credential(SECRET, secret(MAX_SECRET, { minLength: 1, description: SECRET }))),
       }),
       wrongCredentials,
     ),

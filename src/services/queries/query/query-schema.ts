@@ -1,7 +1,7 @@
 /** What a query may say, with its limits. `GET /schema/query.json` publishes it. */
 import { Type } from 'typebox'
 import { type Json, MAX_ID_BYTES } from '#kernel'
-import { checked, closed, type Decoded, seriesName, text } from '#services/shared/contract'
+import { CHECKED, checked, closed, type Decoded, seriesName, text } from '#services/shared/contract'
 import { INTERPOLATION_METHODS } from '../interpolation/methods.ts'
 import { render } from '../render/render-modes.ts'
 import { duration, freq, time, zone } from '../time-line/time-fields.ts'
@@ -45,6 +45,7 @@ const SERIES = {
   resources: Type.Optional(
     Type.Union([Type.Array(seriesName('resource'), { minItems: 1, maxItems: MAX_SERIES }), selection], {
       description: 'a list of ids, or {"type": ..}, {"tag": ..} or {"query": ..}, with groupBy or without',
+      ...CHECKED,
     }),
   ),
   metric: Type.Optional(seriesName('metric')),

@@ -7,16 +7,17 @@
  */
 import type { CommandOutbox } from '#services/broker/contract'
 import { AppError, isStoreConflict, type Json, type Logger, messageOf, type StartTimer } from '#kernel'
-import type { Storage, Store, Stored, StoreTime, Write } from '#storage'
+import type { Store, Stored, StoreTime, Write } from '#storage'
 import type { ActuatorCall, ResourceEntity } from '../contract.ts'
 import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord, oldCommands } from './command-log.ts'
 import { planCall } from './plan-call.ts'
 
 export interface CommandRunnerDependencies {
-  readonly storage: Pick<Storage, 'tenant' | 'tenants'>
+  readonly tenant: string
+  readonly store: Store
   readonly actuators: ActuatorCall
   /** with inherited values */
-  lookup(tenant: string, id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
+  lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
   /** epoch ms */
   readonly now: () => number
   /** never the same twice */
@@ -26,7 +27,6 @@ export interface CommandRunnerDependencies {
 }
 
 interface Lane {
-  readonly tenant: string
   readonly resource: string
   /** something came while it was looked after */
   isAgain: boolean
@@ -44,6 +44,7 @@ const TIDY = 100
 
 export class CommandRunner implements CommandOutbox {
   readonly #dependencies: CommandRunnerDependencies
+  readonly #store: Store
   /** of this process: leases are its own */
   readonly #owner: string
   /** lanes that wait for a place, in the order of their turn */
@@ -57,17 +58,16 @@ export class CommandRunner implements CommandOutbox {
 
   constructor(dependencies: CommandRunnerDependencies) {
     this.#dependencies = dependencies
+    this.#store = dependencies.store
     this.#owner = dependencies.newId()
   }
 
   /** Goes on with what the last life left. */
   async start(): Promise<void> {
     this.#isRunning = true
-    for (const tenant of await this.#dependencies.storage.tenants()) {
-      for (const id of await newestIds(this.#store(tenant))) this.#goOnAfter(id)
-      const waiting = await this.#store(tenant).collection(COMMAND_JOBS).countBy('resource')
-      for (const resource of waiting.keys()) this.committed(tenant, resource)
-    }
+    for (const id of await newestIds(this.#store)) this.#goOnAfter(id)
+    const waiting = await this.#store.collection(COMMAND_JOBS).countBy('resource')
+    for (const resource of waiting.keys()) this.#wake(resource)
   }
 
   /** Commands under way get their end; the others are left for the next start. */
@@ -84,42 +84,45 @@ export class CommandRunner implements CommandOutbox {
 
   /** A job for each command, to be committed with it. */
   planning(
-    tenant: string,
+    _tenant: string,
     resource: string,
     command: Readonly<Record<string, Json>>,
     hops: number,
     root?: string,
   ): readonly Write[] {
     const job = { resource, command, hops, ...(root !== undefined && { root }) }
-    return [this.#store(tenant).collection(COMMAND_JOBS).putting(this.#nextId(), job)]
+    return [this.#store.collection(COMMAND_JOBS).putting(this.#nextId(), job)]
   }
 
   /** A command of the resource was committed. Never waits. */
-  committed(tenant: string, resource: string): void {
+  committed(_tenant: string, resource: string): void {
+    this.#wake(resource)
+  }
+
+  #wake(resource: string): void {
     // before the start there is nothing to lose: the start looks for all
     if (!this.#isRunning) return
-    const key = `${tenant}\n${resource}`
-    const working = this.#working.get(key)
+    const working = this.#working.get(resource)
     if (working !== undefined) working.lane.isAgain = true
-    else if (!this.#waiting.has(key)) this.#waiting.set(key, { tenant, resource, isAgain: false })
+    else if (!this.#waiting.has(resource)) this.#waiting.set(resource, { resource, isAgain: false })
     this.#fill()
   }
 
   #fill(): void {
-    for (const [key, lane] of this.#waiting) {
+    for (const [resource, lane] of this.#waiting) {
       if (this.#working.size >= MOST) return
-      this.#waiting.delete(key)
+      this.#waiting.delete(resource)
       const done = this.#look(lane).finally(() => {
-        this.#working.delete(key)
-        if (lane.isAgain) this.committed(lane.tenant, lane.resource)
+        this.#working.delete(resource)
+        if (lane.isAgain) this.#wake(resource)
         else this.#fill()
       })
-      this.#working.set(key, { lane, done })
+      this.#working.set(resource, { lane, done })
     }
   }
 
   async #look(lane: Lane): Promise<void> {
-    const { tenant, resource } = lane
+    const { resource } = lane
     try {
       for (let turn = 0; this.#isRunning; turn++) {
         lane.isAgain = turn === TURN
@@ -136,58 +139,53 @@ export class CommandRunner implements CommandOutbox {
           `commands of resource ${resource} were interrupted: ${messageOf(error)}; they go on later`,
         )
       }
-      this.#lookLater(tenant, resource, PAUSE_MS)
+      this.#lookLater(resource, PAUSE_MS)
     }
   }
 
-  async #oldest({ tenant, resource }: Lane): Promise<Stored<CommandJob> | undefined> {
+  async #oldest({ resource }: Lane): Promise<Stored<CommandJob> | undefined> {
     const where = [{ field: 'resource', op: 'eq', value: resource }] as const
-    const [oldest] = await this.#store(tenant).collection(COMMAND_JOBS).find({ where, limit: 1 })
+    const [oldest] = await this.#store.collection(COMMAND_JOBS).find({ where, limit: 1 })
     return oldest
   }
 
   /** Undefined when it is another's. */
-  async #claim({ tenant, resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
+  async #claim({ resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
     const { lease } = job.value
-    const time = await this.#store(tenant).now()
+    const time = await this.#store.now()
     // of an earlier session: nobody holds it any more, whatever the clock says
     const isHeld = lease !== undefined && lease.owner !== this.#owner && lease.session === time.session
     if (isHeld && lease.until > time.ms) {
-      this.#lookLater(tenant, resource, lease.until - time.ms)
+      this.#lookLater(resource, lease.until - time.ms)
       return undefined
     }
     try {
-      return await this.#lease(tenant, job, time)
+      return await this.#lease(job, time)
     } catch (error) {
       if (!isStoreConflict(error)) throw error
-      this.#lookLater(tenant, resource, PAUSE_MS)
+      this.#lookLater(resource, PAUSE_MS)
       return undefined
     }
   }
 
-  async #lease(
-    tenant: string,
-    { id, version, value }: Stored<CommandJob>,
-    { ms, session }: StoreTime,
-  ): Promise<Stored<CommandJob>> {
+  async #lease({ id, version, value }: Stored<CommandJob>, { ms, session }: StoreTime): Promise<Stored<CommandJob>> {
     const leased = {
       ...value,
       lease: { owner: this.#owner, until: ms + LEASE_MS, ...(session !== undefined && { session }) },
     }
-    return { id, value: leased, version: await this.#store(tenant).collection(COMMAND_JOBS).put(id, leased, version) }
+    return { id, value: leased, version: await this.#store.collection(COMMAND_JOBS).put(id, leased, version) }
   }
 
-  async #carryOut({ tenant, resource }: Lane, job: Stored<CommandJob>): Promise<void> {
-    const release = this.#keepLease(tenant, job)
+  async #carryOut({ resource }: Lane, job: Stored<CommandJob>): Promise<void> {
+    const release = this.#keepLease(job)
     try {
-      const shown = await this.#execute(tenant, job)
-      const store = this.#store(tenant)
-      const tidying = ++this.#carriedOut % TIDY === 0 ? await oldCommands(store, resource) : []
+      const shown = await this.#execute(job)
+      const tidying = ++this.#carriedOut % TIDY === 0 ? await oldCommands(this.#store, resource) : []
       await release()
-      await store.commit([
+      await this.#store.commit([
         ...tidying,
-        store.collection(COMMAND_JOBS).deleting(job.id),
-        store.collection(COMMAND_LOG).putting(job.id, { resource, order: job.id, shown }),
+        this.#store.collection(COMMAND_JOBS).deleting(job.id),
+        this.#store.collection(COMMAND_LOG).putting(job.id, { resource, order: job.id, shown }),
       ])
     } finally {
       await release()
@@ -195,16 +193,16 @@ export class CommandRunner implements CommandOutbox {
   }
 
   /** Renews the lease until it is released, which waits for a renewal that is under way. */
-  #keepLease(tenant: string, job: Stored<CommandJob>): () => Promise<void> {
+  #keepLease(job: Stored<CommandJob>): () => Promise<void> {
     let renewing: Promise<unknown> = Promise.resolve()
     let isReleased = false
     let held = job
     let cancel: () => void = () => undefined
     const wait = (): void => {
       cancel = this.#dependencies.later(LEASE_MS / 3, () => {
-        renewing = this.#store(tenant)
+        renewing = this.#store
           .now()
-          .then((time) => this.#lease(tenant, held, time))
+          .then((time) => this.#lease(held, time))
           .then((leased) => (held = leased))
           // another took it over: whoever is done first writes the result down, under the same id
           .catch(() => (isReleased = true))
@@ -221,14 +219,14 @@ export class CommandRunner implements CommandOutbox {
     }
   }
 
-  async #execute(tenant: string, { id, value }: Stored<CommandJob>): Promise<CommandRecord['shown']> {
-    const { now, actuators } = this.#dependencies
+  async #execute({ id, value }: Stored<CommandJob>): Promise<CommandRecord['shown']> {
+    const { tenant, now, actuators } = this.#dependencies
     const { resource, command, hops, root } = value
     const led = { hops, ...(root !== undefined && { root }) }
     const name = typeof command['name'] === 'string' ? command['name'] : ''
     const head = { name, executionTime: new Date(now()).toISOString() }
     try {
-      const planned = planCall(resource, await this.#dependencies.lookup(tenant, resource), command)
+      const planned = planCall(resource, await this.#dependencies.lookup(resource), command)
       if ('errorMessage' in planned) return { ...head, ...planned }
       const { version, ...result } = await actuators.run(tenant, { ...planned, resource, ...led, id })
       return { ...head, actuator: `${planned.name}:${version}`, result }
@@ -238,8 +236,8 @@ export class CommandRunner implements CommandOutbox {
     }
   }
 
-  #lookLater(tenant: string, resource: string, ms: number): void {
-    if (this.#isRunning) this.#dependencies.later(ms, () => this.committed(tenant, resource))
+  #lookLater(resource: string, ms: number): void {
+    if (this.#isRunning) this.#dependencies.later(ms, () => this.#wake(resource))
   }
 
   /** What comes now comes after that job of another life of this host, whose clock may have been ahead. */
@@ -257,10 +255,6 @@ export class CommandRunner implements CommandOutbox {
     this.#count = time === this.#last ? this.#count + 1 : 0
     this.#last = time
     return `${String(time).padStart(15, '0')}-${String(this.#count).padStart(9, '0')}-${newId()}`
-  }
-
-  #store(tenant: string): Store {
-    return this.#dependencies.storage.tenant(tenant)
   }
 }
 

@@ -46,6 +46,8 @@ const name = Type.String({ minLength: 1 })
 const size = Type.Optional(Type.Integer({ minimum: 0 }))
 const bound = Type.Optional(Type.Number())
 const flag = Type.Optional(Type.Boolean())
+/** Storage searches texts of up to 2,000 bytes. */
+const tag = Type.String({ minLength: 1, maxLength: 500 })
 const texts = Type.Optional(Type.Array(name, { maxItems: MAX_ITEMS }))
 const scalar = Type.Union([Type.Number(), Type.String(), Type.Boolean()])
 
@@ -83,7 +85,7 @@ function constraintSchema(attribute: TSchema) {
     ...readOnly(['id']),
     name,
     description: Type.Optional(Type.String()),
-    tags: texts,
+    tags: Type.Optional(Type.Array(tag, { maxItems: MAX_ITEMS })),
     attributes: Type.Unsafe<readonly Attribute[]>(Type.Array(attribute, { maxItems: MAX_ITEMS })),
   }
   return closed(fields, { title: 'Constraint' })

@@ -120,13 +120,7 @@ const readResources = parameterReader(
       ruled(Type.String(), () => ({ message: 'is not read', suggestion: 'use query, such as query=name:like(pump*)' })),
     ),
   },
-  (query) => {
-    const given = query as Readonly<Record<string, unknown>>
-    const missing = PLACE.filter((name) => given[name] === undefined || given[name] === '')
-    if (missing.length === PLACE.length) return []
-    const suggestion = 'a search by place needs lat, lon and distance'
-    return missing.map((name) => ({ at: `/${name}`, message: 'is missing', suggestion }))
-  },
+  placeProblems,
 )
 const readTypes = parameterReader(TYPE_LISTING)
 const readConstraints = parameterReader(CONSTRAINT_LISTING)
@@ -148,6 +142,15 @@ const CONSTRAINT_FIELDS: KnownFields = { texts: new Set(['id']), numbers: new Se
 export function pagingOf(query: ListQuery, most = MOST): Paging {
   const { skip = 0, limit = most } = readPage(query)
   return { skip, limit }
+}
+
+/** A search by place needs all three. */
+export function placeProblems(query: unknown): readonly Problem[] {
+  const given = query as Readonly<Record<string, unknown>>
+  const missing = PLACE.filter((name) => given[name] === undefined || given[name] === '')
+  if (missing.length === PLACE.length) return []
+  const suggestion = 'a search by place needs lat, lon and distance'
+  return missing.map((name) => ({ at: `/${name}`, message: 'is missing', suggestion }))
 }
 
 export function readListing(query: ListQuery): Listing {

@@ -1,6 +1,6 @@
 /** Brings the managed tasks of one resource to what they should be. May be repeated at any time. */
 import { AppError, messageOf } from '#kernel'
-import type { TenantCollections } from '../collections.ts'
+import type { ResourceCollections } from '../collections.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { wantedTasks } from './wanted-tasks.ts'
 
@@ -20,7 +20,7 @@ export type Existing = Awaited<ReturnType<ManagedTasks['of']>>
  * to be done again.
  */
 export async function reconcile(
-  { tenant, resources, types }: TenantCollections,
+  { tenant, resources, types }: ResourceCollections,
   tasks: ManagedTasks,
   id: string,
   existing: Existing,

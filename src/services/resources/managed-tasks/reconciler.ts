@@ -1,92 +1,394 @@
-/** Managed tasks follow resources and types, for all tenants of a host (RESOURCE-3 of the contract). */
-import { Semaphore, type Logger, type StartTimer } from '#kernel'
-import type { CollectionsByTenant } from '../collections.ts'
+/**
+ * Managed tasks follow resources and types (RESOURCE-3 of the contract).
+ *
+ * MANAGED-1 the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is
+ *   stored
+ * MANAGED-2 every reconciling reads what is stored now, and only one at a time is under way: whatever is repeated does
+ *   no harm
+ * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
+ */
+import { AppError, KeyedMutex, type Semaphore, type Logger, messageOf, type StartTimer } from '#kernel'
+import { type Collection, portionsOfIds, type Write } from '#storage'
+import { machineTimers } from '#platform'
+import type { ResourceCollections } from '../collections.ts'
 import type { ManagedTasks } from '../contract.ts'
-import { TenantReconciler } from './tenant-reconciler.ts'
+import { notedChange, type NotedChange } from './noted-change.ts'
+import { type Existing, type Failure, isClosed, reconcile } from './reconcile.ts'
+import { TypeWalks } from './type-walks.ts'
+import { CURSOR, LACKING, type LackingResource, RECONCILER_CURSORS } from './reconciler-record.ts'
 
-export interface ReconcilerOptions {
-  readonly collectionsByTenant: CollectionsByTenant
+/** ms that one call may take; usually it is some milliseconds, also when many are made */
+const LONGEST_MS = 30_000
+
+/**
+ * The same tasks, whose calls reject with `TIMED_OUT` when they are not answered in time. `late` is told the resource
+ * of a task that was made after all: by then there may be another in its place.
+ */
+function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: string) => void): ManagedTasks {
+  return {
+    of: (tenant, resources) => inTime(tasks.of(tenant, resources), 'looked for', later),
+    make: (tenant, wanted) => inTime(tasks.make(tenant, wanted), 'made', later, () => late(wanted.resource)),
+    remove: (tenant, taskId) => inTime(tasks.remove(tenant, taskId), 'removed', later),
+    rebind: async (tenant, resource) => {
+      const bound = tasks.rebind?.(tenant, resource)
+      if (bound !== undefined) await inTime(bound, 'bound anew', later)
+    },
+  }
+}
+
+function inTime<T>(answer: Promise<T>, what: string, later: StartTimer, late?: () => void): Promise<T> {
+  return new Promise((resolve, reject) => {
+    let isLate = false
+    const end = later(LONGEST_MS, () => {
+      isLate = true
+      reject(new AppError('TIMED_OUT', `managed tasks were not ${what} within ${LONGEST_MS / 1000} s`))
+    })
+    answer.then(
+      (value) => {
+        end()
+        resolve(value)
+        if (isLate) late?.()
+      },
+      (error: unknown) => {
+        end()
+        reject(error)
+      },
+    )
+  })
+}
+
+export interface ReconcilerDependencies {
+  readonly collections: ResourceCollections
   readonly tasks: ManagedTasks
+  /** reconcilings at a time, of all tenants */
+  readonly limit: Semaphore
   /** epoch ms */
   readonly now: () => number
-  /** ids of operations; never the same twice */
   readonly newId: () => string
   readonly later: StartTimer
   readonly logger?: Logger | undefined
   /** resources of a type that are walked at a time; default 200 */
-  readonly slice?: number
+  readonly slice?: number | undefined
 }
 
-/** Resources at a time, over all tenants: enough that the store can put their commits together. */
-const AT_ONCE = 64
+interface Reconciled {
+  readonly writes: readonly Write[]
+  readonly failures: readonly Failure[]
+}
+
+const PARTITION = 0
+/** resources whose tasks are looked for together */
+const CHUNK = 200
+/** entries of the log that are taken in one step */
+const PORTION = 500
+/** entries that were followed before they are let go together */
+const TRIMMED = 1000
+/** ms after which what failed is tried again */
+const RETRY_MS = 60_000
+/** resources that are tried again at a time */
+const RETRIED = 200
+/** so many of a large number that lacks tasks are tried to see whether the others are worth it */
+const PROBED = 50
 
 export class Reconciler {
-  readonly #options: ReconcilerOptions
-  readonly #limit = new Semaphore(AT_ONCE)
-  readonly #tenants = new Map<string, TenantReconciler>()
-  #isRunning = false
+  readonly #dependencies: ReconcilerDependencies
+  readonly #cursors: Collection<{ readonly position: number }>
+  readonly #lacking: Collection<LackingResource>
+  /** ids in `#lacking` */
+  readonly #lackingIds = new Set<string>()
+  readonly #lanes = new KeyedMutex()
+  readonly #walks: TypeWalks
+  /** problems that were told already */
+  readonly #told = new Set<string>()
+  #position = 0
+  #trimmed = 0
+  #starting: Promise<void> | undefined
+  #following: Promise<void> | undefined
+  #retrying: Promise<void> | undefined
+  #adopting: Promise<void> | undefined
+  #isBehind = false
+  /** it was to start, whether it could or not */
+  #isAsked = false
+  #isStopped = false
+  #left = 0
+  /** the last that was probed; the next probe goes on from there */
+  #probed: string | undefined
+  #cancelRetry: (() => void) | undefined
 
-  constructor(options: ReconcilerOptions) {
-    this.#options = options
-  }
-
-  /** resources whose managed tasks are not yet as they should be */
-  get waiting(): number {
-    let count = 0
-    for (const tenant of this.#tenants.values()) count += tenant.waiting
-    return count
-  }
-
-  /** Resumes what was under way, for every tenant. */
-  async start(): Promise<void> {
-    this.#isRunning = true
-    for (const tenant of await this.#options.collectionsByTenant.ownTenants()) {
-      await this.#of(tenant).start()
-      this.wake(tenant)
+  constructor(dependencies: ReconcilerDependencies) {
+    this.#dependencies = {
+      ...dependencies,
+      tasks: tasksInTime(dependencies.tasks, dependencies.later, (id) => this.#madeLate(id)),
     }
+    this.#cursors = dependencies.collections.store.collection(RECONCILER_CURSORS)
+    this.#lacking = dependencies.collections.store.collection(LACKING)
+    this.#walks = new TypeWalks({
+      ...dependencies,
+      reconcile: (ids) => this.#reconcileAll(ids),
+      rebind: (ids) => this.#rebind(ids),
+    })
   }
 
-  async stop(): Promise<void> {
-    this.#isRunning = false
-    await Promise.all([...this.#tenants.values()].map((tenant) => tenant.stop()))
+  /** resources whose tasks are not yet as they should be, as far as it is known */
+  get waiting(): number {
+    return this.#left + this.#lackingIds.size + this.#walks.left
+  }
+
+  /** The operation that is under way over the resources of a type. */
+  operationOf(type: string): string | undefined {
+    return this.#walks.operationOf(type)
+  }
+
+  /** Resumes where the last process ended. */
+  async start(): Promise<void> {
+    this.#isAsked = true
+    await this.#started()
+    this.wake()
+  }
+
+  /** What could not be read is read at the next call. */
+  #started(): Promise<void> {
+    this.#starting ??= this.#start().catch((error: unknown) => {
+      this.#starting = undefined
+      throw error
+    })
+    return this.#starting
+  }
+
+  async #start(): Promise<void> {
+    this.#position = (await this.#cursors.get(CURSOR))?.value.position ?? 0
+    for await (const ids of portionsOfIds(this.#lacking)) for (const id of ids) this.#lackingIds.add(id)
+    await this.#walks.adopt()
+    this.retry()
   }
 
   /** After a commit that has entries in the log of changes. Never waits. */
-  wake(tenant: string): void {
+  wake(): void {
     // before the start there is nothing to lose: the start reads the log
-    if (this.#isRunning) this.#of(tenant).wake()
-  }
-
-  /** An operation over a type's resources was committed with the type. Never waits. */
-  planned(tenant: string): void {
-    this.#tenants.get(tenant)?.planned()
-  }
-
-  /** A template was made or changed: what could not be made of it is tried again. Never waits. */
-  templateWritten(tenant: string, template: string): void {
-    this.#tenants.get(tenant)?.retry(template)
-  }
-
-  /** The operation that is under way over the resources of a type: `$bulkOperation`. */
-  operationOf(tenant: string, type: string): string | undefined {
-    return this.#tenants.get(tenant)?.operationOf(type)
-  }
-
-  /** Resolves when all that was written before is done, as far as it can be. */
-  async idle(): Promise<void> {
-    await Promise.all([...this.#tenants.values()].map((tenant) => tenant.idle()))
-  }
-
-  #of(tenant: string): TenantReconciler {
-    const known = this.#tenants.get(tenant)
-    if (known !== undefined) return known
-    const { collectionsByTenant, ...parts } = this.#options
-    const reconciler = new TenantReconciler({
-      ...parts,
-      collections: collectionsByTenant.of(tenant),
-      limit: this.#limit,
+    if (this.#isStopped || !this.#isAsked) return
+    this.#isBehind = true
+    if (this.#following !== undefined) return
+    this.#following = this.#follow().finally(() => {
+      this.#following = undefined
+      if (this.#isBehind) this.wake()
     })
-    this.#tenants.set(tenant, reconciler)
-    return reconciler
+  }
+
+  /** An operation was stored with the change of its type. Never waits. */
+  planned(): void {
+    if (this.#isStopped) return
+    this.#adopting = (this.#adopting ?? Promise.resolve())
+      .then(() => this.#walks.adopt())
+      .catch((error: unknown) => this.#interrupted(error))
+  }
+
+  /** Tries what could not be made; with a template, only what wanted that one. Never waits. */
+  retry(template?: string): void {
+    if (this.#lackingIds.size > 0) this.#retrySoon(() => this.#retryAll(template === undefined ? {} : { template }))
+  }
+
+  /** Resolves when everything that was written so far is done, as far as it can be. */
+  async idle(): Promise<void> {
+    for (;;) {
+      const busy = this.#following ?? this.#adopting ?? this.#walks.busy ?? this.#retrying
+      if (busy === undefined) return
+      await busy
+      if (busy === this.#retrying) this.#retrying = undefined
+      if (busy === this.#adopting) this.#adopting = undefined
+    }
+  }
+
+  /** What is under way is finished as far as its step, the rest is left for the next start. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#isBehind = false
+    this.#cancelRetry?.()
+    this.#walks.stop()
+    await Promise.allSettled([this.#starting])
+    await this.idle()
+    await this.#lanes.idle()
+  }
+
+  async #follow(): Promise<void> {
+    const log = this.#dependencies.collections.log
+    this.#isBehind = false
+    try {
+      await this.#started()
+      while (!this.#isStopped) {
+        const entries = await log.read(PARTITION, this.#position, PORTION)
+        const last = entries.at(-1)
+        if (last === undefined || this.#isStopped) break
+        await this.#take(
+          entries.map(({ body }) => notedChange(body)),
+          last.position,
+        )
+        await machineTimers.breathe()
+      }
+    } catch (error) {
+      this.#interrupted(error)
+    }
+  }
+
+  async #take(changes: readonly (NotedChange | undefined)[], position: number): Promise<void> {
+    const [resources, bound, types, retried] = sorted(changes)
+    const writes = resources.size === 0 ? [] : (await this.#reconcileAll([...resources])).writes
+    await this.#rebind([...bound])
+    const walks = await this.#walks.begin(types)
+    // a life that was told to stop has not done all of it
+    if (this.#isStopped) return
+    await this.#dependencies.collections.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
+    this.#position = position
+    this.#walks.go()
+    // nobody else follows the log
+    if (position - this.#trimmed >= TRIMMED) {
+      await this.#dependencies.collections.log.trim(PARTITION, position)
+      this.#trimmed = position
+    }
+    for (const type of retried) if (!types.has(type)) await this.#retryAll({ type })
+  }
+
+  /** Nodes of tasks that they have follow their metadata. */
+  async #rebind(ids: readonly string[]): Promise<void> {
+    const { tasks, collections, limit } = this.#dependencies
+    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(collections.tenant, id))))
+  }
+
+  /** Reconciles them; the writes keep what failed and forget what failed before. */
+  async #reconcileAll(ids: readonly string[]): Promise<Reconciled> {
+    const writes: Write[] = []
+    const failures: Failure[] = []
+    this.#left += ids.length
+    let left = ids.length
+    try {
+      for (let from = 0; from < ids.length && !this.#isStopped; from += CHUNK) {
+        const chunk = ids.slice(from, from + CHUNK)
+        const done = await this.#lanes.run('', () => this.#reconcileSome(chunk))
+        this.#left -= chunk.length
+        left -= chunk.length
+        writes.push(...done.writes)
+        failures.push(...done.failures)
+      }
+      return { writes, failures }
+    } finally {
+      this.#left -= left
+    }
+  }
+
+  /** One chunk at a time: nobody else makes or removes tasks of its resources between looking and acting. */
+  async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
+    const { collections, tasks, limit } = this.#dependencies
+    const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
+    for (const task of await tasks.of(collections.tenant, ids)) existing.get(task.resource)?.push(task)
+    const results = await Promise.allSettled(
+      ids.map((id) =>
+        limit.run(async () =>
+          this.#isStopped ? undefined : reconcile(collections, tasks, id, existing.get(id) ?? []),
+        ),
+      ),
+    )
+    // nothing is noted of what has to be done again
+    for (const result of results) if (result.status === 'rejected') throw result.reason
+    const writes: Write[] = []
+    const failures: Failure[] = []
+    for (const [i, result] of results.entries()) {
+      if (result.status === 'rejected' || result.value === undefined) continue
+      writes.push(...this.#note(ids[i] ?? '', result.value))
+      failures.push(...result.value)
+    }
+    return { writes, failures }
+  }
+
+  #note(id: string, failures: readonly Failure[]): readonly Write[] {
+    const [first] = failures
+    if (first === undefined) {
+      return this.#lackingIds.delete(id) ? [this.#lacking.deleting(id)] : []
+    }
+    this.#tell(first)
+    this.#lackingIds.add(id)
+    this.#retryLater()
+    const templates = [...new Set(failures.map(({ templateName }) => templateName))]
+    const { type, error } = first
+    return [this.#lacking.putting(id, { type, templates, error, time: this.#dependencies.now() })]
+  }
+
+  /** Once for all resources of a type. */
+  #tell({ type, templateName, error }: Failure): void {
+    const text = `type ${type} wants tasks of template ${templateName}, and they cannot be made: ${error}`
+    if (this.#told.has(text)) return
+    if (this.#told.size >= MAX_TOLD) this.#told.clear()
+    this.#told.add(text)
+    this.#dependencies.logger?.warn(`${text}; they are tried again`)
+  }
+
+  /** One that was given up, and whose place another may have taken: one of the two goes. */
+  #madeLate(id: string): void {
+    this.#retrySoon(() => this.#retrySome([id]))
+  }
+
+  /** Queues it behind what is under way. Returns at once. */
+  #retrySoon(work: () => Promise<void>): void {
+    if (this.#isStopped) return
+    const before = this.#retrying ?? Promise.resolve()
+    this.#retrying = before.then(work).catch((error: unknown) => this.#interrupted(error))
+  }
+
+  async #retrySome(ids: readonly string[]): Promise<void> {
+    const { writes } = await this.#reconcileAll(ids)
+    if (writes.length > 0) await this.#dependencies.collections.commit(writes)
+  }
+
+  /** Some of what failed; all the others as soon as one of them does not fail any more. */
+  async #probe(): Promise<void> {
+    const after = this.#probed
+    const ids = await this.#lacking.ids({ limit: PROBED, ...(after !== undefined && { afterId: after }) })
+    if (this.#isStopped) return
+    this.#probed = ids.length < PROBED ? undefined : ids.at(-1)
+    const before = this.#lackingIds.size
+    await this.#retrySome(ids)
+    if (this.#lackingIds.size < before) await this.#retryAll({})
+  }
+
+  /** The resources of that type, or of types with that template. */
+  async #retryAll(of: { readonly type?: string; readonly template?: string }): Promise<void> {
+    const where = Object.entries(of).map(([field, value]) => ({ field, op: 'eq', value }) as const)
+    for await (const ids of portionsOfIds(this.#lacking, where, RETRIED)) {
+      if (this.#isStopped) return
+      await this.#retrySome(ids)
+      await machineTimers.breathe()
+    }
+  }
+
+  #retryLater(): void {
+    if (this.#isStopped) return
+    this.#cancelRetry ??= this.#dependencies.later(RETRY_MS, () => {
+      this.#cancelRetry = undefined
+      this.#retrySoon(() => this.#probe())
+      this.wake()
+    })
+  }
+
+  /** What asks others at the wrong moment is done again later. */
+  #interrupted(error: unknown): void {
+    if (!isClosed(error)) {
+      this.#dependencies.logger?.error(
+        `the reconciliation of managed tasks was interrupted: ${messageOf(error)}; it goes on later`,
+      )
+    }
+    this.#retryLater()
   }
 }
+
+/** Resources whose tasks may be others, resources whose nodes may be, types by whether nodes may be, types to try again. */
+function sorted(changes: readonly (NotedChange | undefined)[]) {
+  const [resources, bound, retried] = [new Set<string>(), new Set<string>(), new Set<string>()]
+  const types = new Map<string, boolean>()
+  for (const change of changes) {
+    if (change?.kind === 'resource' && change.tasks) resources.add(change.id)
+    if (change?.kind === 'resource' && change.nodes) bound.add(change.id)
+    if (change?.kind === 'type') types.set(change.id, change.nodes || types.get(change.id) === true)
+    if (change?.kind === 'retry') retried.add(change.id)
+  }
+  return [resources, bound, types, retried] as const
+}
+
+const MAX_TOLD = 1000

@@ -5,7 +5,7 @@
 import { type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Write } from '#storage'
 import { machineTimers } from '#platform'
-import type { TenantCollections } from '../collections.ts'
+import type { ResourceCollections } from '../collections.ts'
 import { isClosed, type Failure } from './reconcile.ts'
 
 /** An operation over all resources of a type as it is stored. Those over lists are jobs. */
@@ -41,7 +41,7 @@ export const OPERATIONS: CollectionSpec<WalkOperation> = {
 }
 
 export interface WalkDependencies {
-  readonly collections: TenantCollections
+  readonly collections: ResourceCollections
   readonly now: () => number
   readonly newId: () => string
   readonly later: StartTimer

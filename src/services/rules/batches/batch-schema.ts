@@ -2,8 +2,17 @@
 import { Type } from 'typebox'
 import type { NodeOverride, TaskSettings } from '#core'
 import { NodeOverrideSchema } from '#core/spi'
-import { isPlainObject, movedTo, refusedBy, shown } from '#kernel'
-import { type Checked, checked, closed, type Decoded, nullable, type Problem, refined } from '#services/shared/contract'
+import { isPlainObject, MAX_ID_BYTES, movedTo, refusedBy, shown } from '#kernel'
+import {
+  type Checked,
+  CHECKED,
+  checked,
+  closed,
+  type Decoded,
+  nullable,
+  type Problem,
+  refined,
+} from '#services/shared/contract'
 import { AnyObject, ISSUE_TYPES, IsoTime, Text, Version } from '../shared-schema.ts'
 import { ReloadPreviewSchema, TASK_FILTERS, type TaskPreview } from '../tasks/task-schema.ts'
 
@@ -19,11 +28,12 @@ export const BATCH_ACTIONS = [
 ] as const
 export type BatchAction = (typeof BATCH_ACTIONS)[number]
 
+const id = Type.String({ maxLength: MAX_ID_BYTES, ...CHECKED })
 /** Ids that one operation may name. */
 const MAX_IDS = 10_000
 
 const ids = Type.Optional(
-  refined(Type.Union([Type.Array(Text), Text]), (value) => {
+  refined(Type.Union([Type.Array(id), id]), (value) => {
     if (!Array.isArray(value) || value.length <= MAX_IDS) return []
     const message = `${value.length} ids are more than ${MAX_IDS}`
     return [{ type: 'TOO_LARGE', message, suggestion: 'use several operations' }]
@@ -47,24 +57,31 @@ export const BatchQuerySchema = closed(
     ids,
     id: ids,
     ...TASK_FILTERS,
-    resourceType: Type.Optional(Type.String({ minLength: 1 })),
-    resourceMetadataExpression: Type.Optional(Type.String({ minLength: 1 })),
-    template: Type.Optional(nullable(Text)),
+    resourceType: Type.Optional(Type.String({ ...TASK_FILTERS.resourceType, minLength: 1 })),
+    resourceMetadataExpression: Type.Optional(
+      Type.String({ ...TASK_FILTERS.resourceMetadataExpression, minLength: 1 }),
+    ),
+    template: Type.Optional(nullable(TASK_FILTERS.template)),
     tags: Type.Optional(
       Type.Record(Text, tag, {
         description: 'a value, or a list of which one is enough, by key; null: there is the key. All keys must fit',
       }),
     ),
-    tagKeys: Type.Optional(Type.Array(Text, { minItems: 1, description: 'one of these keys is enough' })),
+    tagKeys: Type.Optional(
+      Type.Array(Type.String({ maxLength: 1_000, ...CHECKED }), {
+        minItems: 1,
+        description: 'one of these keys is enough',
+      }),
+    ),
   },
-  { title: 'batch query', patternProperties: { '^tags[.]': tag } },
+  { title: 'batch query', ...CHECKED, patternProperties: { '^tags[.]': tag } },
 )
 
 const PluginUpdateSchema = closed(
   {
     name: Type.String({ minLength: 1 }),
     fromVersion: Type.String({ minLength: 1, description: 'exact version, or any' }),
-    toVersion: Type.String({ minLength: 1, description: 'exact version' }),
+    toVersion: Type.String({ minLength: 1, description: 'exact version', ...CHECKED }),
   },
   { title: 'plugin update' },
 )
@@ -111,7 +128,7 @@ const BatchRequestSchema = closed(
     entity: Type.Enum(['task']),
     action: Type.Enum(BATCH_ACTIONS),
     query: BatchQuerySchema,
-    actionParameters: Type.Optional(AnyObject),
+    actionParameters: Type.Optional(Type.Record(Text, Type.Unknown(), { description: 'of the action', ...CHECKED })),
   },
   { title: 'batch' },
 )

@@ -10,20 +10,11 @@
  * - a delivery came to its end: it is listed for as long as its task is, whatever becomes of the run that made it
  */
 import { Subscription, type SchedulerLike } from 'rxjs'
-import { AppError, isAway, type Logger, messageOf, SparingLog, Yielder } from '#kernel'
+import { AppError, isAway, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'
+import { type LogPruner, type Mark, MARK_ID, MARKS } from '#log'
 import { machineTimers } from '#platform'
 import type { Store, Write } from '#storage'
-import { INPUT_LOG, PARTITION } from './input.ts'
-import {
-  DELIVERIES,
-  deliveryId,
-  MARK_ID,
-  MARKS,
-  STATES,
-  type DeliveryRecord,
-  type Mark,
-  type StateRecord,
-} from './records.ts'
+import { DELIVERIES, deliveryId, STATES, type DeliveryRecord, type StateRecord } from './records.ts'
 import { keptPositions, stateInParts, wholeState, withoutKept, withoutParts } from './stored-states.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
 
@@ -32,8 +23,9 @@ export interface CheckpointDependencies {
   readonly deterministic: DeterministicEngine
   readonly scheduler: SchedulerLike
   readonly settings: CheckpointSettings
-  /** position of the last input that was applied */
+  /** position of the last entry that was applied */
   readonly position: () => number
+  readonly pruner: LogPruner
   /** where a restart has to begin to read whatever the states reflect; undefined: nowhere */
   readonly floor: () => number | undefined
   /** plugs that do not answer at once */
@@ -61,9 +53,9 @@ export const CHECKPOINT_SETTINGS: CheckpointSettings = { inputMs: 30_000, soonMs
 const MAX_PER_SLICE = 500
 /** A round begins early when so many inputs were applied since the last. */
 const MAX_INPUTS = 20_000
-/** Inputs that are not needed are forgotten when there are so many, or after so long: it is a commit of its own. */
-const WORTH_A_TRIM = 5_000
-const TRIM_MS = 60_000
+/** Entries that are not needed are let go when there are so many, or after so long: it is a commit of its own. */
+const WORTH_PRUNING = 5_000
+const PRUNE_MS = 60_000
 
 export class Checkpoints {
   readonly #dependencies: CheckpointDependencies
@@ -78,8 +70,12 @@ export class Checkpoints {
   #timer: Subscription | undefined
   /** the round that is planned does not wait as long as inputs may */
   #isSoon = false
-  #trimmed = 0
-  #trimmedAt = Number.NEGATIVE_INFINITY
+  /** inputs that were applied since the last round */
+  #inputs = 0
+  /** the last position that no stored state needs any more */
+  #reflected = 0
+  #pruned = 0
+  #prunedAt = Number.NEGATIVE_INFINITY
   #round: Promise<void> | undefined
   #isClosed = false
   /** tasks whose states were cut, by how many parts they have */
@@ -91,9 +87,9 @@ export class Checkpoints {
   /** why, by task */
   readonly unstored = new Map<string, string>()
   /** a round is tried four times a second in an outage */
-  readonly #log: SparingLog
+  readonly #log: RateLimitedLogger
   /** an actuator may fail with each message */
-  readonly #failed: SparingLog
+  readonly #failed: RateLimitedLogger
   readonly #logTimers = new Subscription()
 
   constructor(dependencies: CheckpointDependencies, mark: Mark | undefined) {
@@ -104,9 +100,10 @@ export class Checkpoints {
       this.#logTimers.add(timer)
       return () => timer.unsubscribe()
     }
-    this.#log = new SparingLog({ write: (message, details) => logger?.error(message, details), after })
-    this.#failed = new SparingLog({ write: (message, details) => logger?.warn(message, details), after })
+    this.#log = new RateLimitedLogger({ write: (message, details) => logger?.error(message, details), after })
+    this.#failed = new RateLimitedLogger({ write: (message, details) => logger?.warn(message, details), after })
     this.#mark = mark ?? { position: 0, time: 0, later: [] }
+    dependencies.pruner.tasks = (atRest) => this.#noLongerNeeded(atRest)
   }
 
   /** The task has changed. `byTimer`: no input follows that tells when. */
@@ -137,13 +134,18 @@ export class Checkpoints {
     }
   }
 
+  /** An input was applied. */
+  applied(): void {
+    this.#inputs += 1
+  }
+
   /** After inputs. */
   settled(): void {
     if (!this.#isUrgent && this.#dependencies.deterministic.engine.counts.calls !== this.#calls) {
       this.#isUrgent = true
       this.#arm()
     }
-    if (this.#dependencies.position() - this.#mark.position > MAX_INPUTS && this.#isBehind) void this.flush()
+    if (this.#inputs > MAX_INPUTS && this.#isBehind) void this.flush()
   }
 
   /** Stores what changed so far. Never rejects: what could not be stored is tried again, and the log has it. */
@@ -166,20 +168,21 @@ export class Checkpoints {
       .then(
         () => heard(false),
         (error: unknown) => {
-          this.#log.tell(`states of tasks were not stored: ${messageOf(error)}`, '', {})
+          this.#log.log(`states of tasks were not stored: ${messageOf(error)}`, '', {})
           if (isAway(error)) heard(true)
         },
       )
       .finally(() => {
         this.#round = undefined
         if (this.#isBehind) this.#arm()
+        void this.#prune(false)
       })
   }
 
   async close(): Promise<void> {
     await this.#round
-    this.#trimmedAt = Number.NEGATIVE_INFINITY
     await this.flush()
+    await this.#prune(true)
     this.drop()
   }
 
@@ -235,7 +238,7 @@ export class Checkpoints {
       // The log is needed from where a state is that could not be stored.
       const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began, ...this.#held.values()))
       await this.#commit(slice, { ...this.#mark, position: from })
-      await this.#trim(Math.min(from, ...[...this.#kept.values()].map((position) => position - 1)))
+      this.#reflected = Math.min(from, ...[...this.#kept.values()].map((position) => position - 1))
     } catch (error) {
       for (const id of ids) this.#tasks.add(id)
       for (const id of gone) this.#gone.add(id)
@@ -245,19 +248,30 @@ export class Checkpoints {
     }
   }
 
-  async #trim(upTo: number): Promise<void> {
-    const { store, scheduler } = this.#dependencies
+  /** Never rejects: the next round tries again. */
+  async #prune(isEnd: boolean): Promise<void> {
+    const { pruner, scheduler } = this.#dependencies
     const now = scheduler.now()
-    const isWorthIt = upTo - this.#trimmed >= WORTH_A_TRIM || now - this.#trimmedAt >= TRIM_MS
-    if (!isWorthIt || upTo === this.#trimmed) return
-    await store.log(INPUT_LOG).trim(PARTITION, upTo)
-    this.#trimmed = upTo
-    this.#trimmedAt = now
+    const isWorthIt = this.#reflected - this.#pruned >= WORTH_PRUNING || now - this.#prunedAt >= PRUNE_MS
+    if ((!isWorthIt && !isEnd) || this.#reflected === this.#pruned || this.#isClosed) return
+    this.#pruned = this.#reflected
+    this.#prunedAt = now
+    await pruner
+      .prune(false)
+      .catch((error: unknown) => this.#log.log(`the log was not pruned: ${messageOf(error)}`, '', {}))
+  }
+
+  /** Where all that was applied is in stored states, the mark alone is behind. */
+  async #noLongerNeeded(atRest: boolean): Promise<number> {
+    const { position } = this.#dependencies
+    if (atRest && !this.#isClosed && !this.#isBehind && this.#mark.position < position()) await this.flush()
+    return this.#reflected
   }
 
   #take(): string[] {
     const { deterministic } = this.#dependencies
     this.#isUrgent = false
+    this.#inputs = 0
     this.#calls = deterministic.engine.counts.calls
     for (const resource of this.#resources) {
       for (const { id } of deterministic.engine.listenersOf(resource)) this.#tasks.add(id)
@@ -334,7 +348,7 @@ export class Checkpoints {
   #stored(slice: Slice): void {
     for (const { task, node, plug, attempts, status, error } of slice.stored()) {
       if (status !== 'dead') continue
-      this.#failed.tell('a delivery failed', `${task}/${node}`, { task, node, plug, attempts, reason: error })
+      this.#failed.log('a delivery failed', `${task}/${node}`, { task, node, plug, attempts, reason: error })
     }
     for (const { id, parts, oldest } of slice.states) {
       if (parts > 0) this.#cut.set(id, parts)

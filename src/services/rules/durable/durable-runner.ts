@@ -8,7 +8,8 @@
 import { Observable, type SchedulerLike, Subject } from 'rxjs'
 import { type Counts, type EngineStats, followPlugs, noCounts, Preparer, sumOfStats } from '#core/spi'
 import type { EngineEvent, Lost, Plug, Ports } from '#core'
-import { AppError } from '#kernel'
+import { AppError, perTenant } from '#kernel'
+import { TenantLog } from '#log'
 import type { Store } from '#storage'
 import type {
   EndedRun,
@@ -26,7 +27,7 @@ import { CHECKPOINT_SETTINGS, type CheckpointSettings } from './checkpoints.ts'
 import { DELIVERIES, MAX_DELIVERIES, newestOf } from './records.ts'
 import type { EndOfRun, EngineSettings } from './deterministic-engine.ts'
 import { LeadingClock } from './leading-clock.ts'
-import { TenantRunner } from './tenant-runner.ts'
+import { closed, TenantRunner } from './tenant-runner.ts'
 
 export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> {
   /** the plugs that rules of a tenant may name; the same list until they are others. Tasks keep what they began with */
@@ -35,12 +36,16 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs' | 'ports'> 
   readonly ports?: (tenant: string) => Ports
   /** the store of a tenant */
   readonly store: (tenant: string) => Store
+  /** its log, which the broker writes to; default: one that the runner has to itself */
+  readonly log?: (tenant: string) => TenantLog
   /** real time: what it is, in epoch ms, and what wakes us */
   readonly scheduler: SchedulerLike
   /** how long states may wait to be stored, which a restart then makes up from the log, and how large they may be */
   readonly checkpoints?: Partial<CheckpointSettings>
   /** messages that may wait in all tasks together; then posts are refused with `RATE_LIMITED`; default 1,000,000 */
   readonly maxWaitingMessages?: number
+  /** messages that wait in all tasks, where others than those of this runner count too */
+  readonly waitingInAll?: () => number
   /** told of the time that the tasks of a tenant have reached, epoch ms: `scheduler` should not be behind it */
   readonly reached?: (time: number) => void
   /** before a task of the tenant is bound to those resources: it hears whatever is acknowledged of them after that */
@@ -84,6 +89,7 @@ export function openDurableRunner(options: DurableOptions): DurableRunner {
 class Runner implements DurableRunner {
   readonly reports: RunReports
   readonly #options: DurableOptions
+  readonly #logOf: (tenant: string) => TenantLog
   readonly #opening = new Map<string, Promise<TenantRunner>>()
   readonly #open = new Map<string, TenantRunner>()
   /** by tenant, as `#open` */
@@ -96,6 +102,7 @@ class Runner implements DurableRunner {
 
   constructor(options: DurableOptions) {
     this.#options = options
+    this.#logOf = options.log ?? perTenant((tenant) => new TenantLog(options.store(tenant)))
     this.reports = {
       history: ({ tenant, id }, after) =>
         this.#open.get(tenant)?.deterministic.engine.history(id, after) ?? { events: [], last: 0, isWhole: true },
@@ -133,8 +140,8 @@ class Runner implements DurableRunner {
   }
 
   #requireRoom(): void {
-    const { maxWaitingMessages = MAX_WAITING } = this.#options
-    if (this.waiting < maxWaitingMessages) return
+    const { maxWaitingMessages = MAX_WAITING, waitingInAll } = this.#options
+    if ((waitingInAll?.() ?? this.waiting) < maxWaitingMessages) return
     const text = `${maxWaitingMessages} messages wait for tasks whose plugs take longer than they come; send again later`
     throw new AppError('RATE_LIMITED', text)
   }
@@ -201,7 +208,9 @@ class Runner implements DurableRunner {
 
   readonly intake: TaskRunner['intake'] = {
     receive: async (tenant, messages, options) => (await this.#tenant(tenant)).receive(messages, options),
-    receiveAll: async (tenant, posts, writes) => (await this.#tenant(tenant)).receiveAll(posts, writes),
+    // at once where it can be: what else comes in this turn stays behind it
+    receiveAll: async (tenant, ...given) =>
+      ((this.#closing === undefined && this.#open.get(tenant)) || (await this.#tenant(tenant))).receiveAll(...given),
   }
 
   close(): Promise<void> {
@@ -240,10 +249,12 @@ class Runner implements DurableRunner {
   async #openTenant(tenant: string): Promise<TenantRunner> {
     const {
       store,
+      log: _log,
       scheduler,
       checkpoints,
       restMs = 0,
       maxWaitingMessages: _most,
+      waitingInAll: _others,
       reached,
       bind,
       ...others
@@ -254,6 +265,7 @@ class Runner implements DurableRunner {
     const ports = portsOf?.(tenant)
     const runner = await TenantRunner.open({
       store: store(tenant),
+      log: this.#logOf(tenant),
       engine: { ...common, history: KEPT_EVENTS, plugs, ...(ports && { ports: laterPorts(ports) }) },
       preparer: new Preparer(plugs, common),
       scheduler: clock,
@@ -305,10 +317,6 @@ class Runner implements DurableRunner {
       .filter(({ status }) => query.status === undefined || status === query.status)
       .slice(0, query.limit)
   }
-}
-
-function closed(): AppError {
-  return new AppError('CLOSED', 'the runner is closed')
 }
 
 function endedRun({ task, status, time, error }: EndOfRun): EndedRun {

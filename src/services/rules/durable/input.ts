@@ -1,13 +1,10 @@
 /**
  * The inputs of a tenant's tasks as its log keeps them, oldest first. Everything from outside is one of these; what the
  * tasks do by themselves (timers, plugs that answer at once) follows from them and is not written.
- *
- * One partition per tenant: its tasks then have one order among all inputs, a message is written once however many
- * tasks hear it, and a restart reads one list. More partitions would share the same commits, so they would buy
- * nothing before a tenant is spread over several hosts.
  */
 import type { Ignored, Reply } from '#core/spi'
-import { encodeNumbers, JsonText, messageOf } from '#kernel'
+import { encodeNumbers, type Json, messageOf } from '#kernel'
+import { isInput, messageBody, type NewEntry } from '#log'
 import type { Message, Sent } from '#core'
 import type { IntakePost, RunnableTask } from '../runner.ts'
 
@@ -98,29 +95,19 @@ export type NodeOperation = 'start' | 'resume'
 /** Every input but the moment at which it is taken. */
 export type Untimed<I extends Input = Input> = I extends Input ? Omit<I, 'at'> : never
 
-export const INPUT_LOG = 'rule_inputs'
-export const PARTITION = 0
+/** What tasks took of an entry of the log; undefined: nothing. */
+export function inputOf(body: Json): Input | undefined {
+  return isInput(body) ? (body as unknown as Input) : undefined
+}
 
 export function messagesOf(one: Message | readonly Message[]): readonly Message[] {
   return Array.isArray(one) ? (one as readonly Message[]) : [one as Message]
 }
 
-/** An input of one message as its log has it, made of the JSON of that; undefined where there is more to be said of it. */
-export function dataText(
-  message: string,
-  { channel, hops = 0, unstamped, identityIgnores }: DataSent,
-  at: number,
-): JsonText | undefined {
-  if (channel !== undefined || hops !== 0) return undefined
-  const places = unstamped === undefined ? '' : `"u":[${unstamped.join()}],`
-  const ignored = identityIgnores === undefined ? '' : `"g":${JSON.stringify(identityIgnores)},`
-  return new JsonText(`{"k":"data","m":${message},${places}${ignored}"at":${at}}`)
-}
-
 /** How messages came, and places of those whose timestamp is that of their arrival. */
 type DataSent = Sent & Pick<IntakePost, 'unstamped' | 'identityIgnores'>
 
-type Data = Untimed<Extract<Input, { k: 'data' }>>
+export type Data = Untimed<Extract<Input, { k: 'data' }>>
 
 /** Messages as an input: what is as always is left out. */
 export function dataOf(
@@ -136,6 +123,13 @@ export function dataOf(
     ...(unstamped && { u: unstamped }),
     ...(identityIgnores && { g: identityIgnores }),
   }
+}
+
+/** An input as the log gets it. `post`: how its messages came. */
+export function entryOf(input: Input, post?: IntakePost): NewEntry {
+  if (post === undefined || input.k !== 'data') return { body: input as unknown as Json, input }
+  const { k: _k, m: _m, ...about } = input
+  return { body: messageBody(post, about), input }
 }
 
 /** An outcome as the log can keep it. */

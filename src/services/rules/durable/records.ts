@@ -55,16 +55,3 @@ export function deliveryId(task: string, number: number): string {
 export function newestOf(task: string, limit: number): Query {
   return { where: [{ field: 'task', op: 'eq', value: task }], sort: [{ field: 'number', descending: true }], limit }
 }
-
-/** Where a restart begins to read. */
-export interface Mark {
-  /** every task's stored state reflects the log up to here, or is that of a later moment */
-  readonly position: number
-  /** epoch ms up to which the runner is known to have been there */
-  readonly time: number
-  /** plugs that do not answer at once, as `kind:name:version` */
-  readonly later: readonly string[]
-}
-
-export const MARKS: CollectionSpec<Mark> = { name: 'rule_marks', version: 1, fields: {} }
-export const MARK_ID = 'inputs'

@@ -11,12 +11,13 @@
  */
 import type { SavedState } from '#core/spi'
 import { messageOf, Yielder } from '#kernel'
+import { LOG, type Mark, MARK_ID, MARKS, PARTITION } from '#log'
 import { machineTimers } from '#platform'
 import type { Store } from '#storage'
 import type { RunnableTask } from '../runner.ts'
-import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
+import { inputOf, messagesOf, type Input } from './input.ts'
 import { isLater } from './later-calls.ts'
-import { MARK_ID, MARKS, type DeliveryRecord, type Mark, type StateRecord } from './records.ts'
+import { type DeliveryRecord, type StateRecord } from './records.ts'
 import { keptPositions, messagesAt, withMessages } from './stored-states.ts'
 import { DeterministicEngine, type EngineSettings, type EngineHooks, type WaitingTask } from './deterministic-engine.ts'
 
@@ -48,7 +49,7 @@ type CompleteRecord = StateRecord & { readonly state: SavedState }
 const PORTION = 1000
 
 export class Recovery {
-  /** after the mark, oldest first */
+  /** inputs after the mark, oldest first */
   readonly tail: readonly TailEntry[]
   /** last position of the log */
   readonly position: number
@@ -72,29 +73,36 @@ export class Recovery {
   /** last position at which limits of calls were moved */
   #lastMoved: number | undefined
 
-  private constructor(parts: EngineSettings, store: Store, mark: Mark | undefined, tail: readonly TailEntry[]) {
+  private constructor(
+    parts: EngineSettings,
+    store: Store,
+    mark: Mark | undefined,
+    { tail, position }: { readonly tail: readonly TailEntry[]; readonly position: number },
+  ) {
     this.#parts = parts
     this.#store = store
     this.mark = mark
     this.tail = tail
     this.#later = new Set(mark?.later)
-    const last = tail.at(-1)
-    this.position = last?.position ?? mark?.position ?? 0
-    const times = [mark?.time, last?.input.at].filter((time) => time !== undefined)
+    this.position = position
+    const times = [mark?.time, tail.at(-1)?.input.at].filter((time) => time !== undefined)
     this.until = times.length === 0 ? undefined : Math.max(...times)
     for (const entry of tail) this.#note(entry)
   }
 
   static async read(parts: EngineSettings, store: Store): Promise<Recovery> {
     const mark = await store.collection(MARKS).get(MARK_ID)
-    const log = store.log(INPUT_LOG)
+    const log = store.log(LOG)
     const { first } = await log.bounds(PARTITION)
     const tail: TailEntry[] = []
     for (let after = Math.max(mark?.value.position ?? 0, first - 1); ;) {
       const entries = await log.read(PARTITION, after, PORTION)
-      for (const { position, body } of entries) tail.push({ position, input: body as unknown as Input })
+      for (const { position, body } of entries) {
+        const input = inputOf(body)
+        if (input !== undefined) tail.push({ position, input })
+      }
       after = entries.at(-1)?.position ?? after
-      if (entries.length < PORTION) return new Recovery(parts, store, mark?.value, tail)
+      if (entries.length < PORTION) return new Recovery(parts, store, mark?.value, { tail, position: after })
     }
   }
 

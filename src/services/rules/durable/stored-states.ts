@@ -1,12 +1,13 @@
 /**
  * How a task's state lies in the store: as one document, or cut into several when it is too large for one; and without
- * the messages that wait for the task, as long as the log of inputs has them.
+ * the messages that wait for the task, as long as the log has them.
  */
 import type { Message } from '#core'
 import type { SavedInput } from '#core/spi'
 import { AppError } from '#kernel'
 import type { CollectionSpec, Store, Write } from '#storage'
-import { INPUT_LOG, messagesOf, PARTITION, type Input } from './input.ts'
+import { LOG, PARTITION } from '#log'
+import { inputOf, messagesOf } from './input.ts'
 import { STATES, type StateRecord } from './records.ts'
 
 /** A part of the JSON text of a state that is too large for one document. */
@@ -99,14 +100,14 @@ export async function messagesAt(
   positions: readonly number[],
 ): Promise<ReadonlyMap<number, readonly Message[]>> {
   const found = new Map<number, readonly Message[]>()
-  const log = store.log(INPUT_LOG)
+  const log = store.log(LOG)
   let read = 0
   for (const position of [...new Set(positions)].sort((a, b) => a - b)) {
     if (position <= read) continue
     const entries = await log.read(PARTITION, position - 1, PORTION)
     for (const entry of entries) {
-      const input = entry.body as unknown as Input
-      if (input.k === 'data') found.set(entry.position, messagesOf(input.m))
+      const input = inputOf(entry.body)
+      if (input?.k === 'data') found.set(entry.position, messagesOf(input.m))
     }
     read = entries.at(-1)?.position ?? position
   }

@@ -8,13 +8,13 @@
 import type { SchedulerLike, Subscription } from 'rxjs'
 import { type Preparer, type Reply, requireMessages, resolveResources } from '#core/spi'
 import type { Lost, Message, RareEvent } from '#core'
-import { AppError, isAway, type JsonText, messageOf } from '#kernel'
+import { AppError, isAway, messageOf } from '#kernel'
+import { type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
 import type { Store, Write } from '#storage'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
-import { dataOf, dataText, messagesOf, plain, type Input, type Untimed } from './input.ts'
-import { InputQueue, type Applied } from './input-queue.ts'
+import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './input.ts'
 import { Recovery, type Recovered } from './recovery.ts'
 import { isInParts, joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
@@ -24,6 +24,7 @@ import { DeterministicEngine, type EndOfRun, type EngineHooks, type EngineSettin
 
 export interface TenantRunnerDependencies {
   readonly store: Store
+  readonly log: TenantLog
   readonly engine: EngineSettings
   readonly preparer: Preparer
   /** real time, in epoch ms, and what wakes us */
@@ -56,7 +57,7 @@ export class TenantRunner {
   /** messages and pushes that tasks took */
   inputs = 0
   readonly #dependencies: TenantRunnerDependencies
-  readonly #queue: InputQueue
+  readonly #log: TenantLog
   readonly #checkpoints: Checkpoints
   readonly #later: Set<string>
   readonly #standstill: Standstill
@@ -67,7 +68,6 @@ export class TenantRunner {
   #resuming: Promise<unknown> = Promise.resolve()
   /** portions that are not here yet; one that failed never is */
   #portions = 0
-  #position: number
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
@@ -77,10 +77,9 @@ export class TenantRunner {
   #isClosed = false
 
   private constructor(dependencies: TenantRunnerDependencies, recovery: Recovery) {
-    const { store, scheduler, checkpoints, engine } = dependencies
+    const { store, log, scheduler, checkpoints, engine } = dependencies
     this.#dependencies = dependencies
     this.#recovery = recovery
-    this.#position = recovery.position
     this.#later = new Set(recovery.mark?.later)
     this.#standstill = new Standstill(scheduler.now())
     const hooks: EngineHooks = {
@@ -92,19 +91,8 @@ export class TenantRunner {
       ended: (run) => void this.#ended.push(run),
     }
     this.deterministic = new DeterministicEngine(engine, hooks, recovery.until ?? scheduler.now())
-    this.#queue = new InputQueue(store, {
-      apply: (input, position) => {
-        this.#position = position
-        return this.#apply(input)
-      },
-      settled: () => {
-        this.#checkpoints.settled()
-        this.#spareCalls()
-        this.#trim()
-        this.#afterwards()
-      },
-    })
-    const position = () => this.#position
+    this.#log = log
+    const position = () => log.position
     const floor = () => (this.#recovery === undefined ? undefined : (this.#recovery.mark?.position ?? 0))
     this.#checkpoints = new Checkpoints(
       {
@@ -113,6 +101,7 @@ export class TenantRunner {
         deterministic: this.deterministic,
         settings: checkpoints,
         position,
+        pruner: log.pruner,
         floor,
         later: this.#later,
         logger: engine.logger,
@@ -123,6 +112,16 @@ export class TenantRunner {
     const isWanted = () => this.deterministic.mindsDowntime
     this.#signs = new SignsOfLife(scheduler, isWanted, () => this.#storeSign())
     this.deliveries = new EndedDeliveries(store, this.deterministic, this.#checkpoints)
+    const engineOfLog = {
+      apply: (input: Input, at: number) => this.#apply(input, at),
+      settled: () => {
+        this.#checkpoints.settled()
+        this.#spareCalls()
+        this.#trim()
+        this.#afterwards()
+      },
+    }
+    log.attach(engineOfLog, recovery.position)
   }
 
   static async open(dependencies: TenantRunnerDependencies): Promise<TenantRunner> {
@@ -135,7 +134,7 @@ export class TenantRunner {
 
   /** inputs on their way */
   get queued(): number {
-    return this.#queue.size
+    return this.#log.size
   }
 
   async plan(change: TaskChange): Promise<PlannedChange> {
@@ -222,7 +221,7 @@ export class TenantRunner {
   /** Rejects as the task does: `NOT_FOUND`, `INVALID_STATE`, `WRONG_STATUS`, `VALIDATION`. */
   async send(input: Untimed<Extract<Input, { k: 'push' | 'command' | 'resync' }>>): Promise<void> {
     this.#allResumed()
-    if (!this.#queue.has('begin')) this.deterministic.require(input.t)
+    if (!this.#log.has('begin')) this.deterministic.require(input.t)
     await this.#take(input)
     if (input.k === 'push') this.inputs++
   }
@@ -242,16 +241,20 @@ export class TenantRunner {
     return this.#receive([{ messages, ...post }], writes)
   }
 
-  async receiveAll(posts: readonly IntakePost[], writes: readonly Write[]): Promise<readonly number[]> {
-    return (await this.#receive(posts, writes)).results
+  async receiveAll(
+    posts: readonly IntakePost[],
+    writes: readonly Write[],
+    followed?: Followed,
+  ): Promise<readonly number[]> {
+    return (await this.#receive(posts, writes, followed)).results
   }
 
   /** Brings the tasks to the present. */
   catchUp(): void {
-    const now = Math.min(this.#dependencies.scheduler.now(), this.#queue.horizon)
+    const now = Math.min(this.#dependencies.scheduler.now(), this.#log.horizon)
     if (this.#isClosed || now < this.deterministic.now) return
     if (this.#hasSlept(now)) {
-      if (!this.#queue.has('jump')) this.#tryJump(now)
+      if (!this.#log.has('jump')) this.#tryJump(now)
     } else if (!this.#waitsForStore(now)) {
       this.#isCatchingUp = true
       try {
@@ -270,7 +273,7 @@ export class TenantRunner {
 
   async close(): Promise<void> {
     this.closing()
-    await this.#queue.idle()
+    await this.#log.idle()
     this.#isClosed = true
     this.#resumedAll?.unsubscribe()
     this.#signs.stop()
@@ -283,46 +286,46 @@ export class TenantRunner {
     return now - (this.deterministic.nextAt ?? now) > SLEPT_MS
   }
 
-  #takes(messages: readonly Message[], channel: string | undefined): boolean {
-    this.#allResumed()
-    return (
-      messages.some(({ resource }) => this.#isHeard(resource, channel)) ||
-      this.#queue.has('begin') ||
-      this.#queue.has('change')
-    )
+  #takes({ messages, channel }: ChannelPost): boolean {
+    if (this.#log.has('begin') || this.#log.has('change')) return true
+    const { engine } = this.deterministic
+    const isHeard = ({ resource }: Message) =>
+      engine.listenersOf(resource, channel)[Symbol.iterator]().next().done !== true
+    return messagesOf(messages).some(isHeard)
   }
 
-  #isHeard(resource: string, channel: string | undefined): boolean {
-    for (const _task of this.deterministic.engine.listenersOf(resource, channel)) return true
-    return false
-  }
-
-  async #receive(posts: readonly ChannelPost[], writes: readonly Write[]): Promise<Intake> {
+  async #receive(posts: readonly ChannelPost[], writes: readonly Write[], followed?: Followed): Promise<Intake> {
     for (const post of posts) requireMessages(messagesOf(post.messages), post)
     this.#dependencies.requireRoom()
-    const heard = posts.filter(({ messages, channel }) => this.#takes(messagesOf(messages), channel))
-    if (this.#isClosed && heard.length + writes.length > 0) throw closed()
-    if (heard.length === 0) {
-      // nothing is to be applied: the store keeps these in order with the inputs before them
-      return {
-        taken: false,
-        results: writes.length === 0 ? [] : (await this.#dependencies.store.commit(writes)).results,
-      }
+    if (posts.length > 0) this.#allResumed()
+    const heard = new Set(posts.filter((post) => this.#takes(post)))
+    if (this.#isClosed && heard.size + writes.length > 0) throw closed()
+    const { at, before } = heard.size > 0 ? this.#arriving() : { at: 0, before: [] }
+    const entries: NewEntry[] = before.map((input) => entryOf(input))
+    for (const post of posts) {
+      if (heard.has(post)) entries.push(entryOf({ ...dataOf(post.messages, post), at }, post))
+      else if (post.kept !== undefined) entries.push({ body: messageBody(post, undefined) })
     }
-    const { at, before } = this.#arriving()
-    const inputs = heard.map((post): Input => ({ ...dataOf(post.messages, post), at }))
-    const texts = heard.map(({ text, ...sent }) => (text === undefined ? undefined : dataText(text, sent, at)))
-    const bodies = inputs.map((input, i) => texts[i] ?? input)
-    const { given, results } = await this.#add([...before, ...inputs], writes, [...before, ...bodies])
-    const taken = given.slice(before.length)
-    for (const [i, { messages }] of heard.entries()) if (taken[i] === true) this.inputs += messagesOf(messages).length
-    return { taken: taken.includes(true), results }
+    if (entries.length === 0 && followed === undefined) {
+      // nothing is to be applied: the store keeps these in order with the inputs before them
+      const { results } = writes.length === 0 ? { results: [] } : await this.#dependencies.store.commit(writes)
+      return { taken: false, results }
+    }
+    const { given, results } = await this.#add(entries, writes, followed)
+    let taken = false
+    for (const [i, { input }] of entries.entries()) {
+      if (given[i] !== true || input?.k !== 'data') continue
+      taken = true
+      this.inputs += messagesOf((input as Extract<Input, { k: 'data' }>).m).length
+    }
+    return { taken, results }
   }
 
   async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
     if (this.#isClosed) throw closed()
     const { at, before } = this.#arriving()
-    await this.#add([...before, { ...input, at }], writes)
+    const entries = [...before, { ...input, at }].map((one) => entryOf(one))
+    await this.#add(entries, writes)
   }
 
   /**
@@ -330,8 +333,8 @@ export class TenantRunner {
    * slept, and left out time, at the same place.
    */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
-    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#queue.lastAt)
-    const { horizon } = this.#queue
+    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt)
+    const { horizon } = this.#log
     // What is on its way may begin calls, of which no timer tells yet.
     if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }
     const since = this.#standstill.sinceBefore(at, horizon)
@@ -339,12 +342,12 @@ export class TenantRunner {
   }
 
   async #add(
-    inputs: readonly Input[],
+    entries: readonly NewEntry[],
     writes: readonly Write[],
-    bodies?: readonly (Input | JsonText)[],
-  ): Promise<Applied> {
+    followed?: Followed,
+  ): ReturnType<TenantLog['add']> {
     try {
-      return await this.#queue.add(inputs, writes, bodies)
+      return await this.#log.add({ entries, writes, followed })
     } catch (error) {
       if (isAway(error)) this.#standstill.away()
       throw error
@@ -352,14 +355,14 @@ export class TenantRunner {
   }
 
   #jumpTo(at: number): Input {
-    const since = this.#standstill.sinceBefore(at, this.#queue.horizon)
+    const since = this.#standstill.sinceBefore(at, this.#log.horizon)
     return { k: 'jump', at, ...(since !== undefined && { since }) }
   }
 
   #tryJump(now: number): void {
     const { scheduler } = this.#dependencies
     if (now < this.#standstill.askAgainAt) return
-    void this.#queue.add([this.#jumpTo(now)]).catch(() => this.#standstill.refused(scheduler.now()))
+    void this.#log.add({ entries: [entryOf(this.#jumpTo(now))] }).catch(() => this.#standstill.refused(scheduler.now()))
   }
 
   /** Of the store, by who stores states. */
@@ -367,14 +370,14 @@ export class TenantRunner {
     if (isStoreAway) return this.#standstill.away()
     const now = this.#dependencies.scheduler.now()
     // an input that waits was given to it before
-    this.#standstill.heard(Math.min(now, this.#queue.horizon), now)
+    this.#standstill.heard(Math.min(now, this.#log.horizon), now)
     this.#spareCalls()
   }
 
   /** What the store took for what is durable now counts for no call. */
   #spareCalls(): void {
     const { since } = this.#standstill
-    if (since === undefined || this.#queue.size > 0 || this.#isClosed) return
+    if (since === undefined || this.#log.size > 0 || this.#isClosed) return
     const now = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now)
     this.#standstill.counted(now)
     const { engine, nextAt = Number.POSITIVE_INFINITY } = this.deterministic
@@ -385,7 +388,7 @@ export class TenantRunner {
     const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
     this.#standstill.leavesOut(since)
     const { scheduler } = this.#dependencies
-    void this.#queue.add([leftOut]).catch(() => this.#standstill.lost(since, scheduler.now()))
+    void this.#log.add({ entries: [entryOf(leftOut)] }).catch(() => this.#standstill.lost(since, scheduler.now()))
   }
 
   /** Whether time, which would begin calls or end them, waits for the store to say something (STILL-2). */
@@ -397,19 +400,21 @@ export class TenantRunner {
       if (now >= this.#standstill.askAgainAt) this.#spareCalls()
       return true
     }
-    if (this.#queue.has('still') || this.#queue.has('jump')) return true
+    if (this.#log.has('still') || this.#log.has('jump')) return true
     // what is due so late may begin calls whose time would be over at once
     if (engine.openCalls === 0 && now - nextAt <= OVERDUE_MS) return false
     if (!this.#standstill.isQuiet(now)) return false
     // what is on its way asks as well
-    if (this.#queue.size === 0 && now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
+    if (this.#log.size === 0 && now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
     return true
   }
 
   #askStore(at: number, now: number): void {
     this.#standstill.ask(now)
     const { scheduler } = this.#dependencies
-    void this.#queue.add([{ k: 'still', at, since: at }]).catch(() => this.#standstill.refused(scheduler.now()))
+    void this.#log
+      .add({ entries: [entryOf({ k: 'still', at, since: at })] })
+      .catch(() => this.#standstill.refused(scheduler.now()))
   }
 
   /** In time up to which all that was due has been done. */
@@ -418,18 +423,19 @@ export class TenantRunner {
     await this.#checkpoints.alive()
   }
 
-  #apply(input: Input): unknown {
+  #apply(input: Input, position: number): unknown {
+    this.#checkpoints.applied()
     this.#signs.seen(input.at)
     if (input.k === 'jump') this.#standstill.counted(input.at)
     if (input.k === 'still' && input.since < input.at) this.#standstill.counted(input.at, input.since)
     this.#standstill.heard(input.at, this.#dependencies.scheduler.now())
     if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.heard(resource)
-    return this.deterministic.apply(input, this.#position)
+    return this.deterministic.apply(input, position)
   }
 
   /** What is forgotten for want of room is another thing for each engine: the log has it. */
   #trim(): void {
-    const before = this.#isClosed || this.#queue.has('trim') ? undefined : this.deterministic.engine.remembered.tooOld
+    const before = this.#isClosed || this.#log.has('trim') ? undefined : this.deterministic.engine.remembered.tooOld
     if (before !== undefined) void this.#take({ k: 'trim', before }).catch(() => undefined)
   }
 
@@ -558,7 +564,7 @@ export class TenantRunner {
   }
 
   #arm(): void {
-    const next = this.#isClosed || this.#queue.size > 0 ? undefined : this.deterministic.nextAt
+    const next = this.#isClosed || this.#log.size > 0 ? undefined : this.deterministic.nextAt
     if (next === this.#wakeAt) return
     this.#wake?.unsubscribe()
     this.#wakeAt = next ?? Number.POSITIVE_INFINITY
@@ -585,6 +591,6 @@ function planned(
   return { writes: [], resourceIds: [...new Set(resources)], carryOut, apply: () => carryOut([]) }
 }
 
-function closed(): AppError {
+export function closed(): AppError {
   return new AppError('CLOSED', 'the runner is closed')
 }

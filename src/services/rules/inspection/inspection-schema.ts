@@ -1,7 +1,7 @@
 /** A look into a task at work: nodes, log, events, deliveries. */
 import { Type } from 'typebox'
 import type { EngineEvent } from '#core'
-import { checked, closed, type Decoded, instant, refined } from '#services/shared/contract'
+import { CHECKED, checked, closed, type Decoded, instant, refined } from '#services/shared/contract'
 import { AnyObject, EpochMs, ISSUE_TYPES, IsoTime, LOG_LEVELS, Text } from '../shared-schema.ts'
 
 export const RuntimeNodeSchema = Type.Object(
@@ -19,7 +19,7 @@ export const RuntimeNodeSchema = Type.Object(
 )
 export interface RuntimeNode extends Decoded<typeof RuntimeNodeSchema> {}
 
-const state = Type.Optional(Type.String({ minLength: 1 }))
+const state = Type.Optional(Type.String({ minLength: 1, description: 'a state of the node', ...CHECKED }))
 
 /** PATCH of a node. */
 const NodePushSchema = closed(

@@ -59,10 +59,14 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
         }
       })
     },
-    receiveAll: async (tenant, posts, writes) => {
+    receiveAll: async (tenant, posts, writes, followed) => {
       for (const post of posts) requireMessages(messagesOf(post.messages), post)
       return listeners.commit((unchanged) => {
-        const all = posts.map(({ messages, ...sent }) => ({ sent, ...parted(messages, sent, options) }))
+        const all = posts.map(({ text, ...post }) => {
+          const { messages, ...sent } = post
+          const one = parted(messages, sent, options)
+          return { sent: one.own === messages && text !== undefined ? { ...sent, text } : sent, ...one }
+        })
         const relayed = all.flatMap((one) => one.relayed)
         const own = all.flatMap((one): IntakePost[] =>
           one.own === undefined ? [] : [{ ...one.sent, unstamped: one.unstamped, messages: one.own }],
@@ -70,7 +74,7 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
         const together = [...writes, ...handingOn(relayed, options), unchanged]
         return {
           place: together.length - 1,
-          committing: intake.receiveAll(tenant, own, together).then((results) => {
+          committing: intake.receiveAll(tenant, own, together, followed).then((results) => {
             tell(relayed, options)
             return results.slice(0, writes.length)
           }),

@@ -9,6 +9,7 @@ import {
 } from '#core/spi'
 import { isPlainObject, type Issue, makeIssue, movedTo, validationError } from '#kernel'
 import type { TaskForm } from './task-record.ts'
+import { MAX_TASK_NAME } from './task-schema.ts'
 
 export type ReadSpecification =
   | { readonly form: 'template'; readonly request: TaskFromTemplate; readonly warnings: readonly Issue[] }
@@ -69,14 +70,11 @@ function withNameOfGraph(document: Readonly<Record<string, unknown>>): Readonly<
   return { ...document, task: { ...task, name } }
 }
 
-/** bytes; storage searches texts of up to 2,000. A managed task is named by its template and resource: up to 1,023 */
-const LONGEST_NAME = 1_500
-
 function nameIssues(settings: unknown, path: string): readonly Issue[] {
   const name = isPlainObject(settings) ? settings['name'] : undefined
   const bytes = typeof name === 'string' ? Buffer.byteLength(name) : 0
-  if (bytes > LONGEST_NAME) {
-    const message = `the name has ${bytes} bytes, at most ${LONGEST_NAME} are kept`
+  if (bytes > MAX_TASK_NAME) {
+    const message = `the name has ${bytes} bytes, at most ${MAX_TASK_NAME} are kept`
     return [makeIssue('TOO_LARGE', path, message, 'choose a shorter name')]
   }
   if (name !== undefined && name !== null && name !== '') return []

@@ -11,7 +11,7 @@ import {
   type VariableDeclaration,
 } from '#core/spi'
 import type { Lost, Rule, TaskSettings } from '#core'
-import { closed, type Decoded, instant, REVISION } from '#services/shared/contract'
+import { CHECKED, closed, type Decoded, instant, REVISION } from '#services/shared/contract'
 import {
   AnyObject,
   EpochMs,
@@ -24,9 +24,26 @@ import {
   WireIssueSchema,
 } from '../shared-schema.ts'
 
+/** bytes; storage searches texts of up to 2,000. A managed task is named by its template and resource: up to 1,023 */
+export const MAX_TASK_NAME = 1_500
+const name = Type.String({
+  minLength: 1,
+  maxLength: MAX_TASK_NAME,
+  description: `at most ${MAX_TASK_NAME} bytes`,
+  ...CHECKED,
+})
+const NamedRuleSchema = Type.Object(
+  {
+    ...RuleSchema.properties,
+    task: Type.Object({ ...TaskSettingsSchema.properties, name }, { title: 'task settings' }),
+  },
+  { title: 'rule' },
+)
+const NamedTaskSchema = Type.Object({ ...TaskFromTemplateSchema.properties, name }, { title: 'task from template' })
+
 /** The old form: settings at the top, the graph in `bn` form under `network`. */
 const NetworkTaskSchema = Type.Object(
-  { network: BnGraphSchema, ...TaskSettingsSchema.properties },
+  { network: BnGraphSchema, ...TaskSettingsSchema.properties, name: Type.Optional(name) },
   { title: 'task with network' },
 )
 
@@ -35,16 +52,15 @@ const BnTaskSchema = Type.Object(
   {
     ...BnGraphSchema.properties,
     variables: RuleSchema.properties.variables,
-    task: Type.Optional(TaskSettingsSchema),
+    task: Type.Optional(Type.Object({ ...TaskSettingsSchema.properties, name: Type.Optional(name) })),
   },
   { title: 'rule in bn form' },
 )
 
 /** The body of POST and PUT: any of the four forms, told apart by `template`, `network` and `nodes`. */
-export const TaskSpecificationSchema = Type.Union(
-  [RuleSchema, TaskFromTemplateSchema, BnTaskSchema, NetworkTaskSchema],
-  { description: 'a rule, a rule in bn form, a template by name with settings, or settings with a network' },
-)
+export const TaskSpecificationSchema = Type.Union([NamedRuleSchema, NamedTaskSchema, BnTaskSchema, NetworkTaskSchema], {
+  description: 'a rule, a rule in bn form, a template by name with settings, or settings with a network',
+})
 
 /** Of a rule: values by name, or declarations, as in a template. */
 interface WithVariables {
@@ -157,18 +173,22 @@ export const TaskRunSchema = Type.Object(
 )
 export interface TaskRunRecord extends Decoded<typeof TaskRunSchema> {}
 
+/** A text that storage compares with. */
+const filter = (description?: string) =>
+  Type.String({ maxLength: 2_000, ...(description !== undefined && { description }), ...CHECKED })
+
 /** What a listing and the query of a batch select by. All that are given must hold. */
 export const TASK_FILTERS = {
-  name: Type.Optional(Type.String({ description: '* is any text' })),
-  resource: Type.Optional(Type.String({ description: 'of the task or one of its nodes' })),
-  resourceType: Type.Optional(Type.String({ description: 'of one of its resources' })),
-  resourceMetadataExpression: Type.Optional(Type.String({ description: 'about one of its resources' })),
+  name: Type.Optional(filter('* is any text')),
+  resource: Type.Optional(filter('of the task or one of its nodes')),
+  resourceType: Type.Optional(filter('of one of its resources')),
+  resourceMetadataExpression: Type.Optional(filter('about one of its resources')),
   type: Type.Optional(TaskType),
   status: Type.Optional(TaskStatus),
-  plugin: Type.Optional(Type.String({ description: 'name or name:version' })),
-  template: Type.Optional(Type.String({ description: 'null: tasks without a template' })),
+  plugin: Type.Optional(filter('name or name:version')),
+  template: Type.Optional(filter('null: tasks without a template')),
   templateVersion: Type.Optional(Version),
-  user: Type.Optional(Text),
+  user: Type.Optional(filter()),
   createdAfter: Type.Optional(instant),
   createdBefore: Type.Optional(instant),
   finishedBefore: Type.Optional(instant),

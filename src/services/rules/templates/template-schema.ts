@@ -2,7 +2,7 @@
 import { Type } from 'typebox'
 import { type BnGraph, BnGraphSchema, TemplateSchema, type VariableDeclaration } from '#core/spi'
 import type { Template } from '#core'
-import { checked, closed, type Decoded, REVISION } from '#services/shared/contract'
+import { CHECKED, checked, closed, type Decoded, REVISION } from '#services/shared/contract'
 import { UpdatePluginsSchema } from '../batches/batch-schema.ts'
 import {
   AnyObject,
@@ -15,18 +15,21 @@ import {
 } from '../shared-schema.ts'
 import type { TaskFilter } from '../tasks/task-schema.ts'
 
+/** characters, of three bytes each at most */
+export const MAX_TEMPLATE_NAME = 170
+const name = Type.String({ minLength: 1, maxLength: MAX_TEMPLATE_NAME, description: 'also its id', ...CHECKED })
 const extras = {
   protected: Type.Optional(Type.Boolean({ description: 'stored and shown' })),
 }
 
 const BnTemplateSchema = Type.Object(
-  { ...TemplateSchema.properties, ...BnGraphSchema.properties, name: Type.String({ minLength: 1 }), ...extras },
+  { ...TemplateSchema.properties, ...BnGraphSchema.properties, name, ...extras },
   { title: 'template in bn form' },
 )
 
 /** The body of POST and PUT. */
 export const TemplateSpecificationSchema = Type.Union([
-  Type.Object({ ...TemplateSchema.properties, ...extras }, { title: 'template' }),
+  Type.Object({ ...TemplateSchema.properties, name, ...extras }, { title: 'template' }),
   BnTemplateSchema,
 ])
 

@@ -26,11 +26,9 @@ import { batchApi } from '../batches/batch-service.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import type { TemplateRecord } from './template-record.ts'
 import { forgettingOld, inVersion, keepingOld, listVersions, nextVersion, versionOf } from './template-versions.ts'
-import { type TemplateEntity, TemplateUpgrade, type UpgradedTemplates } from './template-schema.ts'
+import { MAX_TEMPLATE_NAME, type TemplateEntity, TemplateUpgrade, type UpgradedTemplates } from './template-schema.ts'
 
 const MAX_UPGRADED = 1000
-/** characters, of three bytes each at most */
-const LONGEST_NAME = 170
 
 /** What a body says of a template. */
 interface ReadTemplate {
@@ -224,8 +222,8 @@ async function* runLater(
 /** Its name is its id in storage. */
 function checkName(name: string): void {
   if (!isAddressable(name)) throw refuse('the template', [makeIssue('NAME', '/name', `"${name}" ${NOT_ADDRESSABLE}`)])
-  if (name.length <= LONGEST_NAME) return
-  const message = `the name has ${name.length} characters, at most ${LONGEST_NAME} are kept`
+  if (name.length <= MAX_TEMPLATE_NAME) return
+  const message = `the name has ${name.length} characters, at most ${MAX_TEMPLATE_NAME} are kept`
   throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 

@@ -3,7 +3,7 @@ import { Type } from 'typebox'
 import { type BnGraph, type FieldFormat, type FieldType, NodeOverrideSchema } from '#core/spi'
 import type { EngineEvent, Message, NextRuns, NodeOverride, Rule, TaskSettings, Template } from '#core'
 import { FORBIDDEN_KEYS, shown } from '#kernel'
-import { checked, closed, type Decoded, id, instant, refined } from '#services/shared/contract'
+import { CHECKED, checked, closed, type Decoded, id, instant, refined } from '#services/shared/contract'
 import { AnyObject, ISSUE_TYPES, LOG_LEVELS, type LogLevel, Text } from '../shared-schema.ts'
 
 export type PlugFamily = 'sensors' | 'actions'
@@ -38,8 +38,12 @@ interface PlugOutput {
 
 /** Body of `POST /api/sensors/{name}` and of `/api/actions/{name}`. */
 const PlugCallSchema = closed(
-  { properties: Type.Optional(AnyObject), resource: Type.Optional(Text), streamData: Type.Optional(AnyObject) },
-  { title: 'plug call' },
+  {
+    properties: Type.Optional(Type.Record(Text, Type.Unknown(), { description: 'as the plug declares them' })),
+    resource: Type.Optional(Type.String(CHECKED)),
+    streamData: Type.Optional(AnyObject),
+  },
+  { title: 'plug call', ...CHECKED },
 )
 export const PlugCall = checked(PlugCallSchema, { subject: 'the call', ...ISSUE_TYPES })
 export interface PlugCall extends Decoded<typeof PlugCallSchema> {}
@@ -137,7 +141,7 @@ const RunMessageSchema = Type.Object(
 )
 const conf = closed({
   executeActuators: Type.Optional(Type.Boolean()),
-  resource: Type.Optional(Text),
+  resource: Type.Optional(Type.String(CHECKED)),
   resetObservations: Type.Optional(Type.Boolean()),
   gatesNeedFullObservation: Type.Optional(Type.Boolean()),
 })
@@ -145,7 +149,10 @@ const TemplateRunSchema = closed(
   {
     graph: Type.Optional(
       Type.Unsafe<Rule | Partial<Template> | BnGraph>(
-        Type.Record(Text, Type.Unknown(), { description: 'a template, which needs no name here, or a rule' }),
+        Type.Record(Text, Type.Unknown(), {
+          description: 'a template, which needs no name here, or a rule',
+          ...CHECKED,
+        }),
       ),
     ),
     data: Type.Optional(
@@ -167,7 +174,7 @@ const TemplateRunSchema = closed(
       }),
     ),
   },
-  { title: 'template run' },
+  { title: 'template run', ...CHECKED },
 )
 /** Body of `POST /api/templates/{name}/run`, and of `/api/templates/run` with `graph`. */
 export const TemplateRun = checked(TemplateRunSchema, { subject: 'the run', ...ISSUE_TYPES })
@@ -206,8 +213,8 @@ export interface NodeReport {
 
 const SimulationSchema = closed(
   {
-    rule: Type.Optional(AnyObject),
-    template: Type.Optional(Text),
+    rule: Type.Optional(Type.Record(Text, Type.Unknown(), { description: 'in any of its forms', ...CHECKED })),
+    template: Type.Optional(Type.String({ minLength: 1, ...CHECKED })),
     messages: Type.Optional(
       Type.Unsafe<readonly Message[]>(
         Type.Array(AnyObject, { description: 'in order, each with resource and timestamp' }),
@@ -227,7 +234,7 @@ const SimulationSchema = closed(
     seed: Type.Optional(Type.Integer()),
     explain: Type.Optional(Type.String({ description: 'a node to explain at the end' })),
   },
-  { title: 'simulation' },
+  { title: 'simulation', ...CHECKED },
 )
 /** Body of `POST /api/tasks/simulate`: virtual time over the messages given. */
 export const Simulation = checked(

@@ -165,7 +165,10 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnk
   }
   // rules of objects are asked for all of them at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
-  return own.length > 0 || error.keyword === '~refine' ? own : [plainProblem(error, part, schemas)]
+  const type = ownValue(schemas[0], 'x-issue')
+  const isTyped = typeof type === 'string' && error.keyword !== 'type'
+  const plain = { ...plainProblem(error, part, schemas), ...(isTyped && { type }) }
+  return own.length > 0 || error.keyword === '~refine' ? own : [plain]
 }
 
 function plainProblem(error: SchemaError, value: unknown, schemas: readonly Described[]): Problem {

@@ -2,6 +2,7 @@
 import { type StaticDecode, type TCodec, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import {
   at,
+  DURATION_PATTERN,
   durationMs,
   type Fix,
   FORBIDDEN_KEYS,
@@ -9,6 +10,7 @@ import {
   isoInstant,
   isPlainObject,
   isTooLongForId,
+  jsonProblem,
   type Json,
   MAX_ID_BYTES,
   nearest,
@@ -34,6 +36,9 @@ export interface Problem {
 
 type FindProblems = (value: unknown) => readonly Problem[]
 
+/** Of a schema beyond which more is checked than it can say. */
+export const CHECKED = { 'x-check': true } as const
+
 /** Problems by the check that a schema keeps of them. */
 const FOUND_BY = new WeakMap<(value: never) => boolean, FindProblems>()
 
@@ -46,6 +51,11 @@ export function refined<S extends TSchema>(
   find: FindProblems,
   holds = (value: unknown): boolean => find(value).length === 0,
 ): S {
+  return Object.assign(worded(schema, find, holds), CHECKED)
+}
+
+/** The schema, of which `find` words what it rejects. */
+export function worded<S extends TSchema>(schema: S, find: FindProblems, holds = (_value: unknown) => true): S {
   // of this schema alone
   const check = (value: unknown): boolean => holds(value)
   FOUND_BY.set(check, find)
@@ -59,11 +69,6 @@ export function problemsBy(schema: TSchema, value: unknown): readonly Problem[] 
 }
 
 const TEN_YEARS_MS = 3650 * 86_400_000
-const DIGITS = String.raw`\d+(?:[.,]\d+)?`
-const DURATION =
-  String.raw`^\s*(?:\d+(?:\.\d+)?\s*(?:[Mm][Ss]|[SsMmHhDdWw])|\+?[Pp](?=.)` +
-  `(?:${DIGITS}[Ww])?(?:${DIGITS}[Dd])?` +
-  String.raw`(?:[Tt](?=\d)(?:${DIGITS}[Hh])?(?:${DIGITS}[Mm])?(?:${DIGITS}[Ss])?)?)\s*$`
 const EPOCH = /^-?\d{1,16}$/
 const INSTANT =
   String.raw`^(?:-?\d{1,16}|\s*\d{4}-\d{2}-\d{2}` +
@@ -72,6 +77,15 @@ const MAX_MS = 8_640_000_000_000_000
 
 export function text(maxLength: number, options: object = {}) {
   return Type.String({ maxLength, ...options })
+}
+
+/** A secret of at most `most` characters, or its sealed form as an answer showed it, which is longer. */
+export function secret(most: number, options: object = {}) {
+  const longest = 'enc:'.length + 4 * Math.ceil((28 + 3 * most) / 3)
+  return refined(text(longest, options), (value) => {
+    if (typeof value !== 'string' || value.length <= most || value.startsWith('enc:')) return []
+    return [{ message: `has ${value.length} characters`, suggestion: `at most ${most}` }]
+  })
 }
 
 /** The id of a resource. */
@@ -89,13 +103,12 @@ export function word<const W extends string>(name: string, words: readonly W[]):
   const anyCase = words.map((one) => one.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`))
   const list = words.join(', ')
   const known: ReadonlySet<unknown> = new Set(words)
-  const schema = refined(
+  const schema = worded(
     Type.String({ pattern: `^(?:${anyCase.join('|')})$`, description: `${list}, in any letter case` }),
     (value) => {
       if (typeof value === 'string' && known.has(value.toUpperCase())) return []
       return [{ message: `Could not parse ${name}, valid values are: ${list}`, fix: nearestOf(value, words) }]
     },
-    () => true,
   )
   // the pattern lets nothing else through
   return Type.Decode(schema, (value) => value.toUpperCase() as W)
@@ -124,7 +137,7 @@ export const instant: TCodec<TSchema, number> = Type.Decode(
 
 /** As it is written; more than nothing, at most ten years. */
 export function duration(description = 'ISO 8601 duration, or a short form such as 5m; at most 3650 days') {
-  return refined(text(100, { pattern: DURATION, description }), (value) => {
+  return refined(text(100, { pattern: DURATION_PATTERN, description }), (value) => {
     const ms = typeof value === 'string' ? msOf(value) : Number.NaN
     if (ms > 0 && ms <= TEN_YEARS_MS) return []
     const suggestion = 'write for example PT5M, at most 3650 days'
@@ -158,25 +171,12 @@ export function open<const P extends TProperties>(fields: P, levels: number, opt
     (value) =>
       isPlainObject(value)
         ? Object.entries(value).flatMap(([name, part]) => {
-            const message = FORBIDDEN_KEYS.has(name) ? 'this name is not allowed' : notPlain(part, levels)
+            const message = FORBIDDEN_KEYS.has(name) ? 'is a name that is not allowed' : jsonProblem(part, levels)
             return message === undefined ? [] : [{ at: at('', name), message }]
           })
         : [],
-    (value) => notPlain(value, levels + 1) === undefined,
+    (value) => jsonProblem(value, levels + 1) === undefined,
   )
-}
-
-function notPlain(value: unknown, levels: number): string | undefined {
-  if (typeof value !== 'object' || value === null) return undefined
-  if (levels === 0) return 'is nested too deep'
-  const isList = Array.isArray(value)
-  if (!isList && Object.keys(value).some((key) => FORBIDDEN_KEYS.has(key))) return 'a name in it is not allowed'
-  const parts: readonly unknown[] = isList ? value : Object.values(value)
-  for (const part of parts) {
-    const inner = typeof part === 'object' ? notPlain(part, levels - 1) : undefined
-    if (inner !== undefined) return inner
-  }
-  return undefined
 }
 
 let lastText = ''

@@ -7,7 +7,7 @@ import { type TProperties, type TSchema, Type } from 'typebox'
 import type { Caller } from '#kernel'
 import { checkQuery } from '../http/check-query.ts'
 import type { Checked } from './check.ts'
-import type { Decoded } from './fields.ts'
+import type { Decoded, Problem } from './fields.ts'
 import { type Parameters, parameterReader } from './parameters.ts'
 
 /** The right that a route needs, from `public` (none) to `admin`. Every key has all of them today. */
@@ -15,7 +15,8 @@ export type Scope = 'public' | 'device' | 'read' | 'operate' | 'author' | 'publi
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    scope?: Scope
+    /** `loopback`: who is on this machine without a proxy in between needs no credentials, and others have no access */
+    scope?: Scope | 'loopback'
   }
 }
 
@@ -34,7 +35,7 @@ export interface RouteContext<Api, Params, Query, Body> {
   readonly api: Api
   /** parts of the path, decoded */
   readonly params: Params
-  /** read and checked by the handler that takes it; a service that reads its parameters itself uses `request.query` */
+  /** read and checked; a service that reads its parameters itself uses `request.query` */
   readonly query: Query
   readonly body: Body
   readonly request: FastifyRequest
@@ -80,6 +81,8 @@ interface RouteDefinition<Api, Path extends string, Q extends TProperties, B ext
   readonly scope: Scope
   /** parameters by name; with `otherQuery` the service reads them */
   readonly query?: Q
+  /** what is wrong with several parameters */
+  readonly together?: (query: unknown) => readonly Problem[]
   readonly body?: Checked<B>
   handler(context: RouteContext<Api, Readonly<Record<ParamNames<Path>, string>>, Parameters<Q>, Decoded<B>>): unknown
 }
@@ -97,9 +100,9 @@ export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
   ): Route<Api> => {
-    const { method, path, aliases, scope, query, body, server, handler, ...described } = definition
+    const { method, path, aliases, scope, query, together, body, server, handler, ...described } = definition
     const params = [...path.matchAll(/:(\w+)|\*$/g)].map(([, name = '*']) => name)
-    const readQuery = query && described.otherQuery === undefined ? parameterReader(query) : undefined
+    const readQuery = query && described.otherQuery === undefined ? parameterReader(query, together) : undefined
     return {
       method,
       path,
@@ -111,10 +114,8 @@ export function routesOf<Api>() {
         handler({
           api,
           params: request.params as Readonly<Record<ParamNames<Path>, string>>,
-          get query() {
-            return (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>
-          },
           body: (body === undefined ? undefined : body.read(request.body)) as Decoded<B>,
+          query: (readQuery === undefined ? {} : readQuery(request.query)) as Parameters<Q>,
           request,
           reply,
         }),

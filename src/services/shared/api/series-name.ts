@@ -1,10 +1,7 @@
 /** Names of resources and metrics, as series take them. */
 import { Type } from 'typebox'
-import { isTooLongForId, MAX_ID_BYTES, shown } from '#kernel'
+import { isTooLongForId, MAX_ID_BYTES, shown, UNSTORABLE } from '#kernel'
 import { refined } from './fields.ts'
-
-/** NUL, or half of a surrogate pair: no medium keeps it */
-export const UNSTORABLE = /[\0\p{Surrogate}]/u
 
 /** The id of a resource, or the name of a metric. `what`: for its refusal. */
 export function seriesName(what: string) {

@@ -13,15 +13,27 @@ const SPACE = /[ \t\r\n]*/y
 const TEXT = /"(?:[^"\\]|\\.)*"/y
 const WORD = /[^\s,\]}]+/y
 
-/** A payload with the text that it came as. */
+/** characters of a payload that is read in a few milliseconds, whatever it holds */
+const SHORT = 32_768
+
+/** A payload with the text that it came as. A long one is read when its value is first asked for. */
 export class Payload {
   readonly text: string
-  readonly value: unknown
+  #read: { readonly value: unknown } | undefined
 
-  /** Throws as `parsePayload` does. */
+  /** Throws as `parsePayload` does for a short text. */
   constructor(text: string) {
     this.text = text
-    this.value = parsePayload(text)
+    if (text.length <= SHORT) this.#read = { value: parsePayload(text) }
+  }
+
+  /** Throws as `parsePayload` does. */
+  get value(): unknown {
+    return (this.#read ??= { value: parsePayload(this.text) }).value
+  }
+
+  get isUnread(): boolean {
+    return this.#read === undefined
   }
 
   toJSON(): string {

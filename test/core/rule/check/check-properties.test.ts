@@ -1,14 +1,10 @@
 import { describe, expect, it } from 'vitest'
-import { definePlug } from '../../../../src/core/plug/define.ts'
 import { createRegistry } from '../../../../src/core/plug/registry.ts'
 import { validateRule, validateTemplate } from '../../../../src/core/rule/validate.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
+import { sensorPlug } from '../../../support/make-plug.ts'
 
-const picky = definePlug({
-  name: 'picky',
-  version: '1.0.0',
-  kind: 'sensor',
-  states: ['On'],
+const picky = sensorPlug('picky', ['On'], {
   input: { a: { type: 'integer', mandatory: true }, b: { type: 'integer', defaultValue: 1 } },
   prepare({ a, b }) {
     if (a + b > 10) throw new AppError('VALIDATION', `${a} and ${b} are more than 10`)

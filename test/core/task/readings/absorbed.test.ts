@@ -1,15 +1,12 @@
 /** Readings that came behind a newer one, for plugs that absorb them. */
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
-import { createEngine, definePlug, VirtualClock, type Rule, type SavedTask, type Task } from '../../../../src/index.ts'
+import { createEngine, VirtualClock, type Rule, type SavedTask, type Task } from '../../../../src/index.ts'
+import { sensorPlug } from '../../../support/make-plug.ts'
 
 /** Shows what it is handed, and fails where a message says so. */
-const watch = definePlug({
-  name: 'watch',
-  version: '1.0.0',
-  kind: 'sensor',
+const watch = sensorPlug('watch', ['Seen'], {
   absorbs: 'late',
-  states: ['Seen'],
   execute: (context) => {
     const { late, internalState } = context
     if (context.streamValue('fails') === true) throw new Error('as the message says')

@@ -41,7 +41,8 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const log: string[] = []
   let id = 0
   const service = createAlarmsService({
-    storage,
+    tenant: 'acme',
+    store: storage.tenant('acme'),
     now: () => clock.now,
     newId: () => `${ids}${++id}`,
     ...(engine && { engine }),

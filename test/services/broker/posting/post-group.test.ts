@@ -1,12 +1,13 @@
-/** Posts that share entries of the log become what they would be by themselves (POSTGROUP-1, POSTGROUP-2). */
+/** Posts that share a unit of the log become what they would be by themselves (POSTGROUP-1, POSTGROUP-2). */
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
+import { type Json, JsonText } from '../../../../src/kernel/json.ts'
 import type { PostOptions } from '../../../../src/services/broker/contract.ts'
 import type { Post } from '../../../../src/services/broker/posting/arrival.ts'
-import { nothing, partsOf, projectEntry, projectPost } from '../../../../src/services/broker/posting/log-entry.ts'
-import { apart, groupsOf, type Grouped } from '../../../../src/services/broker/posting/post-group.ts'
+import { entriesOf, nothing, projectEntry, projectPost } from '../../../../src/services/broker/posting/log-entry.ts'
+import { groupsOf, type Grouped } from '../../../../src/services/broker/posting/post-group.ts'
 import { readCommand, readPost } from '../../../../src/services/broker/posting/read-post.ts'
-import type { Write } from '../../../../src/storage/contract.ts'
+import type { LogBody, Write } from '../../../../src/storage/contract.ts'
 
 const NOW = 1_800_000_000_000
 const WRITE: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
@@ -33,48 +34,30 @@ const grouped: fc.Arbitrary<Grouped> = fc
     return { post: one, size, writes: dice === 0 ? [WRITE] : [] }
   })
 
+function again(body: LogBody): Json {
+  return JSON.parse(body instanceof JsonText ? body.text : JSON.stringify(body)) as Json
+}
+
 describe('groups of posts', () => {
   it('have all posts in their order, none with writes beside others, and entries that give series what the posts do', () => {
     fc.assert(
       fc.property(fc.array(grouped, { maxLength: 30 }), (all) => {
         const groups = groupsOf(all)
-        expect(groups.flatMap(({ posts }) => posts)).toEqual(all)
-        for (const { posts, entries, places } of groups) {
-          const [fromPosts, fromEntries] = [nothing(), nothing()]
-          for (const one of posts) if (one.post.store) projectPost(one.post, fromPosts)
-          if (posts.length > 1) expect(posts.every(({ writes }) => writes.length === 0)).toBe(true)
-          expect(new Set(posts.map((one) => one.post.forward)).size).toBe(1)
-          for (const entry of entries) {
-            const [whole, parts] = [nothing(), partsOf(entry)]
-            expect(projectEntry(entry, whole)).toBe(true)
-            projectEntry(entry, fromEntries)
-            expect(parts.flatMap(({ samples }) => samples)).toEqual(whole.samples)
-            expect(parts.flatMap(({ messages }) => messages)).toEqual(whole.messages)
-          }
-          expect(fromEntries).toEqual(JSON.parse(JSON.stringify(fromPosts)))
-          // messages without a metric leave nothing to keep when they come several at once
-          const isKept = ({ post }: Grouped): boolean => post.store && post.bulk?.parts.length !== 0
-          expect(places.map((place) => place !== undefined)).toEqual(posts.map(isKept))
-          for (const [i, place] of places.entries()) {
-            const own = nothing()
-            const one = posts[i]
-            if (place === undefined || one === undefined) continue
-            projectPost(one.post, own)
-            const found = nothing()
-            for (let at = place[0]; at <= place[1]; at++) projectEntry(entries[at] ?? null, found)
-            for (const message of own.messages) expect(found.messages).toContainEqual(message)
+        expect(groups.flat()).toEqual(all)
+        for (const group of groups) {
+          if (group.length > 1) expect(group.every(({ writes }) => writes.length === 0)).toBe(true)
+          expect(new Set(group.map(({ post: { forward, store } }) => `${forward} ${store}`)).size).toBe(1)
+          for (const { post } of group) {
+            const [fromPost, fromEntries] = [nothing(), nothing()]
+            projectPost(post, fromPost)
+            const entries = entriesOf(post)
+            if (post.bulk === undefined) expect(entries).toHaveLength(post.store ? 1 : 0)
+            for (const entry of entries) expect(projectEntry(again(entry), fromEntries)).toBe(true)
+            expect(fromEntries).toEqual(JSON.parse(JSON.stringify(fromPost)))
           }
         }
       }),
     )
-  })
-
-  it('taken apart are their posts', () => {
-    const all = [1, 2, 3].map((n) => ({ post: readPost('r', { n }, {}, NOW), size: 10, writes: [] }))
-    const [group] = groupsOf(all)
-    expect(group?.entries).toHaveLength(1)
-    const parts = group === undefined ? [] : apart(group)
-    expect(parts.map(({ posts, entries }) => [posts, entries.length])).toEqual(all.map((one) => [[one], 1]))
   })
 
   it('are bounded by characters', () => {
@@ -82,6 +65,6 @@ describe('groups of posts', () => {
       const one = readPost('r', { n, text: 'x'.repeat(20_000) }, {}, NOW)
       return { post: one, size: 20_040, writes: [] }
     })
-    expect(groupsOf(all).map(({ posts }) => posts.length)).toEqual([3, 3, 3, 1])
+    expect(groupsOf(all).map((posts) => posts.length)).toEqual([3, 3, 3, 1])
   })
 })

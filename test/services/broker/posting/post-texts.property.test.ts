@@ -4,7 +4,9 @@ import { describe, expect, it } from 'vitest'
 import { answerTo, PublishedMessage } from '../../../../src/services/broker/posting/answer.ts'
 import { routedMessageOf, routedText } from '../../../../src/services/broker/posting/arrival.ts'
 import { readPost } from '../../../../src/services/broker/posting/read-post.ts'
-import { dataOf, dataText } from '../../../../src/services/rules/durable/input.ts'
+import { messageBody } from '../../../../src/log/message-entry.ts'
+import { JsonText } from '../../../../src/kernel/json.ts'
+import { dataOf } from '../../../../src/services/rules/durable/input.ts'
 
 const NOW = 1_800_000_000_000
 
@@ -33,16 +35,13 @@ describe('a message that was read', () => {
         const [message, text] = [routedMessageOf(arrival), routedText(arrival)]
         // read back, keys that are whole numbers come first again
         expect(readAgain(text)).toBe(JSON.stringify(message))
-        const input = dataText(text, {}, NOW)?.text ?? ''
-        expect(readAgain(input)).toBe(JSON.stringify({ ...dataOf(message, {}), at: NOW }))
+        const about = { h: 1, r: 'root', at: NOW }
+        const body = messageBody({ messages: message, text, kept: { s: 'events' } }, about)
+        const whole = { ...dataOf(message, {}), s: 'events', ...about }
+        expect(body instanceof JsonText && readAgain(body.text)).toBe(JSON.stringify(whole))
       }),
     )
     expect(read).toBeGreaterThan(50)
-  })
-
-  it('is left to be made where more is said of it', () => {
-    expect(dataText('{}', { channel: 'alarms' }, NOW)).toBeUndefined()
-    expect(dataText('{}', { hops: 1, root: 'r' }, NOW)).toBeUndefined()
   })
 })
 

@@ -1,6 +1,6 @@
 /** Series and a log of different age (PROJECTION-3). */
 import { expect, it } from 'vitest'
-import { LOG } from '../../../../src/services/broker/posting/log-entry.ts'
+import { LOG } from '../../../../src/log/message-entry.ts'
 import { Projection } from '../../../../src/services/broker/posting/projection.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 

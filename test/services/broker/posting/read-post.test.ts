@@ -46,13 +46,17 @@ describe('a post', () => {
     ['an array in an array', [[]], ['/0 <- must be an object with metrics']],
     ['a resource with half a pair', { resource: '\ud800' }, [`/resource <- the id of a resource ${UNSTORED}`]],
     ['a long resource', { resource: 'é'.repeat(257) }, ['/resource <- the id of a resource has more than 512 bytes']],
-    ['a time that is none', { resource: 'a', timestamp: 'noon' }, ['/timestamp <- "noon" is no time']],
+    ['a time that is none', { resource: 'a', timestamp: 'noon' }, ['/timestamp <- "noon" is not a valid time']],
     [
       'a day that there is not',
       { resource: 'a', timestamp: '2026-02-30T08:00:00Z' },
-      ['/timestamp <- "2026-02-30T08:00:00Z" is no time: there is no day 2026-02-30, that month has 28'],
+      ['/timestamp <- "2026-02-30T08:00:00Z" is not a valid time: day 2026-02-30 does not exist, that month has 28'],
     ],
-    ['a time beyond dates', { resource: 'a', timestamp: 8.65e15 }, ['/timestamp <- 8650000000000000 is no time']],
+    [
+      'a time beyond dates',
+      { resource: 'a', timestamp: 8.65e15 },
+      ['/timestamp <- 8650000000000000 is not a valid time'],
+    ],
     ['an infinite number', { resource: 'a', t: Number.POSITIVE_INFINITY }, ['/t <- is a number beyond 1.8e308']],
     ['an infinite number inside', { resource: 'a', o: { p: [Number.NaN] } }, ['/o/p/0 <- is a number beyond 1.8e308']],
     ['a metric without name', { resource: 'a', '': 1 }, ['/ <- the name of a metric is empty']],
@@ -64,7 +68,7 @@ describe('a post', () => {
     [
       'several problems',
       [{ t: 1 }, 5, { resource: 'a', timestamp: {} }],
-      ['/0/resource <- is missing', '/1 <- must be an object with metrics', '/2/timestamp <- {} is no time'],
+      ['/0/resource <- is missing', '/1 <- must be an object with metrics', '/2/timestamp <- {} is not a valid time'],
     ],
   ])('with %s is refused, all problems at once', (_what, body, expected) => {
     expect(problems(() => read(body))).toEqual(expected)

@@ -1,6 +1,9 @@
 /** The broker on memory, with an HTTP app in front of it, an engine that writes down what it is given, and a clock by hand. */
 import type { AddressInfo } from 'node:net'
 import type { InjectOptions } from 'fastify'
+import { perTenant } from '../../../../src/kernel/by-tenant.ts'
+import { messageBody } from '../../../../src/log/message-entry.ts'
+import { type Followed, type NewEntry, TenantLog } from '../../../../src/log/tenant-log.ts'
 import type { ForwardedPost, Forwarding } from '../../../../src/services/broker/contract.ts'
 import { brokerErrorBody } from '../../../../src/services/broker/error-body.ts'
 import { brokerRoutes } from '../../../../src/services/broker/api.ts'
@@ -14,14 +17,13 @@ export const NOON = Date.UTC(2026, 10, 20, 12)
 
 type Forwarded = ForwardedPost['messages']
 
-/** An engine that takes everything, in one commit with the writes that come along. */
+/** An engine that takes everything as it is, and stands beside the log. */
 export class TakingEngine implements Forwarding {
   readonly taken: { readonly tenant: string; readonly messages: Forwarded; readonly hops: number }[] = []
-  readonly #storage: Storage
-  #last: Promise<unknown> = Promise.resolve()
+  readonly #logOf: (tenant: string) => TenantLog
 
-  constructor(storage: Storage) {
-    this.#storage = storage
+  constructor(logOf: (tenant: string) => TenantLog) {
+    this.#logOf = logOf
   }
 
   /** messages of one tenant in the order in which they were given */
@@ -29,16 +31,26 @@ export class TakingEngine implements Forwarding {
     return this.taken.flatMap(({ messages }) => messages)
   }
 
-  async receive(tenant: string, posts: readonly ForwardedPost[], writes: readonly Write[]) {
-    const { results } = await (this.#last = this.#commit(this.#last, tenant, writes))
-    for (const { messages, hops = 0 } of posts) this.taken.push({ tenant, messages, hops })
-    return { results }
+  async receive(tenant: string, posts: readonly ForwardedPost[], writes: readonly Write[], followed: Followed) {
+    const entries = posts.flatMap(({ messages, ...how }): NewEntry[] => {
+      const [only] = messages
+      const body = { ...how, messages: messages.length === 1 ? only : messages }
+      return how.kept === undefined ? [] : [{ body: messageBody(body, undefined) }]
+    })
+    await this.#logOf(tenant).add({
+      entries,
+      writes,
+      followed: (place) => {
+        for (const { messages, hops = 0 } of posts) this.taken.push({ tenant, messages, hops })
+        followed(place)
+      },
+    })
   }
+}
 
-  async #commit(before: Promise<unknown>, tenant: string, writes: readonly Write[]) {
-    await before.catch(() => undefined)
-    return writes.length === 0 ? { results: [] } : this.#storage.tenant(tenant).commit(writes)
-  }
+/** One log of each tenant. */
+export function logsOn(storage: Storage): (tenant: string) => TenantLog {
+  return perTenant((tenant) => new TenantLog(storage.tenant(tenant)))
 }
 
 /** Timers that the test fires. */
@@ -77,11 +89,13 @@ export async function brokerBench(options: BenchOptions = {}) {
     store,
     ...parts
   } = options
-  const engine = new TakingEngine(storage)
+  const log = parts.log ?? logsOn(storage)
+  const engine = new TakingEngine(log)
   const timers = new HandTimers()
   const reports: string[] = []
   const service = createBrokerService({
     storage,
+    log,
     now: () => clock.now,
     engine: () => engine,
     report: (what) => reports.push(what),

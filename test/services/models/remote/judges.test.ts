@@ -1,8 +1,7 @@
 /** Other people's servers of models, each with the model of fixtures/models/sklearn, as far as they are installed. */
 import { spawn, type ChildProcess } from 'node:child_process'
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, writeFileSync } from 'node:fs'
 import { createServer, type AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import type { RemoteProtocol } from '../../../../src/services/models/contract.ts'
@@ -12,14 +11,14 @@ import { driverSuite } from '../../../contracts/models/driver-suite.ts'
 import { until } from '../../../support/until.ts'
 import { fixtureOf, FRAMEWORKS_FOLDER } from '../python/frameworks.ts'
 import { REMOTE_OPTIONS, remotePackage } from './test-server.ts'
+import { testFolder } from '../../../support/test-folder.ts'
 
 const FILE = join(import.meta.dirname, '../../../../fixtures/models/sklearn/model.joblib')
 const { record } = fixtureOf('sklearn')
-const folder = mkdtempSync(join(tmpdir(), 'judges-'))
+const folder = testFolder()
 const started: Started[] = []
 afterAll(() => {
   for (const { child } of started) child.kill('SIGKILL')
-  rmSync(folder, { recursive: true, force: true })
 })
 
 /** The Python that has a server; undefined, and said loudly, when it is not there. */

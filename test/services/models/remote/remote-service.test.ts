@@ -4,6 +4,7 @@ import { Seal } from '../../../../src/platform/seal.ts'
 import type { InternalFunctions } from '../../../../src/services/functions/contract.ts'
 import type { ModelsApi, InternalModels, RemoteModel } from '../../../../src/services/models/contract.ts'
 import { remoteDriver } from '../../../../src/services/models/remote/remote-driver.ts'
+import { LoadedModels } from '../../../../src/services/models/loaded-models.ts'
 import { createModelsService } from '../../../../src/services/models/service.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -17,8 +18,9 @@ afterAll(() => server.stop())
 let ids = 0
 function serviceOf(storage: Storage = openMemory(), key = 1, registry?: () => InternalFunctions): InternalModels {
   return createModelsService({
-    storage,
-    drivers: [remoteDriver(REMOTE_OPTIONS)],
+    tenant: 'acme',
+    store: storage.tenant('acme'),
+    loaded: new LoadedModels([remoteDriver(REMOTE_OPTIONS)]),
     now: () => 1_000,
     newId: () => `id${ids++}`,
     seal: new Seal(new Uint8Array(32).fill(key)),
@@ -78,6 +80,14 @@ describe('a model of another server', () => {
     expect({ remote, read }).toMatchObject({ read: { framework: 'sklearn' }, remote: { url: server.url } })
     const replaced = await api.replace('sum', { ...read, remote, description: 'new' })
     expect(replaced).toMatchObject({ description: 'new', version: '2', framework: 'sklearn', remote })
+  })
+
+  it('takes its longest header back as it was shown', async () => {
+    const api = asked(serviceOf())
+    const { remote } = await api.create({ name: 'sum', remote: at({ headers: { A: 'é'.repeat(8_000) } }) })
+    expect((await api.replace('sum', { remote: remote ?? expect.fail() })).version).toBe('2')
+    const refused = api.replace('sum', { remote: at({ headers: { A: 'x'.repeat(8_001) } }) })
+    await expect(refused).rejects.toMatchObject({ code: 'VALIDATION' })
   })
 
   // Holds MODEL-7

@@ -76,8 +76,8 @@ describe('importBatches', () => {
     expect(samples).toEqual(['x b 0 2'])
     expect(refused).toEqual([
       '2: "yesterday" is not a time',
-      '3: the message names no resource',
-      '4: the message names no resource',
+      '3: the resource of the message is missing',
+      '4: the resource of the message is missing',
       '5: a is beyond 1.8e308',
       '6: b has 65538 bytes',
       '7: 3 cells, but the header has 4',

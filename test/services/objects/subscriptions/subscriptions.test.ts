@@ -87,6 +87,14 @@ describe('a subscription', () => {
 describe('a secret', () => {
   const authentication = { method: 'TOKEN', secret: 'open sesame' }
 
+  it('as long as can be is taken back as it was shown', async () => {
+    const secret = 'é'.repeat(4_096)
+    const made = await host.api.create('assets', subscriptionOf({}, { authentication: { method: 'TOKEN', secret } }))
+    expect(await host.api.put('assets', made.id, made)).toMatchObject({ channel: made.channel })
+    const longer = { authentication: { method: 'TOKEN', secret: `${secret}x` } }
+    await expect(host.api.create('assets', subscriptionOf({}, longer))).rejects.toMatchObject({ code: 'VALIDATION' })
+  })
+
   it('is stored and shown sealed, and stays when what was shown comes back', async () => {
     const made = await host.api.create('assets', subscriptionOf({ id: 's' }, { authentication }))
     const { secret = '' } = made.channel.authentication

@@ -111,15 +111,22 @@ export class SubscriptionsHost {
     }
     const objects = (): InternalObjects => this.objects
     const queries = () => undefined
-    this.transfers = new Transfers({ storage, queue: (tenant) => this.service.queue(tenant), queries, now, newId })
+    this.transfers = new Transfers({
+      store: storage.tenant(TENANT),
+      queue: () => this.service.queue,
+      queries,
+      now,
+      newId,
+    })
     this.service = new Subscriptions({
-      storage,
+      tenant: TENANT,
+      store: storage.tenant(TENANT),
       objects,
       webscripts: () => this.#webscripts(),
       seal: new Seal(new Uint8Array(32).fill(1)),
       checkPair: async (key, secret) => (secret === 'right' ? { tenant: key } : undefined),
       engine: () => this.#engine(),
-      system: [{ record: IMPORT_SUBSCRIPTION, take: (tenant, change) => this.transfers.take(tenant, change) }],
+      system: [{ record: IMPORT_SUBSCRIPTION, take: (change) => this.transfers.take(change) }],
       handlers: [
         importHandler({ objects, broker: () => broker, now }),
         exportHandler({ objects, queries, broker: () => broker, now }),

@@ -187,8 +187,8 @@ describe('a time line that cannot be', () => {
     expect(problems.toSorted()).toEqual([
       '/align/timezone "Nowhere" is not a time zone',
       '/freq "PT0S" is not a duration above 0',
-      '/from "x" is no time',
-      '/until "2020-02-30" is no time: there is no day 2020-02-30, that month has 29',
+      '/from "x" is not a valid time',
+      '/until "2020-02-30" is not a valid time: day 2020-02-30 does not exist, that month has 29',
       '/window "P" is not a duration above 0',
     ])
   })

@@ -83,9 +83,10 @@ class Bench {
       },
     }
     return new CommandRunner({
-      storage: life.over(this.storage),
+      tenant: TENANT,
+      store: life.over(this.storage).tenant(TENANT),
       actuators: life.over(actuators),
-      lookup: (_tenant, id) => this.resources.get(id),
+      lookup: (id) => this.resources.get(id),
       now: () => this.now,
       newId: () => `n${this.#ids++}`,
       later: (ms, work) => {

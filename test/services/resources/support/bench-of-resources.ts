@@ -1,6 +1,5 @@
 /** The resources service on memory, with an HTTP app in front of it and a clock that the test moves. */
 import type { FastifyInstance, InjectOptions } from 'fastify'
-import type { ResourcesApi } from '../../../../src/services/resources/contract.ts'
 import { resourcesErrorBody } from '../../../../src/services/resources/refusals.ts'
 import { resourcesRoutes } from '../../../../src/services/resources/api.ts'
 import {
@@ -21,7 +20,7 @@ export interface Bench {
   readonly storage: Storage
   readonly clock: { now: number }
   /** as the tester of tenant `acme` */
-  readonly api: ResourcesApi
+  readonly api: ReturnType<HostedResources['as']>
   readonly app: FastifyInstance
   /** writes when resources were heard last, as the timer of a host does */
   sweep(): void
@@ -31,12 +30,16 @@ export interface Bench {
   [Symbol.asyncDispose](): Promise<void>
 }
 
-export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Bench> {
-  const { storage = openMemory() } = options
+export interface BenchOptions extends Partial<Omit<ResourcesOptions, 'tenant' | 'store'>> {
+  readonly storage?: Storage
+}
+
+export async function bench({ storage = openMemory(), ...options }: BenchOptions = {}): Promise<Bench> {
   const clock = { now: NOON }
   const sweeps = new Set<() => void>()
   let id = 0
   const service = createResourcesService({
+    tenant: 'acme',
     now: () => clock.now,
     newId: () => `i${++id}-${Math.trunc(clock.now / 1000)}`,
     sweep: (work) => {
@@ -44,7 +47,7 @@ export async function bench(options: Partial<ResourcesOptions> = {}): Promise<Be
       return () => sweeps.delete(work)
     },
     ...options,
-    storage,
+    store: storage.tenant('acme'),
   })
   await service.start()
   const app = await trustingApp(resourcesErrorBody, (scope) => resourcesRoutes(scope, { service }))

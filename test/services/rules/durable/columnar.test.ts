@@ -45,6 +45,7 @@ async function host() {
   let id = 0
   const now = () => clock.now()
   const service = createRulesService({
+    tenant: 'acme',
     storage,
     runner,
     plugs: () => plugs,

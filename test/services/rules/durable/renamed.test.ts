@@ -44,6 +44,7 @@ async function life(disk: MemoryDisk) {
     scheduler: clock,
   })
   const service = createRulesService({
+    tenant: 'acme',
     storage,
     runner,
     plugs: () => PLUGS,

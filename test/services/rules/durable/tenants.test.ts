@@ -105,7 +105,14 @@ describe('the rules service', () => {
     const storage = openMemory()
     const runner = open(storage)
     const plugs = (tenant: string) => (tenant === 'none' ? [] : [plugOf(tenant)])
-    const service = createRulesService({ storage, runner, plugs, now: () => 0, newId: () => 'id-of-a-task' })
+    const service = createRulesService({
+      tenant: 'acme',
+      storage,
+      runner,
+      plugs,
+      now: () => 0,
+      newId: () => 'id-of-a-task',
+    })
     await service.start()
     const [acme, none] = ['acme', 'none'].map((tenant) => service.as({ tenant, user: 'tester' }))
     const names = async (api: typeof acme) => (await api?.tools.plugs('sensors'))?.map(({ name }) => name)

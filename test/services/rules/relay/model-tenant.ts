@@ -3,7 +3,8 @@ import type { Message } from '../../../../src/core/task/origin.ts'
 import type { Rule } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { partitionStore } from '../../../../src/cluster/partitions/partition-store.ts'
-import { INPUT_LOG, messagesOf, type Input } from '../../../../src/services/rules/durable/input.ts'
+import { LOG } from '../../../../src/log/message-entry.ts'
+import { inputOf, messagesOf, type Input } from '../../../../src/services/rules/durable/input.ts'
 import { Relay } from '../../../../src/services/rules/relay/relay.ts'
 import type { Log, Storage, Store } from '../../../../src/storage/contract.ts'
 import { fenceStore, takeFence } from '../../../../src/storage/fence-store.ts'
@@ -144,8 +145,8 @@ export class ModelTenant {
 
   /** What the tasks of a partition were given, as its log has it. */
   async inputs(partition: number): Promise<readonly Input[]> {
-    const entries = await this.#base.log(INPUT_LOG).read(partition, 0, 10_000)
-    return entries.map(({ body }) => body as unknown as Input)
+    const entries = await this.#base.log(LOG).read(partition, 0, 10_000)
+    return entries.flatMap(({ body }) => inputOf(body) ?? [])
   }
 
   async messages(partition: number): Promise<readonly { readonly channel: string; readonly message: Message }[]> {

@@ -44,6 +44,7 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   const runner = new BareRunner({ plugs, scheduler: clock, ...(ports && { ports }) })
   let id = firstId - 1
   const service = createRulesService({
+    tenant: 'acme',
     storage,
     runner,
     plugs: () => plugs,

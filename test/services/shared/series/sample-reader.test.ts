@@ -1,6 +1,3 @@
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createSeries } from '../../../../src/services/broker/series/create-series.ts'
 import { SampleReader } from '../../../../src/services/shared/series/sample-reader.ts'
@@ -8,12 +5,13 @@ import type { Sample, Storage, Store } from '../../../../src/storage/contract.ts
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import { openMemoryBlobs } from '../../../../src/storage/memory/memory-objects.ts'
 import { openSqlite } from '../../../../src/storage/sqlite/open-sqlite.ts'
+import { testFolder } from '../../../support/test-folder.ts'
 
 const RESOURCES = ['a', 'b', 'c']
 const TIMES = 8_000
 const SPAN = { resources: RESOURCES, metric: 'm', from: 0, until: TIMES }
 
-const folder = mkdtempSync(join(tmpdir(), 'reflexarc-reader-'))
+const folder = testFolder()
 const media: readonly [string, () => Storage | Promise<Storage>][] = [
   ['memory', () => openMemory()],
   ['sqlite', () => openSqlite({ folder, blobs: openMemoryBlobs() })],
@@ -32,7 +30,6 @@ describe.each(media)('three resources with a sample at each time, over several p
   })
   afterAll(async () => {
     await storage.close()
-    rmSync(folder, { recursive: true, force: true })
   })
 
   it.each([false, true])('are read each once and in order; descending: %s', async (descending) => {

@@ -1,7 +1,8 @@
 /** Documents, their log and tasks that outlive the upkeep over them. */
 import { AppError } from '../../../../../src/kernel/errors.ts'
 import type { Json } from '../../../../../src/kernel/json.ts'
-import { CollectionsByTenant } from '../../../../../src/services/resources/collections.ts'
+import { Semaphore } from '../../../../../src/kernel/semaphore.ts'
+import { openCollections } from '../../../../../src/services/resources/collections.ts'
 import type { ResourceEntity } from '../../../../../src/services/resources/contract.ts'
 import { Reconciler } from '../../../../../src/services/resources/managed-tasks/reconciler.ts'
 import { wantedTasks } from '../../../../../src/services/resources/managed-tasks/wanted-tasks.ts'
@@ -21,7 +22,7 @@ export class World {
   readonly types = new Map<string, ResourceEntity>()
   /** whether the store refuses these writes of the upkeep */
   refuses: (writes: readonly Write[]) => boolean = () => false
-  readonly #books = new CollectionsByTenant(this.storage).of(TENANT)
+  readonly #books = openCollections(TENANT, this.storage.tenant(TENANT))
   readonly #timers = new Set<() => void>()
   life = new Mortal()
   upkeep: Reconciler = this.#upkeep()
@@ -62,7 +63,7 @@ export class World {
           : types.putting(id, { own, constraints: [], mark: 0 }),
       log.appending(0, [event]),
     ])
-    this.upkeep.wake(TENANT)
+    this.upkeep.wake()
   }
 
   /** The time of everything that waits comes. */
@@ -92,7 +93,8 @@ export class World {
     }
     const storage = life.over({ ...this.storage, tenant })
     return new Reconciler({
-      collectionsByTenant: new CollectionsByTenant(storage),
+      collections: openCollections(TENANT, storage.tenant(TENANT)),
+      limit: new Semaphore(64),
       tasks: life.over(this.tasks),
       now: () => 0,
       slice: 2,

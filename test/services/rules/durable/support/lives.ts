@@ -10,7 +10,7 @@ import {
   type TaskSettings,
 } from '../../../../../src/index.ts'
 import { AppError } from '../../../../../src/kernel/errors.ts'
-import { openDurableRunner, type DurableRunner } from '../../../../../src/services/rules/durable/durable-runner.ts'
+import { type DurableOptions, type DurableRunner, openDurableRunner } from '../../../../../src/services/rules/durable/durable-runner.ts'
 import type { EndedRun, IntakeOptions, RunnableTask, TaskRef } from '../../../../../src/services/rules/runner.ts'
 import type { Storage, Store } from '../../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../../src/storage/memory/memory-disk.ts'
@@ -134,6 +134,8 @@ export interface LifeOptions {
   /** other plugs than the outside's */
   readonly plugs?: readonly Plug[]
   readonly ports?: Ports
+  /** default: one that it has to itself */
+  readonly log?: DurableOptions['log']
   readonly maxWaitingMessages?: number
   readonly maxWaiting?: number
   readonly maxRemembered?: number
@@ -198,6 +200,7 @@ export class Life {
       store: (tenant) => this.#mortal(storage.tenant(tenant)),
       plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
+      ...(options.log && { log: options.log }),
       ports: () => options.ports ?? {},
       bind: async (_tenant, resources) => options.bind?.(resources),
       ...(options.told && { logger: { warn: toldAs(options.told), error: toldAs(options.told) } }),

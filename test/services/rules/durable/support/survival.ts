@@ -80,7 +80,7 @@ export function survives(newGround: () => AnyGround): void {
     await Promise.all(tasks.map((task) => after.runner.resume([task])))
     await after.rest()
     expect(names.map((name) => after.look(name))).toEqual(seen)
-    const log = await after.storage.tenant(TENANT).log('rule_inputs').read(0, 0)
+    const log = await after.storage.tenant(TENANT).log('log').read(0, 0)
     const resumed = log.flatMap(({ body }) => (body as { ts?: readonly string[] }).ts ?? [])
     expect(resumed).toEqual(names)
     expect(ground.outside.calls).toEqual(names.map((name) => `${name}/1/2/0`))
@@ -96,7 +96,7 @@ export function survives(newGround: () => AnyGround): void {
     await life.end('a')
     expect(await life.send('boiler', { level: 12 })).toBe(false)
     expect(life.runner.nodes.info(ref('a'))?.status).toBe('stopped')
-    expect(await life.storage.tenant(TENANT).log('rule_inputs').bounds(0)).toMatchObject({ last: 5 })
+    expect(await life.storage.tenant(TENANT).log('log').bounds(0)).toMatchObject({ last: 5 })
     await life.close()
   })
 

@@ -1,0 +1,111 @@
+/** The command line: `reflexarc` and its commands. */
+import { Command, CommanderError, Help } from 'commander'
+import { AppError, messageOf } from '#kernel'
+import type { DefineCommand, Start } from './command.ts'
+import type { Terminal } from './terminal.ts'
+import { ownVersion } from '#host/spi'
+
+/** How help shows a command, what it is for, and its file, which is loaded when the command is asked for alone. */
+const COMMANDS: readonly (readonly [term: string, summary: string, load: () => Promise<{ define: DefineCommand }>])[] =
+  [
+    ['serve [options]', 'serve the whole API on one port', () => import('./serve.ts')],
+    [
+      'check [options] <rule...>',
+      'say what is wrong with rules and templates, all at once',
+      () => import('./check.ts'),
+    ],
+    ['simulate [options] <rule>', 'run a rule over a recording, in virtual time', () => import('./simulate.ts')],
+    [
+      'diff [options] <old> [new]',
+      'run two rules over a recording and tell what they do differently',
+      () => import('./diff.ts'),
+    ],
+    [
+      'sweep [options] <rule>',
+      'run a rule over a recording with several values, and count what fires',
+      () => import('./sweep.ts'),
+    ],
+    [
+      'prove [options] <rule>',
+      'look for messages at which a property of a rule does not hold',
+      async () => ({ define: (await import('./prove.ts')).defineProve }),
+    ],
+    [
+      'mutate [options] <rule>',
+      'tell which changes of a rule its properties do not notice',
+      async () => ({ define: (await import('./prove.ts')).defineMutate }),
+    ],
+    ['bench [options] <rule>', 'measure a rule over a recording', () => import('./bench.ts')],
+    [
+      'next [options] <expression...>',
+      'list the next runs of a cron expression or recurrence rule',
+      () => import('./next.ts'),
+    ],
+    ['plugs [options] [name]', 'list the plugs that rules may name, or tell all about one', () => import('./plugs.ts')],
+    [
+      'convert [options] <template>',
+      'try a converter: what its template makes of a payload',
+      () => import('./convert.ts'),
+    ],
+    ['functions', 'write, try and deploy functions, and read their logs', () => import('./functions.ts')],
+    ['models', 'give models to a host, ask them, and make runtimes for them', () => import('./models.ts')],
+    ['import [options] <file>', 'bring a file of messages into the series of a host', () => import('./import.ts')],
+    ['token [options]', 'make a bearer token for a host', () => import('./token.ts')],
+    ['keys', 'list, add and remove the API keys of a host', () => import('./keys.ts')],
+    ['cluster [options]', 'show the hosts of a cluster, drain one, or spread a tenant', () => import('./cluster.ts')],
+    ['clock [options]', 'have a host return to the time of its machine', () => import('./clock.ts')],
+    ['doctor [options]', 'find damage in a data folder, and repair it', () => import('./doctor.ts')],
+  ]
+
+/** Runs the command that `args` names. Returns the exit code. */
+export async function runCommandLine(args: readonly string[], terminal: Terminal): Promise<number> {
+  let code = 0
+  const start: Start = async (work) => {
+    code = await work(terminal)
+  }
+  const program = new Command('reflexarc')
+    .description('A rule engine for what your sensors say: sensors, gates, triggers, actuators.')
+    .version(ownVersion(), '--version', 'print the version')
+    .option('--debug', 'show the stack of an error (also REFLEXARC_DEBUG=1)')
+    .helpOption('--help', 'print this help')
+    .helpCommand(false)
+    .configureHelp({ showGlobalOptions: true, subcommandTerm: termOf })
+    .configureOutput({ writeOut: (text) => terminal.out(text), writeErr: (text) => terminal.err(text) })
+    .showHelpAfterError('(--help tells what can be given)')
+    .exitOverride()
+    .addHelpText(
+      'after',
+      `
+Examples:
+  reflexarc check fixtures/rules/overheating.json
+  reflexarc simulate fixtures/rules/overheating.json --messages fixtures/recordings/boiler.csv --resource boiler-1 --why`,
+    )
+  const asked = args.find((word) => !word.startsWith('-'))
+  try {
+    for (const [term, summary, load] of COMMANDS) {
+      const [name = ''] = term.split(' ')
+      const command = program.command(name).summary(summary)
+      if (name === asked) (await load()).define(command, start)
+    }
+    await program.parseAsync(args, { from: 'user' })
+    return code
+  } catch (error) {
+    return report(error, program.opts<{ debug?: boolean }>().debug === true, terminal)
+  }
+}
+
+function report(error: unknown, asked: boolean, terminal: Terminal): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 1
+  const debug = asked || Boolean(process.env['REFLEXARC_DEBUG'])
+  if (error instanceof AppError) terminal.err(`error: ${error.message}\n`)
+  else terminal.err(`unexpected error: ${messageOf(error).split('\n')[0]}${debug ? '' : ' (--debug shows where)'}\n`)
+  if (debug && error instanceof Error) terminal.err(`${error.stack}\n`)
+  return 1
+}
+
+/** Commands that were not asked for have no options and arguments yet. */
+function termOf(command: Command): string {
+  const listed = COMMANDS.find(([term]) => term.split(' ')[0] === command.name())
+  const isOfProgram = command.parent !== null && command.parent.parent === null
+  return isOfProgram && listed !== undefined ? listed[0] : new Help().subcommandTerm(command)
+}

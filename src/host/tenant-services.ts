@@ -1,0 +1,247 @@
+/**
+ * The services of one tenant over its store. A single host has them for each of its tenants; a host of a cluster has
+ * them behind a fence, while it has the tenant.
+ */
+import type { FastifyReply } from 'fastify'
+import { partitionStore } from '#cluster'
+import { AppError, type Logger } from '#kernel'
+import type { FollowedPart, FollowedStream } from '#services/broker/contract'
+import { type FenceHolder, fenceStore, type Storage, type Store, takeFence } from '#storage'
+import { FirstPartition, OF_EACH_PARTITION } from './cluster/first-partition.ts'
+import { fenceOf, readCount } from './cluster/partition-counts.ts'
+import { answerAt, type HostedPartition, type PartitionQuestion } from './cluster/partition-questions.ts'
+import type { HostedService } from './hosted-service.ts'
+import type { TenantFigures } from './tenant-figures.ts'
+import type { Timers } from './timers.ts'
+import { closeAll } from './wiring/make-services.ts'
+import { served, type ServiceRegistry } from './wiring/service-registry.ts'
+import type { TenantLife } from './wiring/tenant-service.ts'
+
+/** ms for requests that are under way when the tenant goes to another host */
+const PATIENCE = 4_000
+
+/** Asks other partitions of the tenant. */
+interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
+  /** `ending`: this partition is given away. */
+  ask(partition: number, question: PartitionQuestion, ending: AbortSignal): Promise<unknown>
+}
+
+/** What a host of a cluster has of a tenant: one of its partitions, behind a fence. */
+export interface Tenure {
+  /** of the tenant's partitions, from 0 */
+  readonly number: number
+  readonly others: OtherPartitions
+  readonly holder: FenceHolder
+  /** Another host has the tenant. */
+  readonly lost: () => void
+}
+
+export interface TenantServicesOptions {
+  /** of the host */
+  readonly services: readonly HostedService[]
+  /** of all tenants */
+  readonly storage: Storage
+  readonly tenant: string
+  readonly figures: TenantFigures
+  readonly timers: Timers
+  readonly logger: Logger
+  /** absent: the host is alone, and has all tenants */
+  readonly tenure?: Tenure
+}
+
+interface OpenedService extends TenantLife {
+  readonly name: string
+}
+
+export class TenantServices {
+  readonly registry: ServiceRegistry = {}
+  readonly #options: TenantServicesOptions
+  readonly #closing = new AbortController()
+  readonly #replies = new Set<FastifyReply>()
+  /** sockets that were asked to be upgraded: they never end by themselves */
+  readonly #upgraded = new Set<FastifyReply>()
+  /** all of them; beyond the first partition some only check what they are shown */
+  #made: readonly OpenedService[] = []
+  /** those that work */
+  #services: readonly OpenedService[] = []
+  #count = 1
+  #first: FirstPartition | undefined
+  #emptied: () => void = () => undefined
+  #stopping: string | undefined
+
+  private constructor(options: TenantServicesOptions) {
+    this.#options = options
+  }
+
+  /** Takes the fence where there is one, then goes on with what was left. `FENCED` when a later host has the tenant. */
+  static async open(options: TenantServicesOptions): Promise<TenantServices> {
+    const { storage, tenant, tenure } = options
+    const opened = new TenantServices(options)
+    try {
+      const whole = storage.tenant(tenant)
+      opened.#make(tenure === undefined ? whole : await opened.#fenced(whole, tenure))
+      await opened.#start()
+      return opened
+    } catch (error) {
+      await opened.#stop().catch(() => undefined)
+      throw error
+    }
+  }
+
+  /** partitions of the tenant when it was opened */
+  get count(): number {
+    return this.#count
+  }
+
+  /** the service that is being stopped */
+  get stopping(): string | undefined {
+    return this.#stopping
+  }
+
+  async #fenced(whole: Store, { number, holder, lost }: Tenure): Promise<Store> {
+    const fence = await takeFence(whole, fenceOf(number), holder)
+    // after the fence: it changes while nobody has one
+    this.#count = await readCount(whole)
+    if (number >= this.#count) {
+      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and is given more`
+      throw new AppError('FENCED', text)
+    }
+    return fenceStore(partitionStore(whole, number), fence, lost)
+  }
+
+  #make(store: Store): void {
+    const { services, tenant, tenure, figures } = this.#options
+    const { registry } = this
+    const partition = tenure !== undefined && this.#count > 1 ? this.#partitionOf(tenure) : undefined
+    const made: OpenedService[] = []
+    // those that were made before one fails are stopped
+    this.#made = made
+    for (const { name, open } of services) {
+      const one = open?.({ tenant, store, services: registry, ...(partition && { partition }) })
+      if (one === undefined) continue
+      Object.assign(registry, one.provides)
+      const { life } = one
+      if (life !== undefined) made.push({ name, ...bound(life) })
+    }
+    figures.began(registry)
+    const isFirst = (tenure?.number ?? 0) === 0
+    this.#services = isFirst ? made : made.filter(({ name }) => OF_EACH_PARTITION.has(name))
+  }
+
+  async #start(): Promise<void> {
+    await this.#first?.start()
+    for (const service of this.#services) await service.start?.(this.#closing.signal)
+    await this.registry.relay?.start()
+  }
+
+  /** What another partition of the tenant asks. `FENCED` when this ends meanwhile: it is not known whether it was done. */
+  async answer(question: PartitionQuestion): Promise<unknown> {
+    const { tenant, tenure } = this.#options
+    try {
+      return await answerAt(this.registry, tenant, question)
+    } catch (error) {
+      if (!this.#closing.signal.aborted || !(error instanceof AppError) || error.code !== 'CLOSED') throw error
+      const text = `partition ${tenure?.number ?? 0} of tenant ${tenant} goes to another host`
+      throw new AppError('FENCED', text, { cause: error })
+    }
+  }
+
+  /** What another partition of the tenant hears. */
+  follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
+    return served(this.registry.broker).follow(this.#options.tenant, asked, signal)
+  }
+
+  #partitionOf({ number, others }: Tenure): HostedPartition {
+    const { tenant, logger } = this.#options
+    const ask: HostedPartition['ask'] = (at, question) => others.ask(at, question, this.#closing.signal)
+    if (number > 0) this.#first = new FirstPartition(tenant, (question) => ask(0, question), logger)
+    const first = this.#first
+    return {
+      tenant,
+      number,
+      count: this.#count,
+      ask,
+      follow: (at, asked, signal) => others.follow(at, asked, signal),
+      handed: (at) => others.handed(at),
+      ports: (own) => first?.ports(own) ?? own,
+      first,
+    }
+  }
+
+  /** The request is one of the tenant's until it is answered. */
+  hold(reply: FastifyReply): void {
+    if (reply.request.headers.upgrade !== undefined) {
+      this.#upgraded.add(reply)
+      reply.raw.once('close', () => this.#upgraded.delete(reply))
+      return
+    }
+    this.#replies.add(reply)
+    // it comes after the end too
+    reply.raw.once('close', () => {
+      this.#replies.delete(reply)
+      if (this.#replies.size === 0) this.#emptied()
+    })
+  }
+
+  trouble(): readonly string[] {
+    return this.#services.flatMap((one) => one.trouble?.() ?? [])
+  }
+
+  warnings(): readonly string[] {
+    return this.#services.flatMap((one) => one.warnings?.() ?? [])
+  }
+
+  /** Answers that never end must end. */
+  end(): void {
+    this.#closing.abort()
+  }
+
+  /** Streams end, requests get their answers, and everything is flushed as far as the fence lets it. */
+  async close(): Promise<void> {
+    this.end()
+    await this.#answered()
+    await this.#stop()
+    // readers were told; whoever posts comes back
+    for (const { request } of this.#upgraded) request.raw.socket.destroySoon()
+  }
+
+  #answered(): Promise<void> {
+    if (this.#replies.size === 0) return Promise.resolve()
+    return new Promise((resolve) => {
+      const callOff = this.#options.timers.after(PATIENCE, () => {
+        for (const { raw } of this.#replies) raw.destroy()
+        resolve()
+      })
+      this.#emptied = () => {
+        callOff()
+        resolve()
+      }
+      for (const { raw } of this.#replies) {
+        if (String(raw.getHeader('content-type') ?? '').startsWith('text/event-stream')) raw.end()
+      }
+    })
+  }
+
+  async #stop(): Promise<void> {
+    const steps = this.#made.toReversed().map(({ name, stop }) => () => {
+      this.#stopping = name
+      return stop?.()
+    })
+    try {
+      await closeAll([() => this.registry.relay?.stop(), ...steps, () => this.#first?.stop()])
+    } finally {
+      this.#stopping = undefined
+      this.#options.figures.ended(this.registry)
+    }
+  }
+}
+
+/** A life is often a service itself, whose methods are those of its class. */
+function bound(life: TenantLife): TenantLife {
+  return {
+    trouble: () => life.trouble?.(),
+    warnings: () => life.warnings?.() ?? [],
+    start: async (closing) => life.start?.(closing),
+    stop: () => life.stop?.(),
+  }
+}

@@ -1,0 +1,48 @@
+/** Rate-limited logger: repeats within an interval are counted and reported once at its end. */
+
+/** ms during which repeats are only counted */
+const WINDOW_MS = 10_000
+/** Limit of tracked kinds; beyond it, lines of one message share a kind. */
+const MAX_KINDS = 1_000
+
+type Details = Readonly<Record<string, unknown>>
+
+export interface RateLimitedLoggerOptions {
+  write(message: string, details: Details): void
+  /** Runs `work` after ms; returns a function that cancels it. */
+  after(ms: number, work: () => void): () => void
+}
+
+export class RateLimitedLogger {
+  readonly #options: RateLimitedLoggerOptions
+  /** by kind: repeats since the last line, and the details of the last one */
+  readonly #windows = new Map<string, { count: number; details: Details }>()
+
+  constructor(options: RateLimitedLoggerOptions) {
+    this.#options = options
+  }
+
+  /** Lines with the same message and `about` are of one kind. */
+  log(message: string, about: string, details: Details): void {
+    const kind = this.#windows.size < MAX_KINDS ? `${message}\n${about}` : message
+    const window = this.#windows.get(kind)
+    if (window !== undefined) {
+      window.count++
+      window.details = details
+      return
+    }
+    this.#options.write(message, details)
+    this.#open(kind, message, details)
+  }
+
+  #open(kind: string, message: string, details: Details): void {
+    const window = { count: 0, details }
+    this.#windows.set(kind, window)
+    this.#options.after(WINDOW_MS, () => {
+      this.#windows.delete(kind)
+      if (window.count === 0) return
+      this.#options.write(message, { ...window.details, times: window.count })
+      this.#open(kind, message, window.details)
+    })
+  }
+}

@@ -1,0 +1,81 @@
+/**
+ * Lets go of entries of a log that neither states of tasks nor series nor readers need any more (LOG-7): the slower of
+ * them decides. What is not served by this process has its place in the store, and is asked there.
+ */
+import type { Json } from '#kernel'
+import type { CollectionSpec, Log, Store } from '#storage'
+import { isInput, isKept, PARTITION } from './message-entry.ts'
+
+/** Where a restart of tasks begins to read. */
+export interface Mark {
+  /** every task's stored state reflects the log up to here, or is that of a later moment */
+  readonly position: number
+  /** epoch ms up to which the runner is known to have been there */
+  readonly time: number
+  /** plugs that do not answer at once, as `kind:name:version` */
+  readonly later: readonly string[]
+}
+
+export const MARKS: CollectionSpec<Mark> = { name: 'rule_marks', version: 1, fields: {} }
+export const MARK_ID = 'inputs'
+
+/** The last position that is not needed any more. `atRest`: what follows behind may be brought up first. */
+export type Floor = (atRest: boolean) => number | Promise<number>
+
+/** entries that are read at once */
+const PAGE = 1_000
+
+export class LogPruner {
+  /** of the states of tasks; undefined: no rules are served here */
+  tasks: Floor | undefined
+  /** of series and readers; undefined: no broker is served here */
+  followers: Floor | undefined
+  readonly #store: Store
+  readonly #log: Log
+  #pruned = 0
+  /** up to where the log is known to have nothing for tasks that are not served here */
+  #withoutInputs = 0
+
+  constructor(store: Store, log: Log) {
+    this.#store = store
+    this.#log = log
+  }
+
+  /** `atRest`: as for `Floor`. */
+  async prune(atRest: boolean): Promise<void> {
+    const followed = await this.followers?.(atRest)
+    if (followed !== undefined && followed <= this.#pruned) return
+    const upTo = this.tasks === undefined ? await this.#forAbsentTasks(followed) : await this.tasks(atRest)
+    const kept = followed === undefined ? await this.#forAbsentSeries(upTo) : Math.min(upTo, followed)
+    if (kept <= this.#pruned) return
+    await this.#log.trim(PARTITION, kept)
+    this.#pruned = kept
+  }
+
+  async #forAbsentTasks(wanted = 0): Promise<number> {
+    const mark = await this.#store.collection(MARKS).get(MARK_ID)
+    const from = Math.max(mark?.value.position ?? 0, this.#withoutInputs)
+    if (from >= wanted) return wanted
+    if (await this.#has(isInput, from, wanted)) return from
+    this.#withoutInputs = wanted
+    return wanted
+  }
+
+  /** Series go along, so that whoever serves them later finds that nothing is missing. */
+  async #forAbsentSeries(wanted: number): Promise<number> {
+    const { series } = this.#store
+    const from = await series.applied(this.#log.name, PARTITION)
+    if (from >= wanted || (await this.#has(isKept, from, wanted))) return Math.min(from, wanted)
+    await series.append({ applies: { log: this.#log.name, partition: PARTITION, position: wanted } })
+    return wanted
+  }
+
+  async #has(isNeeded: (body: Json) => boolean, from: number, upTo: number): Promise<boolean> {
+    for (let after = from; after < upTo;) {
+      const entries = await this.#log.read(PARTITION, after, Math.min(PAGE, upTo - after))
+      if (entries.some(({ body }) => isNeeded(body))) return true
+      after = entries.at(-1)?.position ?? upTo
+    }
+    return false
+  }
+}

@@ -1,0 +1,16 @@
+import { expect, it } from 'vitest'
+import { JobPlaces } from '../../src/jobs/type-runner.ts'
+
+it('places of a type are those of the host, and who no longer waits for one holds up nobody', () => {
+  const handler = { type: 'work', concurrency: 1, run: () => Promise.reject(new Error('never run')) }
+  const host = new JobPlaces()
+  const [one, other] = [host.of(handler), host.of({ ...handler })]
+  const woken: string[] = []
+  const [gone, stays] = [() => void woken.push('gone'), () => void woken.push('stays')]
+  expect(one.take(gone)).toBe(true)
+  expect([other.take(gone), other.take(stays)]).toEqual([false, false])
+  expect(host.of({ ...handler, type: 'other' }).take(gone)).toBe(true)
+  one.forget(gone)
+  one.give()
+  expect(woken).toEqual(['stays'])
+})

@@ -1,0 +1,26 @@
+/** Plugs of one line, in version 1.0.0. */
+import { definePlug, type Plug } from '../../src/index.ts'
+import type { InputField, PlugDefinition } from '../../src/core/plug/plug.ts'
+
+type Inputs = Readonly<Record<string, InputField>>
+/** What else a plug has, or what it does alone. */
+type Rest<Input extends Inputs, State extends string, Prepared> =
+  | Omit<PlugDefinition<Input, State, Prepared>, 'name' | 'version' | 'kind' | 'states'>
+  | PlugDefinition<Input, State, Prepared>['execute']
+
+export function sensorPlug<const Input extends Inputs, State extends string = never, Prepared = undefined>(
+  name: string,
+  states: readonly State[],
+  rest: Rest<Input, State, Prepared>,
+): Plug {
+  const more = typeof rest === 'function' ? { execute: rest } : rest
+  return definePlug<Input, State, Prepared>({ name, version: '1.0.0', kind: 'sensor', states, ...more })
+}
+
+export function actuatorPlug<const Input extends Inputs, Prepared = undefined>(
+  name: string,
+  rest: Rest<Input, never, Prepared>,
+): Plug {
+  const more = typeof rest === 'function' ? { execute: rest } : rest
+  return definePlug<Input, never, Prepared>({ name, version: '1.0.0', kind: 'actuator', ...more })
+}

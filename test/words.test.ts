@@ -1,0 +1,98 @@
+/** The language of the repository: documents have no banned words, and rooms of the source no more than their ceilings. */
+import { describe, expect, it } from 'vitest'
+import { GENERATED } from '../.ci/docs.ts'
+import { bannedIn, wordsOfDocument, wordsOfSource } from './support/banned-words.ts'
+import { filesUnder, readText } from './support/repository.ts'
+
+const generated = Object.keys(GENERATED).filter((page) => page !== 'docs/decisions/README.md')
+const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'fixtures/README.md', ...filesUnder(['docs'], '.md')]
+
+/** The most banned words in comments and string literals of each room. A ceiling may only fall. */
+const CEILINGS: Readonly<Record<string, number>> = {
+  'src/bench': 0,
+  'src/cli': 75,
+  'src/cluster': 0,
+  'src/core/columnar': 228,
+  'src/core/engine': 151,
+  'src/core/graph': 0,
+  'src/core/language': 110,
+  'src/core/plug': 0,
+  'src/core/rule': 42,
+  'src/core/schedule': 0,
+  'src/core/simulate': 0,
+  'src/core/task': 50,
+  'src/formats': 0,
+  'src/host': 255,
+  'src/jobs': 0,
+  'src/kernel': 0,
+  'src/log': 12,
+  'src/platform': 0,
+  'src/services/alarms': 35,
+  'src/services/broker': 95,
+  'src/services/converter': 10,
+  'src/services/functions': 80,
+  'src/services/models': 44,
+  'src/services/objects': 99,
+  'src/services/queries': 18,
+  'src/services/resources': 53,
+  'src/services/rules': 130,
+  'src/services/shared': 16,
+  'src/services/vault': 3,
+  'src/services/webscripts': 14,
+  'src/storage': 181,
+  'src/testing': 52,
+  '.ci': 1,
+}
+/** The same for pages of which parts are generated from comments of the source. */
+const GENERATED_CEILING = 78
+
+function total(counts: readonly ReadonlyMap<string, number>[]): number {
+  return counts.flatMap((one) => [...one.values()]).reduce((sum, count) => sum + count, 0)
+}
+
+/** Sources that list the words themselves. */
+const LISTS = ['test/words.test.ts', 'test/support/banned-words.ts']
+
+function inRoom(room: string): number {
+  const files = filesUnder([room], '.ts').filter((path) => !LISTS.includes(path))
+  return total(files.map((path) => bannedIn(wordsOfSource(readText(path)))))
+}
+
+describe('banned words', () => {
+  it.each(pages.filter((page) => !generated.includes(page)))('are absent from %s', (page) => {
+    expect([...bannedIn(wordsOfDocument(readText(page)))]).toEqual([])
+  })
+
+  it('are no more in generated pages than the ceiling', () => {
+    expect(total(generated.map((page) => bannedIn(wordsOfDocument(readText(page)))))).toBeLessThanOrEqual(
+      GENERATED_CEILING,
+    )
+  })
+
+  it.each(Object.entries(CEILINGS))('of %s stay below its ceiling of %i', (room, ceiling) => {
+    expect(inRoom(room)).toBeLessThanOrEqual(ceiling)
+  })
+
+  it('have a ceiling in every folder of the source', () => {
+    const folders = new Set(filesUnder(['src'], '.ts').map((path) => path.split('/').slice(0, 2).join('/')))
+    const rooms = [...folders].filter((path) => !path.endsWith('.ts'))
+    expect(rooms.filter((room) => !Object.keys(CEILINGS).some((name) => name.startsWith(room)))).toEqual([])
+  })
+})
+
+describe('the count', () => {
+  it.each([
+    ['/** Tells\n * nobody. */', { tells: 1, nobody: 1 }],
+    ['throw new Error(`${x} is no id`)', { 'is no': 1 }],
+    ['const told = 1 // is no longer told', { told: 1 }],
+    ['// there is\n// no such file', { 'is no': 1 }],
+    ['const gives = hears(anew)', {}],
+  ])('of %j is %j', (source, expected) => {
+    expect(Object.fromEntries(bannedIn(wordsOfSource(source)))).toEqual(expected)
+  })
+
+  it('of a document leaves out code', () => {
+    const page = 'It `tells` them.\n\n```sh\necho nobody\n```\n\n<!-- told -->\n'
+    expect([...bannedIn(wordsOfDocument(page))]).toEqual([])
+  })
+})
