@@ -1,6 +1,10 @@
 /**
  * The tenants of a single host, which is a cluster of one: those that have stored something are opened at the start,
- * others by their first request. They stay open: what a tenant has that nobody asks for costs little.
+ * others by their first request. They stay open until the host stops: an idle tenant costs little.
+ *
+ * HOSTTENANTS-1 the services of a tenant have the store of that tenant alone
+ * HOSTTENANTS-2 a name without credentials opens no tenant
+ * HOSTTENANTS-3 a tenant that cannot be opened is refused with 503 and tried again, and holds up no other
  */
 import type { FastifyInstance, HookHandlerDoneFunction } from 'fastify'
 import { OpenTenants, type Place } from '#cluster'

@@ -16,7 +16,7 @@ describe('bench', () => {
     const { code, stdout, stderr } = await cli(`bench ${RULE} ${MESSAGES} ${QUICK}`)
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
     expect(stdout).toContain('1,440 messages, one task; 5 firings in the first 1,440')
-    expect(stdout).toMatch(/^loop generated from the rule (limit) +[\d.]+ /m)
+    expect(stdout).toMatch(/^loop generated from the rule \(limit\) +[\d.]+ /m)
     expect(stdout).toMatch(/^without a subscriber +[\d.]+ [ kM]+one round +[\d.]+ % /m)
     expect(stdout).toMatch(/^Delay at 50 k messages\/s.*: p50 .*p99\.9 /m)
     expect(stdout).toMatch(/^Ways, without a subscriber: /m)

@@ -113,6 +113,7 @@ describe('tenants of a host that is alone', () => {
     expect(names()).toEqual(['acme'])
   })
 
+  // Holds HOSTTENANTS-2
   it('are not opened by a name without credentials', async () => {
     const { tenants, start, opened } = await openHost()
     await start()
@@ -123,6 +124,7 @@ describe('tenants of a host that is alone', () => {
     expect(tenants.find('acme')).toBe(tenants.of('acme'))
   })
 
+  // Holds HOSTTENANTS-3
   it('do not hold up each other: one that fails is refused, told by /health and tried again', async () => {
     let fails = true
     const { tenants, start, names, warned, timers } = await openHost(['acme', 'umbrella'], {

@@ -114,7 +114,7 @@ describe('units', () => {
   it('that are refused are followed by nobody, and hold up none', async () => {
     const { log } = queueOf(openMemory().tenant('acme'))
     const heard: string[] = []
-    const bad = log.add({ entries: [{ body: Number.NaN }], followed: () => heard.push('bad') })
+    const bad = log.add({ entries: [{ body: 1n as never }], followed: () => heard.push('bad') })
     const good = log.add({ entries: [{ body: {} }], followed: () => heard.push('good') })
     await expect(bad).rejects.toMatchObject({ code: 'VALIDATION' })
     await good
@@ -173,7 +173,7 @@ describe('any sequence of inputs and writes', () => {
           for (const [at, one] of steps.entries()) {
             if (one.kind === 'turn') await turn()
             else if (one.kind === 'writes') note(slow.store.commit([messages.appending(0, [at])]), true)
-            else if (one.kind === 'bad') note(add([jump(at)], [messages.appending(0, [Number.NaN])]), false)
+            else if (one.kind === 'bad') note(add([jump(at)], [messages.appending(0, [1n as never])]), false)
             else if (one.kind === 'add') {
               const inputs = Array.from({ length: 1 + one.more }, () => jump(at))
               const writes = Array.from({ length: one.writes }, () => messages.appending(0, [at]))

@@ -1,6 +1,6 @@
 /**
- * Calendar arithmetic without a library. Days count from 1970-01-01; months and days of the month from 1; weekdays from 0 = Sunday. A
- * date library takes microseconds where this takes nanoseconds.
+ * Calendar arithmetic without a library, which takes microseconds where this takes nanoseconds. Days count from
+ * 1970-01-01; months and days of the month from 1; weekdays from 0 = Sunday.
  */
 export const SECOND_MS = 1000
 export const DAY_MS = 86_400_000

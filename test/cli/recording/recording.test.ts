@@ -213,7 +213,7 @@ describe('any recording', () => {
     const right = 'write when it came as epoch ms or ISO 8601, or take --order time, which plays timestamps'
     expect((await read(content, { resource: 'r', order: 'lived' })).problems).toEqual([
       `file:2: the message has no receivedAt; ${right}`,
-      `file:3: receivedAt "soon" is not a valid time; ${right}`,
+      `file:3: receivedAt "soon" is not a time; ${right}`,
     ])
   })
 
