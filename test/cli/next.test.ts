@@ -69,7 +69,7 @@ Down from 2026-03-28T00:00:00 to 2026-03-31T00:00:00 (2 d 23 h)
     expect({ code, stdout }).toEqual({ code: 1, stdout: '' })
     expect(stderr.trimEnd().split('\n')).toEqual([
       expect.stringContaining('error: --zone: "Europe/Brusels" is not a time zone; did you mean Europe/Brussels?'),
-      expect.stringContaining('error: --from: "soon" is not a time'),
+      expect.stringContaining('error: --from: "soon" is not a valid time'),
       expect.stringContaining('error: --down: "1" is not a span'),
       'error: --count: "0" is not a number of runs; write 1 to 10000',
       'error: --dst-gap, --dst-overlap: "no" is no policy for a gap; write shift or skip',

@@ -43,7 +43,7 @@ describe('a CSV under etl-import/upload/', () => {
     expect(first).toMatchObject({
       code: 1,
       stdout: 'more.csv: 2 messages with 2 points are in series\n',
-      stderr: expect.stringContaining('more.csv:4: "never" is not a time') as unknown,
+      stderr: expect.stringContaining('more.csv:4: "never" is not a valid time') as unknown,
     })
     const again = await place.cli(['import', 'more.csv', '--json'], { env })
     expect(JSON.parse(again.stdout)).toMatchObject({ points: 2, refused: 1 })

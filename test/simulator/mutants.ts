@@ -105,13 +105,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'the reconciler does not look again for what came meanwhile',
-    file: 'src/services/resources/managed-tasks/tenant-reconciler.ts',
+    file: 'src/services/resources/managed-tasks/reconciler.ts',
     find: 'if (this.#isBehind) this.wake()',
     replace: '',
   },
   {
     name: 'what an outage kept from being reconciled is not tried again',
-    file: 'src/services/resources/managed-tasks/tenant-reconciler.ts',
+    file: 'src/services/resources/managed-tasks/reconciler.ts',
     find: 'const RETRY_MS = 60_000',
     replace: 'const RETRY_MS = 6_000_000',
   },
@@ -334,7 +334,7 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'commands go by the clock of a host that starts',
     file: 'src/services/resources/commands/command-runner.ts',
-    find: 'for (const id of await newestIds(this.#store(tenant))) this.#goOnAfter(id)',
+    find: 'for (const id of await newestIds(this.#store)) this.#goOnAfter(id)',
     replace: '',
     about: 'commands',
   },

@@ -1,7 +1,7 @@
 /**
  * Which tasks can run as rows, and what of them a row has to know. A message into a row builds no event,
  * no execution and no origin: sensor states become bits of one number, and what follows from two such numbers (before
- * and now) is looked up. Everything else about the task is made up for when somebody looks (see rule-batch.ts).
+ * and now) is looked up. Everything else about the task is derived on demand (see rule-batch.ts).
  *
  * A task qualifies when each message runs each of its sensors exactly once, in an order that never changes:
  * SHAPE-1 one resource; all sensors are in its data plan or follow from one by a trigger without condition and
@@ -36,7 +36,7 @@ export interface ShapeSensor {
   readonly steps: SensorSteps | undefined
   /** values of which a message has to have one to run it; undefined: every message does */
   readonly waitsFor: readonly string[] | undefined
-  /** values of which it tells when it found them in earlier messages */
+  /** values that it reports when it found them in earlier messages */
   readonly reads: readonly string[]
   readonly formula: SensorFormula | undefined
   /** of a called sensor: how its properties are made, when that is simple */

@@ -129,7 +129,7 @@ export class ColumnarExecutor implements Executor, Batches {
     return new ColumnarTask(task, this)
   }
 
-  /** What happens at every message is told by the state machine alone. */
+  /** Only the state machine reports what happens at every message. */
   canTell(types: number): boolean {
     return (types & DETAIL_TYPES) === 0
   }
@@ -249,7 +249,7 @@ function isAtRest(task: BatchTask, message: Message, { shape }: BatchFit): boole
   const { state, model } = task
   if (!hasNothingOpen(task, message)) return false
   const [stream] = state.streams
-  // A sensor that reads several values tells which of them it found in earlier messages: rows look for those that they took.
+  // A sensor that reads several values reports which of them it found in earlier messages; rows look for those they took.
   const isAlone = !stream?.carried || stream.carried.size === 0
   if (!isAlone && shape.sensors.some(({ waitsFor = [] }) => waitsFor.length > 1)) return false
   if (!state.sensors.every(({ memory }) => memory !== UNKNOWN)) return false

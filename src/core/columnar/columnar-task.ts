@@ -29,14 +29,14 @@ export interface Batches {
   canReattach(handle: RowHandle, message: Message): boolean
   /** How a task that got no handle takes messages all the same; undefined: on its full state alone. */
   incomplete(task: BatchTask, fit: BatchFit, message: Message, source: TakenSource): IncompleteTask | undefined
-  /** what each message did is kept for somebody */
+  /** keeps what each message did */
   readonly keepsMessages: boolean
   /** messages that incomplete tasks took */
   takenIncomplete: number
 }
 
 export class ColumnarTask implements TaskExecutor, BatchTask, Attachable {
-  /** its row; then the full state is behind until somebody looks */
+  /** its row; the full state is behind until it is read */
   handle: RowHandle | undefined
   readonly #task: ExecutedTask
   readonly #batches: Batches

@@ -33,7 +33,7 @@ export class RowPlugCalls implements ContextOwner {
     this.#host.end.hasWork = true
   }
 
-  /** Whether somebody keeps what plugs log, or hears of it. */
+  /** Whether log lines of plugs are kept or have a subscriber. */
   get hasLog(): boolean {
     return this.#host.keepsLog || (this.#host.events.anyTypes & LOG) !== 0
   }

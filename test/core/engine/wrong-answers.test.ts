@@ -44,7 +44,7 @@ describe('an answer that is not plain JSON', () => {
     const t = await live(simple)
     t.plugs.say('act', { rawData })
     t.send({ s: 'On' })
-    expect(t.lines('result').at(-1)).toContain(`act failed: plug act gave ${text}`)
+    expect(t.lines('result').at(-1)).toContain(`act failed: plug act returned ${text}`)
     expect(() => JSON.stringify(t.task.save())).not.toThrow()
   })
 
@@ -53,7 +53,7 @@ describe('an answer that is not plain JSON', () => {
     t.plugs.say('s', () => Promise.resolve({ state: 'On', rawData }))
     t.send({})
     await promisesSettled()
-    expect(t.lines('result')).toEqual([expect.stringContaining(`s failed: plug switch gave ${text}`)])
+    expect(t.lines('result')).toEqual([expect.stringContaining(`s failed: plug switch returned ${text}`)])
     expect(() => JSON.stringify(t.task.save())).not.toThrow()
   })
 
@@ -139,6 +139,6 @@ describe('a thenable', () => {
     t.plugs.say('s', () => Promise.resolve(torn))
     t.send({})
     await promisesSettled()
-    expect(t.lines('result')).toEqual([expect.stringContaining('cannot be read: shut')])
+    expect(t.lines('result')).toEqual([expect.stringContaining('returned an unreadable answer: shut')])
   })
 })

@@ -31,7 +31,7 @@ it('asks a server, and gives its answer', async () => {
 it.each<[string, string, RegExp]>([
   ['is not on the public internet', server.url, /127\.0\.0\.1 is not on the public internet/],
   ['has a name that leads to one', `http://heat.example:${server.port}`, /not on the public internet/],
-  ['is the metadata of a cloud', 'http://169.254.169.254', /metadata of a cloud/],
+  ['is the metadata of a cloud', 'http://169.254.169.254', /cloud metadata address/],
 ])('never connects to what %s', async (_title, url, message) => {
   const strict = remoteModels(nodeTransport({ resolve: () => Promise.resolve(['127.0.0.1']) }))
   await expect(strict(request(url))).rejects.toMatchObject({

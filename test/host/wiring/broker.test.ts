@@ -5,11 +5,12 @@ import type { InternalBroker, Forwarding } from '../../../src/services/broker/co
 import { createBrokerService } from '../../../src/services/broker/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
+import { logsOn, TakingEngine } from '../../services/broker/support/bench-of-broker.ts'
 
 const NOW = 1_700_000_000_000
 const BOTH = { store: true, forward: true }
 
-type Received = Parameters<Forwarding['receive']>
+type Received = readonly [tenant: string, posts: Parameters<Forwarding['receive']>[1]]
 
 let storage: Storage
 let broker: InternalBroker
@@ -17,21 +18,28 @@ let received: Received[]
 let data: DataPort
 /** what a rule does with a message, before the message's poster is answered */
 let woken: () => void
+let isAway: boolean
 beforeEach(async () => {
   storage = openMemory({ clock: () => NOW })
   received = []
   woken = () => undefined
+  isAway = false
+  const logOf = logsOn(storage)
+  const taking = new TakingEngine(logOf)
   const engine: Forwarding = {
     receive: async (...call) => {
-      received.push(call)
-      const [tenant, , writes] = call
-      const { results } = await storage.tenant(tenant).commit(writes)
-      woken()
-      return { results }
+      const [tenant, posts, writes, followed] = call
+      received.push([tenant, posts])
+      if (isAway) throw new Error('no engine')
+      await taking.receive(tenant, posts, writes, (place) => {
+        woken()
+        followed(place)
+      })
     },
   }
   broker = createBrokerService({
     storage,
+    log: logOf,
     now: () => NOW,
     engine: () => engine,
     every: () => () => undefined,
@@ -62,7 +70,7 @@ describe('what plugs ask of the broker', () => {
 
   it('tells the engine how many rules led to a message', async () => {
     await data.post('r', { t: 21 }, { store: false, forward: true }, cause('1', 3))
-    expect(received).toMatchObject([['acme', [{ messages: [{ resource: 'r', t: 21 }], hops: 3 }], {}]])
+    expect(received).toMatchObject([['acme', [{ messages: [{ resource: 'r', t: 21 }], hops: 3 }]]])
     expect(await data.messages('r', 5)).toEqual([])
   })
 
@@ -86,9 +94,7 @@ describe('what plugs ask of the broker', () => {
       Promise.allSettled([data.post('r', { t: 21 }, BOTH, cause(effect, hops))])
     const refused = settled('1', 17)
     expect(await data.latest('r')).toEqual([])
-    woken = () => {
-      throw new Error('no engine')
-    }
+    isAway = true
     const failed = settled('1', 1)
     await data.latest('r')
     const ends = [...(await refused), ...(await failed)]

@@ -87,7 +87,7 @@ const CASES: readonly Case[] = [
   [
     'GET /api/schedules/next?expression=soon',
     undefined,
-    '/cron <- "soon" is not a cron expression (write 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly)',
+    '/cron <- "soon" is not a cron expression (use 6 or 7 fields (second minute hour day-of-month month day-of-week [year]), 5 unix fields, or @hourly, @daily, @weekly, @monthly or @yearly)',
     'SCHEDULE',
   ],
   ['POST /api/tasks/simulate', { rule: GRAPH, source: [] }, '/source <- is unknown (did you mean resource?)'],

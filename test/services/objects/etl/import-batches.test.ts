@@ -75,7 +75,7 @@ describe('importBatches', () => {
     )
     expect(samples).toEqual(['x b 0 2'])
     expect(refused).toEqual([
-      '2: "yesterday" is not a time',
+      '2: "yesterday" is not a valid time',
       '3: the resource of the message is missing',
       '4: the resource of the message is missing',
       '5: a is beyond 1.8e308',

@@ -41,7 +41,7 @@ describe('a file that is put under upload/', () => {
       messages: 10,
       points: 10,
       refused: 1,
-      lines: [{ line: 12, message: '"never" is not a time' }],
+      lines: [{ line: 12, message: '"never" is not a valid time' }],
     })
     const [one] = await api().imports()
     expect(one).toMatchObject({ state: 'completed', object: 'upload/boilers.csv', points: 10, refused: 1 })
