@@ -413,7 +413,7 @@ describe('reflexarc/bench', () => {
   const quick = '--rounds 1 --seconds 0.01 --rate 50000 --listen none --json'
   it('measures in a program, by processes that it finds beside itself', () => {
     const printed = mustRun(process.execPath, [inProject('measured.ts', MEASURED)], library.project)
-    expect(printed).toMatch(/^a loop made of the rule, the limit +[\d.]+ M /m)
+    expect(printed).toMatch(/^loop generated from the rule \(limit\) +[\d.]+ M /m)
   })
 
   it('measures by the command line', () => {

@@ -19,7 +19,7 @@ const NO_NETWORK = /ENETUNREACH|fetch failed|EAI_AGAIN|ENOTFOUND|ECONNREFUSED|ET
 const READ_ONLY = /Access to this API has been restricted|requires full fs.read|EROFS|EACCES|ERR_ACCESS_DENIED/
 const SLOW = /did not answer within/
 const ENDED = /it ended with code|it was ended by/
-const TOGETHER = /took more than its limit of 128 MiB of memory in total/
+const TOGETHER = /exceeded its limit of 128 MiB of memory in total/
 const PROTOCOL = /it broke the protocol/
 
 /** Attacks that meet the same, by their names. */
@@ -126,12 +126,12 @@ export const NODE_ATTACKS: readonly Attack[] = [
   ...meeting(/^"bounded"$/, {
     'raises its limits by flags': `require('node:v8').setFlagsFromString('--max-old-space-size=100000'); return 'bounded'`,
   }),
-  ...meeting(/is not JSON/, {
+  ...meeting(/is not valid JSON/, {
     'answers what is not JSON': `return 1n`,
     'answers a cycle': `const a = {}; a.a = a; return a`,
     'answers a trap': `return { toJSON() { throw new Error('trap') } }`,
   }),
-  ...meeting(/cannot be told|Object/, {
+  ...meeting(/an unprintable value|Object/, {
     'throws what cannot be told': `throw { toString() { throw 1 } }`,
   }),
   ...meeting(/Maximum call stack/, {
@@ -152,7 +152,7 @@ export const NODE_ATTACKS: readonly Attack[] = [
   ...meeting(/no such question/, {
     'asks for what there is not': `return await host.ask('__proto__', {})`,
   }),
-  ...meeting(/at most \d+ questions/, {
+  ...meeting(/too many open questions/, {
     'asks the host for more than it may': `await Promise.all(Array.from({ length: 200 }, () => host.ask('slow'))); return 'asked'`,
   }),
   ...meeting(
