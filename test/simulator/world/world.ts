@@ -536,6 +536,8 @@ export class World {
     if (msg?.includes('describes its API') === true) return
     this.counts.warnings++
     this.tell(`LOG ${level} ${msg ?? ''} ${err?.stack ?? ''}`)
+    // services of the tenant that had started were stopped: their calls are made again by the next ones, as after a crash
+    if (/could not be opened|TenantServices\.open/.test(line)) this.notes.crashed()
     // nothing that goes wrong outside is an error inside
     if (/TypeError|RangeError|ReferenceError|internal error|Reply was already sent/i.test(line))
       this.find('no error inside', line)
