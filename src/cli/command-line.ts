@@ -71,7 +71,7 @@ export async function runCommandLine(args: readonly string[], terminal: Terminal
     .helpCommand(false)
     .configureHelp({ showGlobalOptions: true, subcommandTerm: termOf })
     .configureOutput({ writeOut: (text) => terminal.out(text), writeErr: (text) => terminal.err(text) })
-    .showHelpAfterError('(--help tells what can be given)')
+    .showHelpAfterError('(--help lists commands and options)')
     .exitOverride()
     .addHelpText(
       'after',

@@ -1,6 +1,6 @@
 /** Repairs a data folder that no host has: what is whole stays, what is damaged is set aside, and the log makes up for some. */
 import { join } from 'node:path'
-import { LOG, PARTITION } from '#log'
+import { LOG_NAME, PARTITION } from '#log'
 import { nothing, projectEntry } from '#services/broker'
 import { type Damage, type FileName, type NewMessage, rebuildFile, type Sample, type Store } from '#storage'
 import { openMedium } from '#host/spi'
@@ -47,7 +47,7 @@ function isSeries({ place, what }: Damage): boolean {
 /** No more than what was lost: whatever else the log has may have been deleted since. */
 async function applyAgain(store: Store, lost: readonly Damage[], restored: Map<Damage, number>): Promise<void> {
   if (lost.length === 0) return
-  const log = store.log(LOG)
+  const log = store.log(LOG_NAME)
   const { first, last } = await log.bounds(PARTITION)
   for (let after = first - 1; after < last;) {
     const entries = await log.read(PARTITION, after, PAGE)

@@ -1,6 +1,6 @@
 /**
- * The tenants of a single host, which is a cluster of one: those that have stored something are opened at the start,
- * others by their first request. They stay open until the host stops: an idle tenant costs little.
+ * Tenants of a single host, which is a cluster of one: stored tenants are opened at the start, others by their first
+ * request. They stay open until the host stops: an idle tenant costs little.
  *
  * HOSTTENANTS-1 the services of a tenant have the store of that tenant alone
  * HOSTTENANTS-2 a name without credentials opens no tenant

@@ -62,7 +62,7 @@ export class TenantServices {
   readonly #upgraded = new Set<FastifyReply>()
   /** all of them; beyond the first partition some only check what they are shown */
   #made: readonly OpenedService[] = []
-  /** those that work */
+  /** the started ones */
   #services: readonly OpenedService[] = []
   #count = 1
   #first: FirstPartition | undefined
@@ -100,7 +100,7 @@ export class TenantServices {
 
   async #fenced(whole: Store, { number, holder, lost }: Tenure): Promise<Store> {
     const fence = await takeFence(whole, fenceOf(number), holder)
-    // after the fence: it changes while nobody has one
+    // after the fence: the count changes only without a fence
     this.#count = await readCount(whole)
     if (number >= this.#count) {
       const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and is given more`
@@ -114,7 +114,7 @@ export class TenantServices {
     const { registry } = this
     const partition = tenure !== undefined && this.#count > 1 ? this.#partitionOf(tenure) : undefined
     const made: OpenedService[] = []
-    // those that were made before one fails are stopped
+    // services made before a failure are stopped
     this.#made = made
     for (const { name, open } of services) {
       const one = open?.({ tenant, store, services: registry, ...(partition && { partition }) })
@@ -146,7 +146,7 @@ export class TenantServices {
     }
   }
 
-  /** What another partition of the tenant hears. */
+  /** Messages for another partition of the tenant. */
   follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
     return served(this.registry.broker).follow(this.#options.tenant, asked, signal)
   }
@@ -201,7 +201,7 @@ export class TenantServices {
     this.end()
     await this.#answered()
     await this.#stop()
-    // readers were told; whoever posts comes back
+    // readers were notified; senders reconnect
     for (const { request } of this.#upgraded) request.raw.socket.destroySoon()
   }
 

@@ -1,11 +1,11 @@
-/** The log of a tenant: what all that comes from outside goes through. */
+/** The log of a tenant, which records all input from outside. */
 export { type Floor, type LogPruner, type Mark, MARK_ID, MARKS } from './log-pruner.ts'
 export {
-  EVENTS,
+  KEPT_EVENTS,
   isInput,
   isKept,
   type KeptMessage,
-  LOG,
+  LOG_NAME,
   type LoggedMessage,
   messageBody,
   messagesOfEntry,

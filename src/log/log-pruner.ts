@@ -1,6 +1,6 @@
 /**
- * Lets go of entries of a log that neither states of tasks nor series nor readers need any more (LOG-7): the slower of
- * them decides. What is not served by this process has its place in the store, and is asked there.
+ * Trims entries of a log that states of tasks, series and readers no longer need (LOG-7); the slowest of them decides.
+ * The progress of a service that this process does not serve is read from the store.
  */
 import type { Json } from '#kernel'
 import type { CollectionSpec, Log, Store } from '#storage'
@@ -61,7 +61,7 @@ export class LogPruner {
     return wanted
   }
 
-  /** Series go along, so that whoever serves them later finds that nothing is missing. */
+  /** Advances series too, so that a process that serves them later does not find a gap. */
   async #forAbsentSeries(wanted: number): Promise<number> {
     const { series } = this.#store
     const from = await series.applied(this.#log.name, PARTITION)

@@ -2,7 +2,7 @@
 import { isPlainObject, type Json, JsonText, parseWritten } from '#kernel'
 import type { LogBody } from '#storage'
 
-export const LOG = 'log'
+export const LOG_NAME = 'log'
 export const PARTITION = 0
 
 /** A message as tasks and subscribers see it. */
@@ -44,11 +44,11 @@ export function messageBody({ messages, text, kept }: NewMessages, about: object
 }
 
 /** What is kept of most posts. */
-export const EVENTS: KeptMessage = { s: 'events' }
+export const KEPT_EVENTS: KeptMessage = { s: 'events' }
 
 function membersOf(some: object | undefined): string {
   if (some === undefined) return ''
-  if (some === EVENTS) return ',"s":"events"'
+  if (some === KEPT_EVENTS) return ',"s":"events"'
   const text = JSON.stringify(some)
   return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }

@@ -1,44 +1,42 @@
 /**
- * The log of one tenant, and the queue of the units on their way into it. Whatever comes from outside is an entry of this
- * one log: what is posted (`message-entry.ts`, bulks), what tasks are given besides (commands, answers, beginnings and
- * ends, events of other services, passed time), in the order in which it takes effect. Tasks take entries that have an
- * `at` as their inputs; series and streams follow those that are kept for them; an entry may be both, and its text is
- * made once. States, series and readers name places of this log and no other.
+ * The log of one tenant, and the queue of units in flight to it. Every input from outside is an entry of this log, in
+ * the order in which it takes effect: posts (`message-entry.ts`, bulks) and other inputs of tasks (commands, answers,
+ * starts and stops, events of other services, passed time). An entry with an `at` is an input of tasks; a kept entry is
+ * followed by series and streams; an entry may be both, and its text is serialized once. States, series and readers
+ * store positions of this log only.
  *
- * A unit is what one sender wants whole: entries, and writes of its own. It goes through four stages:
+ * A unit is one atomic request of a sender: entries, and writes of its own. It passes four stages:
  *
- *   admit        what waits is bounded, by the broker for posts and here for inputs; beyond it nothing was done
+ *   admit        the queue is bounded, by the broker for posts and here for inputs; a unit beyond the bound is rejected
  *   append       entries and writes go to the store at once, as one commit; which commits share a transaction is the
  *                store's affair, which keeps their order (STORE-6)
- *   apply        when it is durable, and all units before it are applied, the engine takes its inputs
- *   acknowledge  behind that, who follows the log hears of it, then its sender is answered
+ *   apply        the engine takes its inputs once it is durable and all units before it are applied
+ *   acknowledge  followers of the log are notified, then the sender is answered
  *
- * The first three are this queue, with one reorder buffer. The last is the follower's own: what it does for
- * posters (discovery, series, subscribers) may take long and must not hold up time and tasks, so it hears of units in
- * their order and goes on by itself.
+ * This queue performs the first three with one reorder buffer. Followers perform the last one: discovery, series and
+ * subscribers may be slow and must not delay time and tasks, so followers are notified in order and continue on their own.
  *
- * Where no rules are served, no entry has an `at`; where no broker is, none is kept. The pruner then reads from the store
- * what the absent one still needs. A partition of a tenant has a log of its own: what others hand to it are inputs that are
- * not kept, since series and streams have them at home.
+ * Without rules, entries do not have an `at`; without a broker, entries are not kept. The pruner then reads from the store
+ * what the absent service still needs. Each partition of a tenant has its own log: messages from other partitions are
+ * inputs that are not kept, since series and streams have them in their home partition.
  *
- * The format of entries goes with the number of `state.db` and of a schema of PostgreSQL, and with `REPLAY_NUMBER` in a
- * cluster: another one is refused by name when it is opened.
+ * The format number of `state.db` and of a PostgreSQL schema, and `REPLAY_NUMBER` in a cluster, cover the format of
+ * entries: another number is rejected by name on opening.
  *
- * LOG-1 a message is written once: one entry has it for tasks, series and streams
- * LOG-2 an input is applied when its unit is durable, never before, and its sender is answered after that
- * LOG-3 inputs are applied, and followers hear of units, in the order of the log, which is that in which they came,
- *   however many units are under way
- * LOG-4 a unit that is refused leaves nothing behind and holds up none
- * LOG-5 what waits is bounded: beyond it inputs are refused, and nothing of them was done
- * LOG-6 the times of inputs never go back
- * LOG-7 an entry is let go when neither states of tasks nor series nor readers who come back need it, whether they are
- *   served here or not
+ * LOG-1 a message is written once: one entry serves tasks, series and streams
+ * LOG-2 an input is applied after its unit is durable, and its sender is answered after that
+ * LOG-3 inputs are applied, and followers are notified of units, in the order of the log, which is the order of arrival
+ * LOG-4 a rejected unit leaves nothing behind and does not delay others
+ * LOG-5 the queue is bounded: inputs beyond the bound are rejected without effect
+ * LOG-6 the times of inputs never decrease
+ * LOG-7 an entry is trimmed when states of tasks, series and returning readers no longer need it, whether or not this
+ *   process serves them
  */
 import { AppError, type Ended, ReorderBuffer, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import type { Committed, Log, LogBody, Store, Write } from '#storage'
 import { LogPruner } from './log-pruner.ts'
-import { LOG, PARTITION } from './message-entry.ts'
+import { LOG_NAME, PARTITION } from './message-entry.ts'
 
 /** What tasks take of an entry. `at`: epoch ms */
 export interface LogInput {
@@ -71,12 +69,12 @@ export interface NewUnit {
 export interface Applied {
   /** what applying each of the entries gave */
   readonly given: readonly unknown[]
-  /** of the sender's own writes, in their order: positions and versions as a commit gives them */
+  /** of the sender's own writes, in their order: positions and versions of the commit */
   readonly results: readonly number[]
 }
 
 export interface LogEngine {
-  /** Does what the input says; what it gives or throws goes to the sender. */
+  /** Applies the input; its result or error goes to the sender. */
   apply(input: LogInput, position: number): unknown
   /** After units were applied, or refused. */
   settled(): void
@@ -89,7 +87,7 @@ interface Unit extends NewUnit {
   reject(error: unknown): void
 }
 
-/** Above this many inputs, those that arrive are refused. */
+/** inputs in flight, beyond which new ones are rejected */
 const MAX_WAITING = 100_000
 const NO_WRITES: readonly Write[] = []
 const NOTHING: Promise<Committed> = Promise.resolve({ results: [] })
@@ -109,17 +107,17 @@ export class TenantLog {
 
   constructor(store: Store) {
     this.#store = store
-    this.log = store.log(LOG)
+    this.log = store.log(LOG_NAME)
     this.pruner = new LogPruner(store, this.log)
   }
 
-  /** Who takes inputs from here on; `position`: of the last entry that it took from the log itself. */
+  /** Sets the engine; `position`: of the last entry that it read from the log itself. */
   attach(engine: LogEngine, position: number): void {
     this.#engine = engine
     this.#position = Math.max(this.#position, position)
   }
 
-  /** Who hears of units that bring nobody who does, in their order. */
+  /** Sets the listener of units without a listener of their own, called in order. */
   followOthers(others: Followed): void {
     this.#others = others
   }
@@ -150,7 +148,7 @@ export class TenantLog {
   }
 
   /**
-   * All entries are committed with the writes, or none is. Settles with what applying them gives, after they are durable.
+   * Commits all entries with the writes, or nothing. Resolves with the results of applying them, after they are durable.
    * Rejects with the store's error when they are not.
    */
   add(unit: NewUnit): Promise<Applied> {
@@ -193,7 +191,7 @@ export class TenantLog {
   async #retire(ended: readonly Ended<Unit, Committed>[]): Promise<void> {
     const yielder = new Yielder(machineTimers)
     for (const { item, outcome } of ended) {
-      // not after the last: whoever waits until nothing is on its way finds all settled
+      // not after the last unit: a caller of `idle` finds all units settled
       if (yielder.isOver) await yielder.next()
       const { entries, inputs } = item
       if ('error' in outcome) {

@@ -3,7 +3,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { makeRulesWith } from '../../src/host/wiring/make-rules.ts'
 import { definePlug } from '../../src/index.ts'
 import { MARK_ID, MARKS } from '../../src/log/log-pruner.ts'
-import { LOG } from '../../src/log/message-entry.ts'
+import { LOG_NAME } from '../../src/log/message-entry.ts'
 import { STATES, type StateRecord } from '../../src/services/rules/durable/records.ts'
 import type { Storage } from '../../src/storage/contract.ts'
 import { MemoryDisk } from '../../src/storage/memory/memory-disk.ts'
@@ -50,7 +50,7 @@ describe('a state above the bound', () => {
   afterEach(() => host.app.close())
 
   /** Positions of the log of inputs, the first and the last that is there. */
-  const logged = () => storage.tenant('acme').log(LOG).bounds(0)
+  const logged = () => storage.tenant('acme').log(LOG_NAME).bounds(0)
   /** The moment that the last round of states reflects. */
   const roundsUntil = async () => (await storage.tenant('acme').collection(MARKS).get(MARK_ID))?.value.time
   const stored = async (): Promise<StateRecord | undefined> =>

@@ -6,7 +6,7 @@ import { DatabaseSync } from 'node:sqlite'
 import { afterAll, expect, it } from 'vitest'
 import { AppError } from '../../src/kernel/errors.ts'
 import { Feed } from '../../src/kernel/feed.ts'
-import { EVENTS, LOG, messageBody, PARTITION } from '../../src/log/message-entry.ts'
+import { KEPT_EVENTS, LOG_NAME, messageBody, PARTITION } from '../../src/log/message-entry.ts'
 import { TenantLog } from '../../src/log/tenant-log.ts'
 import type { BrokerMessage } from '../../src/services/broker/contract.ts'
 import { createBrokerService } from '../../src/services/broker/service.ts'
@@ -32,7 +32,7 @@ it('a damaged unit in the middle keeps broker and tasks from starting, by name; 
   for (const level of [1, 2, 3]) {
     const message = { resource: 'r', level, timestamp: level }
     const input = { k: 'data', m: message, at: level }
-    const body = messageBody({ messages: message, kept: EVENTS }, { at: level })
+    const body = messageBody({ messages: message, kept: KEPT_EVENTS }, { at: level })
     await log.add({ entries: [{ body, input }] })
   }
   await before.close()
@@ -89,7 +89,7 @@ it('a disk that fills during a checkpoint costs nothing: the log is kept until s
   await life.send('r', { level: 12 })
   await life.to(500)
   await life.runner.close()
-  expect((await store.log(LOG).bounds(PARTITION)).first).toBe(1)
+  expect((await store.log(LOG_NAME).bounds(PARTITION)).first).toBe(1)
   isFull = false
   const after = new Life(storage, new Outside(), { at: 100_000 })
   await after.runner.resume([runnableOf('a', RULE, { resource: 'r' })])
@@ -97,13 +97,13 @@ it('a disk that fills during a checkpoint costs nothing: the log is kept until s
   // until all tasks may have come back, all that they may need is kept
   await after.to(200_000)
   await after.runner.close()
-  expect((await store.log(LOG).bounds(PARTITION)).first).toBeGreaterThan(1)
+  expect((await store.log(LOG_NAME).bounds(PARTITION)).first).toBeGreaterThan(1)
 })
 
 it('a reader that is a million units behind begins anew, and is told that it missed some', async () => {
   const feed = new Feed<BrokerMessage>({ kept: 1, keptTopics: 1 })
   const log = {
-    ...openMemory().tenant(TENANT).log(LOG),
+    ...openMemory().tenant(TENANT).log(LOG_NAME),
     bounds: async () => ({ first: 1, last: 1_000_001 }),
     read: () => Promise.reject(new Error('it is not read')),
   }

@@ -16,7 +16,7 @@ import {
   type Write,
 } from '#storage'
 
-/** Logs separate per partition (`LOG` in `src/log`). */
+/** Logs separate per partition (`LOG_NAME` in `src/log`). */
 const LOGS: ReadonlySet<string> = new Set(['log'])
 /** Collections separate per partition. */
 const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks'])

@@ -1,4 +1,4 @@
-/** Calls of the actuators of a batch's rows: within the row, or beside it in the full state while the row takes further messages. */
+/** Calls of actuators of rows: within the row, or in flight in the full state while the row takes further messages. */
 import { fillProperties } from '../engine/call-plug.ts'
 import { isFinal } from '../engine/lane-inputs.ts'
 import type { ActuatorNode } from '../graph/graph.ts'
@@ -25,7 +25,7 @@ export class ActuatorCalls implements RowActuators {
   readonly #batch: Batch
   readonly #calls: RowPlugCalls
   readonly #records: Records
-  /** by row: those of which calls have gone on in the full state */
+  /** by row: handles with calls in flight in the full state */
   readonly #acting = new Map<number, RowHandle>()
 
   constructor(rows: RowStore, batch: Batch, calls: RowPlugCalls, records: Records) {
@@ -97,7 +97,7 @@ export class ActuatorCalls implements RowActuators {
     return true
   }
 
-  /** For who knows later what the message did. */
+  /** Records the answer for event records and the history. */
   #note(row: number, answer: KeptAnswer): void {
     const { records, history } = this.#batch
     if (records !== undefined || history !== undefined) this.#records.answered(row, answer)
@@ -128,8 +128,8 @@ export class ActuatorCalls implements RowActuators {
   }
 
   /**
-   * Has the call of an actuator go on while the row does, with what its plug gave. False when the row went another way
-   * meanwhile; undefined: the message has to go on in the state machine.
+   * Keeps the call of an actuator in flight with the answer of its plug, while the row continues. Returns false when the
+   * row took another path meanwhile, undefined when the message must continue in the state machine.
    */
   #goesOn(context: RowContext, plug: Plug, given: unknown): boolean | undefined {
     if (this.#batch.records !== undefined) return undefined
@@ -144,7 +144,7 @@ export class ActuatorCalls implements RowActuators {
     return this.#calls.act(context, context.begun.effect, outcome)
   }
 
-  /** Has the call of an actuator take its turn, which may be at once. False as above. */
+  /** Queues the call of an actuator, which may run at once. Returns false as above. */
   #queue(context: RowContext): boolean {
     if (this.#batch.records === undefined && !this.#batch.isStamped) this.#calls.begin(context)
     if (context.begun !== null) {
@@ -157,7 +157,7 @@ export class ActuatorCalls implements RowActuators {
     return false
   }
 
-  /** From here on, what actuators give stands in the full state. `slot`: of the one whose call is at hand. */
+  /** Moves answers of actuators into the full state from here on. `slot`: of the current call. */
   #begin(handle: RowHandle, slot: number): void {
     const answers = answersBefore(this.#rows, handle, slot)
     for (const [a, actuator] of handle.task.state.actuators.entries()) {

@@ -1,10 +1,10 @@
 /**
- * Calls of a row's actuators that go on while the row takes further messages: they are in flight in the task's full state,
- * which is behind the row in all else. What such a call sees of its task is made when it asks.
+ * Calls of actuators in flight while their row takes further messages. The full state of the task tracks the calls and
+ * is behind the row in all else. The task as a call sees it is created on demand.
  *
- * ACT-1 from the first of them on, what actuators answered is in the full state, for every call
- * ACT-2 a full state that moves has made before what calls in flight see
- * ACT-3 a call has the numbers that the state machine would have given it
+ * ACT-1 from the first such call on, answers of actuators are in the full state, for every call
+ * ACT-2 before the full state moves, the view of each call in flight is created
+ * ACT-3 a call has the same numbers as in the state machine
  */
 import type { Outcome } from '../engine/call-plug.ts'
 import type { ActuatorNode, TriggerEdge } from '../graph/graph.ts'

@@ -5,8 +5,8 @@
  * BATCH-1 a row and the state machine agree: materializing at any moment gives the state that the machine would have
  *   made.
  * BATCH-2 a plug that was called is never called again for the same message; its answer is used again.
- * BATCH-3 whatever a row cannot hold (an answer that is more than a state and raw data, an error, a sensor that looks at its
- *   task) opens the call in the state machine, which goes on from there; calls of actuators go on beside it (actuator-calls.ts).
+ * BATCH-3 a call that a row cannot hold (an answer beyond a state and raw data, an error, a sensor that reads its task)
+ *   continues in the state machine; calls of actuators stay in flight beside the row (actuator-calls.ts).
  */
 import { fillProperties } from '../engine/call-plug.ts'
 import type { Counts } from '../engine/counts.ts'

@@ -1,6 +1,6 @@
 /**
- * What calls of actuators see of their task that go on while its row takes further messages: the task as it was when they
- * were fired, made when one of them asks, or before the full state moves on from where it is made of.
+ * The task as a call of an actuator in flight sees it: as of its firing, created when the call asks or before the full
+ * state moves on.
  */
 import type { Sink, TaskModel, TaskRun } from '../task/run.ts'
 import type { ActuatorState, Execution } from '../task/state.ts'
@@ -38,7 +38,7 @@ export class SeenTask implements TaskRun {
     this.#state = state
   }
 
-  /** Makes its state; nothing, when that is made. */
+  /** Creates the state once. */
   make(): void {
     if (this.#make !== undefined) this.state = this.#make(this)
   }
@@ -55,7 +55,7 @@ export function makeSeen({ open }: Pick<TaskState, 'open'>): void {
   for (const { seen } of open) if (seen instanceof SeenTask) seen.make()
 }
 
-/** Does something with a full state that moves, and leaves what is in flight there as it is. `acts`: as that of a handle. */
+/** Moves a full state and preserves the calls in flight there. `acts`: as in a handle. */
 export function besideEffects<T>(
   { task, acts }: { readonly task: { readonly state: TaskState }; readonly acts: boolean },
   move: () => T,

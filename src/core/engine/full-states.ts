@@ -2,7 +2,7 @@
  * The tasks of an engine whose full state is at hand. It takes several times what a row or a task at rest
  * takes, so that only so many have one: that of the others is packed until somebody needs it.
  *
- * FULLSTATE-1 states are packed between pieces of work alone: whoever works with one has it to the end.
+ * FULLSTATE-1 states are packed only between pieces of work, so that a state in use stays unpacked.
  */
 import type { EndOfInput } from './end-of-input.ts'
 

@@ -4,7 +4,7 @@
  */
 import { type ClusterView, partitionName, partitionStore, SLOT_TABLE, SLOT_TABLES, slotOf } from '#cluster'
 import { AppError } from '#kernel'
-import { LOG, MARK_ID, MARKS, PARTITION } from '#log'
+import { LOG_NAME, MARK_ID, MARKS, PARTITION } from '#log'
 import { inputOf, messagesOf, RELAY_CURSORS, RELAY_LOG } from '#services/rules'
 import type { Storage, Store } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
@@ -79,7 +79,7 @@ async function viewTenant(store: Store, tenant: string, hostOf: (name: string) =
 }
 
 async function behindOf(store: Store, now: number): Promise<PartitionView['behind']> {
-  const log = store.log(LOG)
+  const log = store.log(LOG_NAME)
   // before the log, which only becomes longer
   const after = (await store.collection(MARKS).get(MARK_ID))?.value.position ?? 0
   const [entries, { last }] = await Promise.all([log.read(PARTITION, after, LOOKED_INTO), log.bounds(PARTITION)])

@@ -1,6 +1,6 @@
 /** The inputs of tasks as the database of a cluster took them, with those that hosts have trimmed since. */
 import { Client } from 'pg'
-import { LOG } from '../../../src/log/message-entry.ts'
+import { LOG_NAME } from '../../../src/log/message-entry.ts'
 import { inputOf, messagesOf } from '../../../src/services/rules/durable/input.ts'
 import type { Json } from '../../../src/kernel/json.ts'
 import type { Message } from '../../../src/core/task/origin.ts'
@@ -13,7 +13,7 @@ export function keepLog(url: string): Promise<void> {
       create function reflexarc.keep() returns trigger language plpgsql as
         $$ begin insert into reflexarc.kept select new.*; return new; end $$;
       create trigger keep after insert on reflexarc.log_entries for each row
-        when (new.log = '${LOG}') execute function reflexarc.keep()`)
+        when (new.log = '${LOG_NAME}') execute function reflexarc.keep()`)
   })
 }
 

@@ -7,7 +7,7 @@ import { viewPartitions } from '../../../src/host/cluster/view-partitions.ts'
 import type { Json } from '../../../src/kernel/json.ts'
 import { partitionStore } from '../../../src/cluster/partitions/partition-store.ts'
 import { MARK_ID, MARKS } from '../../../src/log/log-pruner.ts'
-import { LOG } from '../../../src/log/message-entry.ts'
+import { LOG_NAME } from '../../../src/log/message-entry.ts'
 import { RELAY_CURSORS, RELAY_LOG } from '../../../src/services/rules/relay/relay-records.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -58,7 +58,7 @@ it('counts the messages after what stored states reflect, and how old the first 
   await store.collection(MARKS).put(MARK_ID, { position: 1, time: now, later: [] })
   const still: Json = { k: 'still', at: now - 50 * SECOND, since: 0 }
   await store
-    .log(LOG)
+    .log(LOG_NAME)
     .append(0, [data(now - 90 * SECOND, 'a'), still, data(now - 40 * SECOND, 'a', 'b'), data(now, 'a')])
   const [, , third] = (await view(storage, 'acme')).tenants[0]?.partitions ?? []
   expect(third?.behind.messages).toBe(3)

@@ -1,7 +1,7 @@
 /** What must hold of the logs of all tenants at any moment, whatever becomes of the processes that write to them. */
 import { type Json, JsonText } from '../../../src/kernel/json.ts'
 import { MARK_ID, MARKS } from '../../../src/log/log-pruner.ts'
-import { isInput, isKept, LOG } from '../../../src/log/message-entry.ts'
+import { isInput, isKept, LOG_NAME } from '../../../src/log/message-entry.ts'
 import type { LogBody, Store, Write } from '../../../src/storage/contract.ts'
 
 export class LogWatch {
@@ -17,10 +17,10 @@ export class LogWatch {
   wrote(tenant: string, writes: readonly Write[]): void {
     const appends = writes.flatMap((one) => (one.kind === 'append' ? [one] : []))
     // Holds LOG-1
-    const own = appends.filter(({ log }) => log === LOG)
+    const own = appends.filter(({ log }) => log === LOG_NAME)
     if (own.length > 1) this.#found(`${tenant}: one unit appends ${own.length} times to its log`)
     for (const { log, bodies } of appends) {
-      if (log !== LOG && bodies.some((body) => isKept(readBody(body)))) {
+      if (log !== LOG_NAME && bodies.some((body) => isKept(readBody(body)))) {
         this.#found(`${tenant}: a message of the broker is written to ${log}`)
       }
     }
@@ -36,8 +36,8 @@ export class LogWatch {
 
   /** Entries up to there are to be let go. Holds LOG-7 */
   async trims(tenant: string, store: Store, upTo: number): Promise<void> {
-    const log = store.log(LOG)
-    const applied = await store.series.applied(LOG, 0)
+    const log = store.log(LOG_NAME)
+    const applied = await store.series.applied(LOG_NAME, 0)
     if (applied < upTo) this.#found(`${tenant}: series have the log up to ${applied}, and it is let go up to ${upTo}`)
     const position = (await store.collection(MARKS).get(MARK_ID))?.value.position ?? 0
     const entries = await log.read(0, Math.min(position, upTo), 10_000)

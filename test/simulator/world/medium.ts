@@ -17,7 +17,7 @@ import type {
   Store,
   Write,
 } from '../../../src/storage/contract.ts'
-import { isInput, LOG } from '../../../src/log/message-entry.ts'
+import { isInput, LOG_NAME } from '../../../src/log/message-entry.ts'
 import { MemoryDisk } from '../../../src/storage/memory/memory-disk.ts'
 import { SeriesData } from '../../../src/storage/memory/series-data.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
@@ -262,7 +262,7 @@ export class Medium {
       if (
         isTroubled &&
         copies.some(
-          (one) => one.kind === 'append' && one.log === LOG && one.bodies.some((body) => isInput(readBody(body))),
+          (one) => one.kind === 'append' && one.log === LOG_NAME && one.bodies.some((body) => isInput(readBody(body))),
         )
       ) {
         this.#met(tenant)
@@ -321,7 +321,7 @@ export class Medium {
       partitions: () => this.#read(life, () => inner.partitions()),
       trim: (partition, upTo) =>
         this.#write(life, tenant, async () => {
-          if (inner.name === LOG) await this.#watch.trims(tenant, store, upTo)
+          if (inner.name === LOG_NAME) await this.#watch.trims(tenant, store, upTo)
           return inner.trim(partition, upTo)
         }),
     }

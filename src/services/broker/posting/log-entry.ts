@@ -1,6 +1,6 @@
 /** What the log has of posts, and what series are made good from after a crash. */
 import { isPlainObject, type Json } from '#kernel'
-import { EVENTS, type KeptMessage, messageBody, messagesOfEntry } from '#log'
+import { KEPT_EVENTS, type KeptMessage, messageBody, messagesOfEntry } from '#log'
 import type { LogBody, NewMessage, Sample, SampleValue, Series } from '#storage'
 import type { BrokerMessage, Channel, ForwardedPost } from '../contract.ts'
 import { readableMessageOf, routedText, type Post } from './arrival.ts'
@@ -59,7 +59,7 @@ function textOf(post: Post): string | undefined {
 function keptOf(post: Post): KeptMessage {
   const { channel: s, expires: x, arrived, arrivals } = post
   const isAhead = s === 'events' && arrivals.some(({ message }) => message.timestamp > arrived)
-  if (s === 'events' && x === undefined && !isAhead && isReadable(post)) return EVENTS
+  if (s === 'events' && x === undefined && !isAhead && isReadable(post)) return KEPT_EVENTS
   return {
     s,
     ...(x !== undefined && { x }),

@@ -7,7 +7,7 @@
  * PROJECTION-3 series and a log of different age are brought together when they are opened, and it is reported
  */
 import { AppError, messageOf } from '#kernel'
-import { LOG, PARTITION } from '#log'
+import { LOG_NAME, PARTITION } from '#log'
 import type { Log, LogEntry } from '#storage'
 import type { Post } from './arrival.ts'
 import { isFull, nothing, projectEntry, projectPost, type Projected, type SeriesOf } from './log-entry.ts'
@@ -50,9 +50,9 @@ export class Projection {
   async open(): Promise<void> {
     const { log, series, report } = this.#dependencies
     const { first, last } = await log.bounds(PARTITION)
-    const at = await series.applied(LOG, PARTITION)
+    const at = await series.applied(LOG_NAME, PARTITION)
     if (at > last) {
-      await series.append({ applies: { log: LOG, partition: PARTITION, position: last, rewinds: true } })
+      await series.append({ applies: { log: LOG_NAME, partition: PARTITION, position: last, rewinds: true } })
       report(
         `the log ends at entry ${last}, series have up to ${at}: the log is older, as of a backup. Series go on ` +
           `from entry ${last}; what came after it is in series, and no rule will see it`,
@@ -96,7 +96,10 @@ export class Projection {
 
   async #append(projected: Projected, position: number): Promise<void> {
     try {
-      await this.#dependencies.series.append({ ...projected, applies: { log: LOG, partition: PARTITION, position } })
+      await this.#dependencies.series.append({
+        ...projected,
+        applies: { log: LOG_NAME, partition: PARTITION, position },
+      })
       this.#applied = position
     } catch (error) {
       this.#applied = undefined
@@ -106,7 +109,7 @@ export class Projection {
 
   async #catchUp(upTo: number): Promise<void> {
     const { log, series } = this.#dependencies
-    let at = await series.applied(LOG, PARTITION)
+    let at = await series.applied(LOG_NAME, PARTITION)
     while (at < upTo) {
       const entries = await log.read(PARTITION, at, Math.min(PAGE, upTo - at))
       // trimmed, because another host had applied them

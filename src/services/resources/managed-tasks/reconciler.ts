@@ -3,8 +3,7 @@
  *
  * MANAGED-1 the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is
  *   stored
- * MANAGED-2 every reconciling reads what is stored now, and only one at a time is under way: whatever is repeated does
- *   no harm
+ * MANAGED-2 every pass reads the current store, and passes run one at a time: a repeated pass is harmless
  * MANAGED-3 what could not be made is stored with the step that met it, and tried again until it is made or not wanted
  */
 import { AppError, KeyedMutex, type Semaphore, type Logger, messageOf, type StartTimer } from '#kernel'

@@ -11,7 +11,7 @@
  */
 import type { SavedState } from '#core/spi'
 import { messageOf, Yielder } from '#kernel'
-import { LOG, type Mark, MARK_ID, MARKS, PARTITION } from '#log'
+import { LOG_NAME, type Mark, MARK_ID, MARKS, PARTITION } from '#log'
 import { machineTimers } from '#platform'
 import type { Store } from '#storage'
 import type { RunnableTask } from '../runner.ts'
@@ -92,7 +92,7 @@ export class Recovery {
 
   static async read(parts: EngineSettings, store: Store): Promise<Recovery> {
     const mark = await store.collection(MARKS).get(MARK_ID)
-    const log = store.log(LOG)
+    const log = store.log(LOG_NAME)
     const { first } = await log.bounds(PARTITION)
     const tail: TailEntry[] = []
     for (let after = Math.max(mark?.value.position ?? 0, first - 1); ;) {

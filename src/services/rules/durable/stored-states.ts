@@ -6,7 +6,7 @@ import type { Message } from '#core'
 import type { SavedInput } from '#core/spi'
 import { AppError } from '#kernel'
 import type { CollectionSpec, Store, Write } from '#storage'
-import { LOG, PARTITION } from '#log'
+import { LOG_NAME, PARTITION } from '#log'
 import { inputOf, messagesOf } from './input.ts'
 import { STATES, type StateRecord } from './records.ts'
 
@@ -100,7 +100,7 @@ export async function messagesAt(
   positions: readonly number[],
 ): Promise<ReadonlyMap<number, readonly Message[]>> {
   const found = new Map<number, readonly Message[]>()
-  const log = store.log(LOG)
+  const log = store.log(LOG_NAME)
   let read = 0
   for (const position of [...new Set(positions)].sort((a, b) => a - b)) {
     if (position <= read) continue

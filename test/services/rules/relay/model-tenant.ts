@@ -3,7 +3,7 @@ import type { Message } from '../../../../src/core/task/origin.ts'
 import type { Rule } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import { partitionStore } from '../../../../src/cluster/partitions/partition-store.ts'
-import { LOG } from '../../../../src/log/message-entry.ts'
+import { LOG_NAME } from '../../../../src/log/message-entry.ts'
 import { inputOf, messagesOf, type Input } from '../../../../src/services/rules/durable/input.ts'
 import { Relay } from '../../../../src/services/rules/relay/relay.ts'
 import type { Log, Storage, Store } from '../../../../src/storage/contract.ts'
@@ -145,7 +145,7 @@ export class ModelTenant {
 
   /** What the tasks of a partition were given, as its log has it. */
   async inputs(partition: number): Promise<readonly Input[]> {
-    const entries = await this.#base.log(LOG).read(partition, 0, 10_000)
+    const entries = await this.#base.log(LOG_NAME).read(partition, 0, 10_000)
     return entries.flatMap(({ body }) => inputOf(body) ?? [])
   }
 
