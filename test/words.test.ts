@@ -10,17 +10,17 @@ const pages = ['README.md', 'CHANGELOG.md', 'CONTRIBUTING.md', 'fixtures/README.
 /** The most banned words in comments and string literals of each room. A ceiling may only fall. */
 const CEILINGS: Readonly<Record<string, number>> = {
   'src/bench': 0,
-  'src/cli': 75,
+  'src/cli': 0,
   'src/cluster': 0,
   'src/core/columnar': 228,
-  'src/core/engine': 151,
+  'src/core/engine': 0,
   'src/core/graph': 0,
-  'src/core/language': 110,
+  'src/core/language': 0,
   'src/core/plug': 0,
-  'src/core/rule': 42,
+  'src/core/rule': 0,
   'src/core/schedule': 0,
   'src/core/simulate': 0,
-  'src/core/task': 50,
+  'src/core/task': 0,
   'src/formats': 0,
   'src/host': 255,
   'src/jobs': 0,
@@ -40,7 +40,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'src/services/vault': 3,
   'src/services/webscripts': 14,
   'src/storage': 181,
-  'src/testing': 52,
+  'src/testing': 0,
   '.ci': 1,
 }
 /** The same for pages of which parts are generated from comments of the source. */

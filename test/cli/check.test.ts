@@ -100,7 +100,7 @@ describe('check', () => {
     const { code, stdout } = await space.cli(['check', 'none.json', 'good.json'])
     expect(code).toBe(1)
     expect(stdout).toMatch(
-      /^ERROR {3}none\.json: cannot be read: there is no such file\nnone\.json: 1 error\ngood\.json: ok/,
+      /^ERROR {3}none\.json: cannot be read: the file does not exist\nnone\.json: 1 error\ngood\.json: ok/,
     )
   })
 
@@ -134,7 +134,7 @@ describe('check', () => {
     })
     expect(await space.cli(['check', 'rule.json', '--plugs', 'none.mjs'])).toMatchObject({
       code: 1,
-      stderr: 'error: none.mjs: there is no such file; --plugs takes an ES module or a folder of such\n',
+      stderr: 'error: none.mjs: the file does not exist; --plugs takes an ES module or a folder of such modules\n',
     })
   })
 })
