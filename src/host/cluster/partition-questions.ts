@@ -66,7 +66,7 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
     case 'rules':
       return served(registry.rules).answer(asked.question)
     case 'broker':
-      return served(registry.broker).answer(tenant, asked.question)
+      return served(registry.broker).answer(asked.question)
     case 'relay':
       return registry.relay?.wake()
     case 'plugs': {
