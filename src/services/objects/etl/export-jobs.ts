@@ -5,7 +5,7 @@ import type { Stored } from '#storage'
 import type { InternalBroker } from '#services/broker/contract'
 import { MAX_TIME } from '#services/shared'
 import type { InternalQueries } from '#services/queries/contract'
-import type { ObjectsService } from '../contract.ts'
+import type { InternalObjects } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
 import { ATTEMPTS, attempted, type Transfer, transferRecords } from './transfer.ts'
 import { MAX_METRICS } from './transfer-schema.ts'
@@ -44,7 +44,7 @@ const CSV = 'text/csv; charset=utf-8'
 const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
-  readonly objects: () => ObjectsService
+  readonly objects: () => InternalObjects
   readonly queries: () => InternalQueries | undefined
   readonly broker: () => InternalBroker | undefined
   /** epoch ms */
@@ -98,7 +98,7 @@ async function writeFile(
       ? await historyOf(options, context, request)
       : encoded(await answerOf(options, tenant, user, request, signal))
   const put = { contentType: CSV }
-  const { size } = await options.objects().inside(tenant).put(EXPORT_BUCKET, object, content, put)
+  const { size } = await options.objects().inside.put(EXPORT_BUCKET, object, content, put)
   return size
 }
 
