@@ -9,65 +9,63 @@ import { memberUrlOf, problemsOfMember, problemsOfOne } from './cluster/member-o
 import type { Limits } from './mount.ts'
 import { isTenant } from './tenant.ts'
 
-/** What a host is started with. */
 export interface Config {
-  /** 0: the system picks one */
+  /** Port; 0: chosen by the system */
   readonly port: number
   readonly host: string
-  /** of MQTT, on the same address; 0: the system picks one; undefined: none */
+  /** Port of MQTT at the same address; 0: chosen by the system; undefined: none */
   readonly mqtt: number | undefined
-  /** absolute path of the data folder */
+  /** Absolute path of the data folder */
   readonly data: string
   readonly store: StoreChoice
-  /** absolute path of the folder of objects; undefined: in the data folder */
+  /** Absolute path of the folder of objects; undefined: in the data folder */
   readonly blobs: string | undefined
-  /** 32 bytes each, the same at all hosts of a cluster; absent: they are in the data folder */
+  /** Keys of 32 bytes, the same at all hosts of a cluster; absent: in the data folder */
   readonly sharedKeys?: SharedKeys
-  /** one of several hosts on the store; undefined: alone */
+  /** Membership in a cluster; undefined: a single host */
   readonly cluster: ClusterChoice | undefined
-  /** the first tenant's pair when it was chosen by whoever starts the host */
+  /** First tenant's key pair, when the operator chose it */
   readonly pair: { readonly key: string; readonly secret: string } | undefined
-  /** whose the first pair is */
+  /** Tenant of the first key pair */
   readonly tenant: string
-  /** names of the services to serve; undefined: all */
+  /** Names of the services to serve; undefined: all */
   readonly only: readonly string[] | undefined
-  /** whether an empty store gets something to look at */
+  /** Whether an empty store receives demo data */
   readonly demo: boolean
   readonly logLevel: LogLevel
-  /** addresses of proxies that are believed, with commas between them; undefined: none */
+  /** Addresses of trusted proxies, separated by commas */
   readonly trustProxy: string | undefined
-  /** private addresses that callURL may call, and servers of models */
+  /** Private addresses that callURL and remote models may call */
   readonly allowUrl: readonly string[]
-  /** hosts that packages of functions may come from, beside those of the settings of npm and pip */
+  /** Hosts from which packages of functions may come, besides those of the settings of npm and pip */
   readonly installFrom: readonly string[]
-  /** packages of functions in Python want exact versions */
+  /** Whether packages of Python functions require exact versions */
   readonly requirePinned: boolean
-  /** files and folders with plugs beside the built-in ones */
+  /** Files and folders with plugs besides the built-in ones */
   readonly plugs: readonly string[]
   readonly limits: Limits
-  /** messages, commands and alarms that rules may make of one arrival */
+  /** Limit of messages, commands and alarms that rules create from one root */
   readonly maxDescendants: number
-  /** keys of messages that do not count when a message is compared with one that was taken */
+  /** Keys of messages that duplicate detection ignores */
   readonly identityIgnores: readonly string[]
   readonly duplicates: (typeof DUPLICATES)[number]
   /** ms */
   readonly dedupWindow: number
-  /** which timestamps of live messages are taken */
+  /** Accepted timestamps of live messages */
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
-  /** where contents of objects are kept: with everything else, or in a bucket of S3, by its address */
+  /** Location of object contents: with the data, or in a bucket of S3 */
   readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
-  /** how clients reach this host, without a slash at the end; undefined: at its address */
+  /** External address of this host, without a trailing slash; undefined: its own address */
   readonly url: string | undefined
-  /** origin of webscripts and public objects, which then has no routes of the API; undefined: they share that of the API */
+  /** Origin of webscripts and public objects, without routes of the API; undefined: they share the API's origin */
   readonly webscriptUrl: string | undefined
-  /** how functions of tenants are run */
+  /** Mode of functions: `fenced` requires a sandbox, `trusted` runs them as the host's user, `off` rejects them */
   readonly functions: FunctionsMode
-  /** absolute path of a folder with a virtual environment of Python in each of its folders */
+  /** Absolute path of a folder with one Python virtual environment per folder */
   readonly modelRuntimes: string
 }
 
-/** `fenced`: kept from the machine, or not run at all; `trusted`: as other programs of the host's user; `off`: not run. */
 export type FunctionsMode = (typeof FUNCTIONS_MODES)[number]
 
 const DUPLICATES = ['drop', 'take'] as const
@@ -77,29 +75,29 @@ const SPAN_FORM = 'write a duration such as 90s, 30m, 1h, 30d or PT30M, or off'
 const FUNCTIONS_MODES = ['off', 'trusted', 'fenced'] as const
 
 export interface ClusterChoice {
-  /** where the other hosts reach this one; undefined: where it listens */
+  /** Address under which other hosts reach this one; undefined: where it listens */
   readonly advertise: string | undefined
 }
 
 export interface SharedKeys {
-  /** secrets of tenants are sealed with it */
+  /** Key that seals secrets of tenants */
   readonly seal: Uint8Array
-  /** addresses of objects are signed with keys that are made of it */
+  /** Key from which signing keys of object addresses are derived */
   readonly objects: Uint8Array
 }
 
 export type StoreChoice =
   { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
 
-/** An option as people give it: by its flag, else in the environment, else its default. */
+/** Command line option: flag, environment variable and default. */
 export interface Option {
-  /** as in `--log-level` */
+  /** Name as in `--log-level` */
   readonly flag: string
   readonly env: string
-  /** how help names the value; absent for a switch */
+  /** Name of the value in the help; absent for a switch */
   readonly value?: string
   readonly default?: string
-  /** may be given several times; in the environment with commas between */
+  /** Repeatable; separated by commas in the environment */
   readonly many?: true
   readonly help: string
 }
@@ -306,14 +304,14 @@ export const OPTIONS = {
 } as const satisfies Record<string, Option>
 
 export type OptionName = keyof typeof OPTIONS
-/** Values as they were given; `true` for a switch, a list for what may be given several times. */
+/** Options as entered: `true` for a switch, a list for a repeatable option. */
 export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | readonly string[] | undefined>>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Everything that is wrong is thrown at once, as `USAGE`. `services`: the names that `--only` may have. */
+/** Throws one `USAGE` with all problems. `services`: the names that `--only` accepts. */
 export function readConfig(given: Given, env: Environment, services: readonly string[]): Config {
   const problems: string[] = []
-  /** the text of an option, and how to call it when it is wrong; a variable that is empty is not set */
+  /** Text of an option and its name in errors; an empty variable counts as unset */
   const look = (name: OptionName): { text: string | undefined; named: string } => {
     const option: Option = OPTIONS[name]
     const flag = given[name]
@@ -324,7 +322,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     const { text, named } = look(name)
     if (text === undefined) return undefined
     const value = parse(text)
-    // What may be a secret is never repeated.
+    // never repeat a possible secret
     const shown = name === 'secret' || name === 'store' ? 'this value' : `"${text}"`
     if (value === undefined) problems.push(`${named}: ${shown} cannot be used; ${right}`)
     return value
@@ -448,12 +446,12 @@ function isOn(text: string | undefined): boolean {
   return text === 'true' || text === '1'
 }
 
-/** ms; `Infinity` for `off` */
+/** Duration in ms; `Infinity` for `off` */
 function spanOf(text: string): number | undefined {
   return text === 'off' ? Infinity : lengthOf(text)
 }
 
-/** ms */
+/** Duration in ms */
 function lengthOf(text: string): number | undefined {
   try {
     const ms = durationMs(text)
@@ -471,7 +469,7 @@ function nonEmpty(text: string): string | undefined {
   return text.trim() === '' ? undefined : text
 }
 
-/** Undefined for what is none. */
+/** Undefined for an invalid address. */
 export function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }

@@ -1,4 +1,4 @@
-/** What an empty store gets to look at: one template and one task, and the requests that show them at work. */
+/** Demo data of an empty store: one template, one task, and requests that show them. */
 import type { RulesApi, TemplateSpecification } from '#services/rules/contract'
 import type { Demo, HostedService } from './hosted-service.ts'
 
@@ -37,7 +37,7 @@ export const DEMO_TEMPLATE = {
   taskDefaults: { type: 'reactive' },
 } satisfies TemplateSpecification
 
-/** Stores the template and starts a task of it. To be called for a store that has nothing. */
+/** Stores the template and starts a task of it. Requires an empty store. */
 export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
   await templates.create(DEMO_TEMPLATE)
   const { ID } = await tasks.create({ name: 'Demo boiler', template: DEMO_TEMPLATE.name, resource: RESOURCE })
@@ -52,7 +52,7 @@ export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
   }
 }
 
-/** The demo data of all services that have some, for one tenant. */
+/** Demo data of all services, for one tenant. */
 export async function makeDemos(services: readonly HostedService[], tenant: string): Promise<readonly Demo[]> {
   const demos: Demo[] = []
   for (const service of services) if (service.demo !== undefined) demos.push(await service.demo(tenant))

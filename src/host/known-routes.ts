@@ -1,4 +1,4 @@
-/** Tells a wrong method on a known path from an unknown path. */
+/** Distinguishes a wrong method on a known path from an unknown path. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
 import type { ErrorBody } from './failure.ts'
@@ -12,13 +12,13 @@ interface KnownRoute {
 }
 
 /**
- * Remembers the routes of a scope and of those inside it, so that a path with a wrong method is answered 405 with
- * `Allow`, in the shape of its service, and only a path that nobody has is answered 404.
+ * Remembers the routes of a scope and of nested ones, so that a wrong method is answered 405 with `Allow`, in the
+ * format of its service, and only an unknown path 404.
  */
 export class KnownRoutes {
   readonly #routes = new Map<string, KnownRoute>()
 
-  /** To be called in a scope before its routes are added. */
+  /** Call before the routes of the scope are added. */
   watch(app: FastifyInstance, errorBody: ErrorBody): void {
     app.addHook('onRoute', ({ url, method }) => {
       const methods = Array.isArray(method) ? method : [method]
@@ -42,7 +42,7 @@ export class KnownRoutes {
   }
 }
 
-/** A pattern such as `/api/tasks/:id/nodes/*` as an expression without anything that could be slow. */
+/** Converts a pattern such as `/api/tasks/:id/nodes/*` to a linear regular expression. */
 function pathPattern(url: string): RegExp {
   const parts = url.split(/(:\w+(?:\([^)]*\))?\??|\*)/)
   const source = parts.map((part) => {

@@ -1,4 +1,4 @@
-/** What parameters of the API mean, by name; a route says it itself where it means something else by one. */
+/** Default descriptions of API parameters, by name. */
 export const PARAMETERS: Readonly<Record<string, string>> = {
   '*': 'path of an asset or an object',
   after: 'those after the one with this id',

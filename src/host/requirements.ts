@@ -1,16 +1,16 @@
-/** What a host needs that the engine does not: packages that the user installs, and the SQLite of Node. */
+/** Requirements of a host beyond the engine: peer packages, and Node's SQLite. */
 import { AppError } from '#kernel'
 import { OPTIONS, type Environment, type Given } from './config.ts'
 import { ownManifest } from './version.ts'
 
 const ALWAYS = ['fastify', '@fastify/swagger', '@fastify/swagger-ui', '@fastify/websocket', 'prom-client'] as const
-/** the first Node whose SQLite has what the store uses */
+/** First Node version whose SQLite suffices for the store */
 const NODE_WITH_SQLITE = 24
 
-/** How to find a package from here; throws when it is not there. */
+/** Resolves a package from here; throws when it is missing. */
 export type Find = (name: string) => unknown
 
-/** Throws `USAGE` with what to install when packages are missing that a host of these options needs; all of them at once. */
+/** Throws one `USAGE` with the command that installs all missing packages. */
 export function requirePackages(
   given: Given,
   env: Environment,

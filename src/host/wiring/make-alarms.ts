@@ -7,7 +7,6 @@ import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Alarms over storage; events reach tasks as far as rules are served too. */
 export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
   const places = new JobPlaces()
   figures.queue('alarm-batches', ({ alarms }) => alarms?.gauges().openBatches)

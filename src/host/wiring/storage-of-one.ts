@@ -1,4 +1,4 @@
-/** A storage that has one tenant, for services that read which tenants there are. */
+/** Storage of one tenant, for services that list tenants. */
 import { AppError } from '#kernel'
 import type { Storage, Store } from '#storage'
 

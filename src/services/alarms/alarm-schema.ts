@@ -1,4 +1,4 @@
-/** What alarms, their changes and operations on many of them look like outside, with the limits of what is sent. */
+/** Schemas of alarms, their changes and bulk operations, with limits. */
 import { Type } from 'typebox'
 import {
   CHECKED,
@@ -53,7 +53,7 @@ const SNOOZE =
 
 type Source = Readonly<Record<string, Json>> & { readonly id: string }
 
-/** What alarms may have besides what the interface of the platform has: kept and shown as it is sent. */
+/** Optional fields beyond the platform's interface, stored and shown as sent. */
 export const EXTRAS = {
   autoClearAfter: Type.Optional(
     duration(
@@ -95,7 +95,7 @@ export const NewAlarm = checked(NewAlarmSchema, { subject: 'the alarm' })
 /** Times are epoch ms. */
 export type NewAlarm = Decoded<typeof NewAlarmSchema>
 
-/** Absent members stay; null takes away. */
+/** Absent fields stay; null removes. */
 const CHANGES = {
   severity: Type.Optional(severity),
   status: Type.Optional(status),
@@ -142,7 +142,7 @@ export const AlarmSchema = Type.Object(
   },
   { title: 'alarm' },
 )
-/** What the service answers; optional members are absent without a value. Times are ISO 8601 in UTC with ms. */
+/** Answer of the service; optional fields are absent without a value. Times are ISO 8601 in UTC with ms. */
 export interface Alarm extends Decoded<typeof AlarmSchema> {}
 export type AlarmExtras = Pick<Alarm, keyof typeof EXTRAS>
 

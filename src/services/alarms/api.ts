@@ -1,4 +1,4 @@
-/** The alarms service over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of the alarms service. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { Yielder } from '#kernel'
@@ -154,12 +154,11 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service. */
 export function alarmsRoutes(app: FastifyInstance, { service }: { service: AlarmsService }): Promise<void> {
   return addRoutes(app, service, { tag: 'alarms', errors: ErrorSchema, routes: ROUTES })
 }
 
-/** A page with the ways to its neighbours. */
+/** Page with links to its neighbours. */
 function listBody(url: string, { total, page, size, alarms }: AlarmPage): unknown {
   return {
     self: pageUrl(url, page),
@@ -170,7 +169,7 @@ function listBody(url: string, { total, page, size, alarms }: AlarmPage): unknow
   }
 }
 
-/** The first page needs no number. */
+/** the first page has no number */
 function pageUrl(url: string, page: number): string {
   const [path = '', query = ''] = url.split('?', 2)
   const parameters = new URLSearchParams(query)

@@ -1,4 +1,4 @@
-/** What converters and what they make look like outside, with the limits of what is sent. */
+/** Schemas of converters and their results, with limits. */
 import { Type } from 'typebox'
 import { type Json, type JsonObject } from '#kernel'
 import { CHECKED, checked, closed, type Decoded, readOnly, refined, text } from '#services/shared/contract'
@@ -6,7 +6,6 @@ import { topicFault } from './topics.ts'
 
 const MAX_TEMPLATE = 200_000
 const MAX_TOPIC = 1_000
-/** keys of messages that do not count */
 const MAX_IGNORES = 100
 const MAX_RETRIED = 1_000
 const MAX_PAGE = 1_000
@@ -60,7 +59,7 @@ export type ConvertedEntry = JsonObject & { readonly resource: string }
 const Members = Type.Record(Text, Type.Unknown())
 const EntrySchema = Type.Object({ resource: Type.String({ minLength: 1 }) }, { additionalProperties: true })
 const Entries = Type.Unsafe<readonly ConvertedEntry[]>(Type.Array(EntrySchema))
-/** Metrics have `timestamp` in epoch ms when it is not now, metadata attributes of the resource. */
+/** Metrics have `timestamp` in epoch ms unless it is now; metadata are attributes of the resource. */
 const CONVERTED = { metrics: Entries, metadata: Type.Optional(Entries) }
 export const ConvertedSchema = Type.Object(CONVERTED, { title: 'Converted' })
 export const ConvertedJson = checked(ConvertedSchema, { subject: 'its JSON' })
@@ -90,7 +89,7 @@ export const TestedSchema = Type.Object(
   },
   { title: 'ConverterTested' },
 )
-/** What would be stored, and what of it is hardly meant. */
+/** Preview of what would be stored, with warnings. */
 export interface Tested extends Decoded<typeof TestedSchema> {}
 
 export const IngestedSchema = Type.Object(
@@ -111,7 +110,7 @@ const RejectedPayloadSchema = Type.Object({
   encoding: Type.Enum(['utf8', 'base64']),
   tries: Type.Integer(),
 })
-/** A payload as it came, in base64 when it is not UTF-8; `line` and `column` are of the template, times ISO 8601. */
+/** Payload as received, in base64 unless it is UTF-8; `line` and `column` refer to the template, times are ISO 8601. */
 export interface RejectedPayload extends Decoded<typeof RejectedPayloadSchema> {}
 
 export const REJECTED = {
@@ -129,7 +128,7 @@ export const RejectedSchema = Type.Object(
   },
   { title: 'RejectedPayloads' },
 )
-/** One page by id, and how many there are in all. */
+/** One page by id, with the total. */
 export interface RejectedList extends Decoded<typeof RejectedSchema> {}
 
 export const Retry = checked(

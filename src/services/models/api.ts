@@ -1,4 +1,4 @@
-/** Hosted models over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of hosted models. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
@@ -26,9 +26,9 @@ import {
   Zip,
 } from './model-schema.ts'
 
-/** bytes of a form: the zip and some texts */
+/** Maximum bytes of a form: the zip and some texts */
 const MAX_FORM = MAX_ZIP + 65_536
-/** bytes of the body of a call */
+/** Maximum bytes of the body of a call */
 const MAX_CALL = 16_777_216
 
 const route = routesOf<ModelsApi>()
@@ -56,7 +56,7 @@ const ROUTES = [
       return reply.code(201).send(uploaded(created))
     },
   }),
-  // clients put what the documents of the interface post
+  // clients use PUT for operations that the documents of the interface POST
   ...(['POST', 'PUT'] as const).map((method) =>
     route({
       method,
@@ -167,7 +167,6 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service. */
 export function modelsRoutes(app: FastifyInstance, { service }: { service: ModelsService }): Promise<void> {
   const addParsers = (own: FastifyInstance): void => {
     own.addContentTypeParser(FORM_TYPE, readForm)
@@ -175,7 +174,7 @@ export function modelsRoutes(app: FastifyInstance, { service }: { service: Model
   return addRoutes(app, service, { tag: 'models', errors: ErrorSchema, routes: ROUTES, addParsers })
 }
 
-/** The parts of a form as fields: texts, and the bytes of its file. `VALIDATION` for parts that are there twice. */
+/** Fields of a form: texts, and the bytes of its file. Throws `VALIDATION` for duplicate parts. */
 async function readForm(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Promise<unknown> {
   const { 'content-length': length, 'content-type': type = '' } = request.headers
   const bytes = await bodyBytes(body, request.routeOptions.bodyLimit, length === undefined ? undefined : Number(length))
@@ -195,7 +194,7 @@ function changed(message: string, { name, framework, description, version }: Mod
   return { message, name, framework, description, version }
 }
 
-/** With how it is: an upload is not ready yet, or will not be. */
+/** Includes the state: an upload may still be loading, or have failed. */
 function uploaded(info: ModelInfo): object {
   const { ready, failure } = info
   return { ...changed('Model successfully uploaded', info), ready, ...(failure !== undefined && { failure }) }

@@ -1,10 +1,10 @@
-/** What models are of, how they are asked, and which files the zip of one has. */
+/** Frameworks of models, their operations and file layouts. */
 
-/** `custom`: an object in Python with classes of its own; of a model on another server: known to that server alone. */
+/** Framework `custom`: a Python object with classes of its own; of a remote model: known to its server only. */
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
 
-/** As people write them. */
+/** Common spellings. */
 export const ALIASES: ReadonlyMap<string, Framework> = new Map([
   ...FRAMEWORKS.map((one) => [one, one] as const),
   ['scikit-learn', 'sklearn'],
@@ -14,7 +14,7 @@ export const ALIASES: ReadonlyMap<string, Framework> = new Map([
   ['tf', 'tensorflow'],
 ])
 
-/** How servers of models are asked: as TensorFlow Serving and KServe are, or by the Open Inference Protocol. */
+/** Protocols of model servers: that of TensorFlow Serving and KServe, and the Open Inference Protocol. */
 export const REMOTE_PROTOCOLS = ['v1', 'v2'] as const
 export type RemoteProtocol = (typeof REMOTE_PROTOCOLS)[number]
 
@@ -23,7 +23,7 @@ export type ModelOperation = (typeof OPERATIONS)[number]
 
 interface Layout {
   readonly file: string
-  /** folders and files that may stand beside it */
+  /** Folders and files permitted beside it */
   readonly beside: readonly string[]
   readonly meaning: string
 }
@@ -44,18 +44,18 @@ export const LAYOUTS: Readonly<Record<Framework, Layout>> = {
   },
 }
 
-/** The file of a framework that has the model, or where it begins. */
+/** Main file of a framework. */
 export function mainFileOf(framework: Framework): string {
   return LAYOUTS[framework].file
 }
 
-/** Whether a file of that path is a part of a model. */
+/** Whether a path belongs to a model. */
 export function belongs(framework: Framework, path: string): boolean {
   const { file, beside } = LAYOUTS[framework]
   return path === file || beside.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one))
 }
 
-/** Undefined for a text that names none. */
+/** Undefined for an unknown name. */
 export function frameworkOf(text: string): Framework | undefined {
   return ALIASES.get(text.trim().toLowerCase())
 }

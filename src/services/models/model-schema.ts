@@ -1,4 +1,4 @@
-/** What hosted models, their uploads and calls look like outside, with the limits of what is sent. */
+/** Schemas of hosted models, uploads and calls, with limits. */
 import { type TCodec, type TSchema, Type } from 'typebox'
 import { at, isPlainObject, type JsonObject, ownValue, shown } from '#kernel'
 import {
@@ -27,7 +27,7 @@ const MAX_HEADERS = 20
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const MAX_VALUE = 8_000
 const LINE = String.raw`^[\t\x20-\x7e\x80-\xff]*$`
-/** What a request says about itself. */
+/** Headers that the request itself determines. */
 const DECIDED: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   'accept',
@@ -51,7 +51,7 @@ export const ErrorSchema = Type.Object(
   { title: 'ModelError' },
 )
 
-/** A text of a pattern, which its refusal explains. */
+/** Text with a pattern, and the advice of its rejection. */
 function ofPattern(pattern: string, right: string, options: object = {}) {
   const test = new RegExp(pattern, 'u')
   return worded(Type.String({ pattern, ...options }), (value) =>
@@ -62,7 +62,7 @@ function ofPattern(pattern: string, right: string, options: object = {}) {
 const name = ofPattern(NAME, 'write 1 to 100 letters, digits and . _ -, a letter or digit first')
 const anyCase = [...ALIASES.keys()].map((one) => one.replaceAll(/[a-z]/g, (a) => `[${a}${a.toUpperCase()}]`))
 const frameworkNames = FRAMEWORKS.join(', ')
-// the pattern lets nothing else through
+// the pattern excludes everything else
 const framework: TCodec<TSchema, Framework> = Type.Decode(
   ofPattern(String.raw`^\s*(?:${anyCase.join('|')})\s*$`, `write one of ${frameworkNames}`, {
     description: `one of ${frameworkNames}`,
@@ -137,7 +137,7 @@ const RemoteSchema = closed(
   },
   { title: 'ServerOfModel' },
 )
-/** A model that stays where it is, on another server. */
+/** Model that stays on another server. */
 export interface RemoteModel extends Decoded<typeof RemoteSchema> {}
 
 export const ModelSchema = Type.Object(
@@ -206,7 +206,7 @@ function remoteProblems(body: unknown): readonly Problem[] {
   return [{ at: '/remote', message: 'is missing', suggestion }]
 }
 
-/** The fields of a form, whose file is bytes, or JSON about a model that another server has. */
+/** Form with a file, or JSON about a remote model. */
 function upload<F extends TSchema, J extends TSchema>(form: F, shownForm: TSchema, json: J) {
   const about = { subject: 'the upload', type: 'UPLOAD' }
   const [ofForm, ofJson] = [checked(form, about), checked(refined(json, remoteProblems), about)]
@@ -318,7 +318,7 @@ const RuntimeSchema = Type.Object({
   framework_version: Text,
   python_version: Type.Optional(Text),
 })
-/** What runs models: a driver, and the library that it runs them with. */
+/** Runtime of models: a driver and its library. */
 export interface RuntimeInfo extends Decoded<typeof RuntimeSchema> {}
 export const FrameworkSchema = Type.Object(
   {

@@ -1,4 +1,4 @@
-/** The query service over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of the query service. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type, type TSchema } from 'typebox'
@@ -74,7 +74,7 @@ const ROUTES = [
     path: '/data/query',
     scope: 'read',
     summary: 'Execute the query of the body; parameters override its members',
-    // it is checked with the parameters in it
+    // validated after merging the parameters
     body: { schema: QuerySchema, read: (body) => body as Decoded<typeof QuerySchema> },
     handler: (context) => execute(context, { query: context.body }),
   }),
@@ -156,7 +156,6 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service. */
 export function queriesRoutes(app: FastifyInstance, { service }: { service: QueriesService }): Promise<void> {
   return addRoutes(app, service, { tag: 'queries', errors: ErrorSchema, routes: ROUTES })
 }
@@ -182,7 +181,7 @@ async function execute({ api, query, reply }: Execution, source: QuerySource): P
   const said = headerOfList(messages)
   if (said !== undefined) void reply.header('query-messages', said)
   const { first, all } = await begun(parts)
-  // what is one part goes out with its length
+  // a single part is sent with its length
   if (first.length < 2) return reply.send(first[0] ?? '')
   return reply.send(Readable.from(all, { objectMode: false, highWaterMark: 65_536 }))
 }
@@ -191,7 +190,7 @@ function sendEntity(reply: FastifyReply, { value, version }: VersionedQuery): Fa
   return reply.header('etag', `"${version}"`).send({ _links: linksOf(reply, value.name), ...value, messages: [] })
 }
 
-/** Where this host is, as the request reached it, with the prefix that it is mounted below. */
+/** Base URL as the request reached it, including the mount prefix. */
 function baseOf({ request }: FastifyReply): string {
   const path = request.url.split('?', 1)[0] ?? ''
   return `${request.protocol}://${request.host}${path.slice(0, Math.max(path.indexOf(COLLECTION), 0))}`
@@ -224,7 +223,7 @@ function pageBody(reply: FastifyReply, page: StoredQueryPage, q = ''): object {
   }
 }
 
-/** The shape of errors, with a message for each problem, as in results. */
+/** Error format with one message per problem, as in results. */
 export function queriesErrorBody({ error, code, issues }: Refusal): Decoded<typeof ErrorSchema> {
   const details = issues.map(issueLine)
   const messages = issues.map((issue) => ({ message: issueLine(issue), level: 'error' as const, code: issue.type }))

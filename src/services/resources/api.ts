@@ -1,4 +1,4 @@
-/** The resources service over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of the resources service. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, csvText, type Page, type Published, withoutFormula, Yielder } from '#kernel'
@@ -385,7 +385,6 @@ const eventRoute = routesOf<ReturnType<ResourcesService['as']>>()({
   },
 })
 
-/** Registers the routes of the service. */
 export function resourcesRoutes(app: FastifyInstance, { service }: { service: ResourcesService }): Promise<void> {
   const routes = [...resourceRoutes, ...typeRoutes, ...constraintRoutes, eventRoute]
   return addRoutes(app, service, { tag: 'resources', errors: ErrorSchema, routes })
@@ -398,12 +397,12 @@ interface Context {
   readonly reply: FastifyReply
 }
 
-/** The service reads the parameters of listings itself, as it does those of plugs. */
+/** The service parses listing parameters itself, since plugs use them too. */
 function queryOf({ query }: FastifyRequest): ListQuery {
   return query as ListQuery
 }
 
-/** What `If-Match` and `If-None-Match` ask for. Throws `PRECONDITION` when it can never hold. */
+/** Version required by `If-Match` and `If-None-Match`. Throws `PRECONDITION` when it can never match. */
 function condition({ request, params: { id } }: Omit<Context, 'reply' | 'api'>, api: ResourceApi | TypeApi) {
   return writeCondition(request, () => api.get(id))
 }
@@ -412,7 +411,7 @@ function accepts({ headers }: FastifyRequest, mediaType: string): boolean {
   return headers.accept?.includes(mediaType) === true
 }
 
-/** An answer whose form the header `Accept` decides; JSON without a type. */
+/** Sends the format that `Accept` selects; JSON without a type. */
 function sendAs(reply: FastifyReply, type: string | undefined, body: unknown): FastifyReply {
   void reply.header('vary', 'accept')
   if (type === undefined) return reply.send(body)
@@ -423,7 +422,7 @@ function counted(reply: FastifyReply, found: Page<unknown>): FastifyReply {
   return reply.header('x-count', found.total).send(found)
 }
 
-/** An array, or a page by its media type. */
+/** Sends an array, or a page by its media type. */
 function sendList({ headers }: FastifyRequest, reply: FastifyReply, list: Page<unknown>): FastifyReply {
   const paged = pagedTypeOf(headers.accept)
   return sendAs(reply.header('x-count', list.total), paged, paged === undefined ? list.values : list)
@@ -433,7 +432,7 @@ function sendVersion(reply: FastifyReply, { value, version }: Versioned<Resource
   return reply.header('etag', `"${version}"`).send(value)
 }
 
-/** The answer to a creation. */
+/** Answers a creation. */
 function sendCreated(
   reply: FastifyReply,
   collection: string,
@@ -457,7 +456,7 @@ async function sendPage({ api, request, reply }: Omit<Context, 'params'>, found:
   return sendAs(reply, HAL_MEDIA_TYPE, await halPage(api.resources, request.url, found))
 }
 
-/** One line of names, then a line for each resource; lists and objects as JSON (RFC 4180). */
+/** Header line and one line per resource; lists and objects as JSON (RFC 4180). */
 function csvOf(fields: readonly string[], entities: readonly ResourceEntity[]): string {
   const lines = entities.map((entity) => fields.map((field) => cellOf(valueAt(entity, field))).join(','))
   return [fields.map(cellOf).join(','), ...lines].map((line) => `${line}\r\n`).join('')
@@ -476,8 +475,8 @@ async function* only(
 }
 
 /**
- * Each by its name, for listeners of one kind, and then without, for `onmessage`. The number comes with the last of both:
- * a reader that lost its connection in between gets both again.
+ * Each event twice: named, for listeners of one kind, and unnamed, for `onmessage`. The id comes with the second, so
+ * that a reader disconnected in between receives both again.
  */
 async function* serverEvents(
   events: AsyncIterable<Published<MetadataEvent>>,

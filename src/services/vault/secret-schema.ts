@@ -1,8 +1,8 @@
-/** What secrets look like outside, with the limits of what is sent. */
+/** Schemas of secrets, with limits. */
 import { Type } from 'typebox'
 import { checked, closed, type Decoded, type Problem, refined, text } from '#services/shared/contract'
 
-/** characters of a value */
+/** Maximum characters of a value */
 const MAX_VALUE = 16_384
 
 const Text = Type.String()
@@ -11,7 +11,7 @@ const value = refined(
   (given) => [problemOf(given)].flatMap((message): readonly Problem[] => (message === undefined ? [] : [{ message }])),
 )
 
-/** Without the value, which is part of no error. */
+/** Omits the value, which errors never contain. */
 function problemOf(given: unknown): string | undefined {
   if (typeof given !== 'string' || given === '') return 'must be a text that is not empty'
   if (given.length > MAX_VALUE) return `has ${given.length} characters, and at most ${MAX_VALUE} are accepted`

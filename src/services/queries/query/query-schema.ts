@@ -1,4 +1,4 @@
-/** What a query may say, with its limits. `GET /schema/query.json` publishes it. */
+/** Schema of queries, with limits, published at `GET /schema/query.json`. */
 import { Type } from 'typebox'
 import { type Json, MAX_ID_BYTES } from '#kernel'
 import { CHECKED, checked, closed, type Decoded, seriesName, text } from '#services/shared/contract'
@@ -7,7 +7,6 @@ import { render } from '../render/render-modes.ts'
 import { duration, freq, time, zone } from '../time-line/time-fields.ts'
 import { AGGREGATION_PATTERN, PLAIN_AGGREGATIONS } from './aggregations.ts'
 
-/** series that one query may name, before resources are looked up */
 export const MAX_SERIES = 1_000
 
 const label = text(MAX_ID_BYTES, { minLength: 1 })
@@ -90,7 +89,7 @@ export const QueryBody = checked(QuerySchema, { subject: 'the query', type: 'QUE
 export type Query = Decoded<typeof QuerySchema>
 export type SeriesOfQuery = NonNullable<Query['data']>[number]
 
-/** The document at `/schema/query.json`. */
+/** Document at `/schema/query.json`. */
 export const QUERY_SCHEMA_DOCUMENT = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Queries of time series',

@@ -1,4 +1,4 @@
-/** The series of a query: what each says, and what the query says for those that do not. */
+/** Series of a query, with defaults from the query. */
 import { at, type Issues, sameJson } from '#kernel'
 import type { Interpolation } from '../interpolation/fill.ts'
 import { ORDERED } from '../interpolation/methods.ts'
@@ -8,7 +8,7 @@ import type { Query, SeriesOfQuery } from './query-schema.ts'
 
 interface ReadSeries {
   readonly series: readonly SeriesPlan[]
-  /** an aggregation was wanted and not given */
+  /** Whether the aggregation defaulted to the mean */
   readonly isMean: boolean
 }
 
@@ -43,7 +43,7 @@ function listOf(value: string | readonly string[]): readonly string[] {
   return typeof value === 'string' ? [value] : value
 }
 
-/** A series names a resource, or resources; what it says itself counts before what the query says. */
+/** Resource or resources of a series; its own fields take precedence over the query's. */
 function readSource(own: SeriesOfQuery, query: Query, path: string, issues: Issues): SeriesSource | undefined {
   const isOwn = own.resource !== undefined || own.resources !== undefined
   const { resource, resources } = isOwn ? own : query
@@ -75,9 +75,7 @@ function readInterpolation(given: Query['interpolation'], path: string, issues: 
   return { ...interpolation, ...(isOrdered && order !== undefined && { order }) }
 }
 
-/**
- * Without those that come again. Two that differ in interpolation alone are refused, unless each has a name of its own.
- */
+/** Removes duplicates. Rejects two that differ only in interpolation, unless each has a name. */
 export function distinctSeries(series: readonly SeriesPlan[], issues: Issues): readonly SeriesPlan[] {
   const known = new Map<string, SeriesPlan[]>()
   return series.filter((one) => {

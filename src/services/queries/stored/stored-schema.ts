@@ -1,4 +1,4 @@
-/** What stored queries look like outside, with the limits of what is sent. */
+/** Schemas of stored queries as shown. */
 import { Type } from 'typebox'
 import type { JsonObject } from '#kernel'
 import { type Decoded, open, text } from '#services/shared/contract'
@@ -7,7 +7,7 @@ const MAX_LEVELS = 20
 const MAX_PAGE = 100
 
 const Text = Type.String()
-/** What people say of a query; other members are searched as `meta.<key>`. */
+/** User-defined description of a query; fields are searched as `meta.<key>`. */
 export const meta = open(
   {
     tags: Type.Optional(Type.Array(text(500, { minLength: 1 }), { maxItems: 100 })),

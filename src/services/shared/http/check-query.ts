@@ -1,25 +1,25 @@
 /**
- * The parameters of a request against those that its route reads, for the routes of all services: a misspelt one must
- * not widen what a request changes. Writes are refused; reads too when the header `Prefer` has `handling=strict`, and
- * otherwise name in the header `Warning` what was not read. Where a route takes any other name, `Warning` has those that
- * are nearly one of its parameters. A parameter that is there twice has no meaning unless its route takes several.
+ * Checks the names of request parameters for all services, since a misspelt one must not widen a request. Writes are
+ * rejected, as are reads with `Prefer: handling=strict`; other reads name unread parameters in the header `Warning`.
+ * Where a route accepts any other name, `Warning` names likely misspellings. Duplicate parameters are rejected unless
+ * the route accepts several.
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { TSchema } from 'typebox'
 import { at, type Issue, makeIssue, nearest, refuse } from '#kernel'
 
-/** What a route reads of a query. */
+/** Parameters that a route reads. */
 export interface QueryParameters {
-  /** by name; a list may repeat */
+  /** By name; a list may repeat */
   readonly named: Readonly<Record<string, TSchema>>
-  /** names besides those, each of which may repeat */
+  /** Pattern of further names, each of which may repeat */
   readonly others?: RegExp
 }
 
 export interface QueryFaults {
-  /** parameters that the route does not read */
+  /** Unknown parameters */
   readonly unknown: readonly Issue[]
-  /** those that are there more often than they may */
+  /** Parameters that must not repeat */
   readonly repeated: readonly Issue[]
 }
 
@@ -43,7 +43,9 @@ export function queryFaults(query: unknown, { named, others }: QueryParameters):
   return { unknown, repeated }
 }
 
-/** A hook before the handler of a route. WebSockets are checked by whoever serves them: their answer has no headers. */
+/**
+ * Hook before the handler of a route. WebSocket routes check parameters themselves, since their answer has no headers.
+ */
 export function checkQuery(parameters: QueryParameters) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     if (isEmpty(request.query) || isSocket(request)) return done()
@@ -76,7 +78,7 @@ function formsOf(named: QueryParameters['named']): string {
   return names.length === 0 ? 'it has none' : `write one of ${names.join(', ')}`
 }
 
-/** Names of the others that may be misspelt parameters; one with a dot in it names a part of something. */
+/** Further names that may be misspelt parameters; a dot marks a path. */
 function likenesses(query: object, { named, others }: QueryParameters): readonly string[] {
   const names = Object.keys(named)
   return Object.keys(query).flatMap((name) => {
@@ -90,12 +92,12 @@ function warningOf({ path }: Issue): string {
   return warning(`${asciiOf(path.slice(1))} is no parameter of this request and was not read`)
 }
 
-/** Code 299 of HTTP: something that lasts. */
+/** HTTP warning code 299: persistent. */
 function warning(text: string): string {
   return `299 - "${text}"`
 }
 
-/** The name comes from outside, and a header is ASCII. */
+/** Escapes the name, since headers are ASCII. */
 function asciiOf(name: string): string {
   return encodeURI(name).replaceAll('"', '%22')
 }

@@ -1,4 +1,4 @@
-/** Names of headers that are about one connection, and not about what is asked or answered over it. */
+/** Hop-by-hop headers. */
 export const CONNECTION_HEADERS = [
   'connection',
   'keep-alive',
