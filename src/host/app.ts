@@ -98,7 +98,11 @@ const BROKEN: ReadonlyMap<string, readonly [number, string, string]> = new Map([
 /** Answers bytes that are not HTTP and therefore have no route. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const [statusCode, status, text] = BROKEN.get(error.code ?? '') ?? [400, 'Bad Request', 'This is no HTTP request']
+  const [statusCode, status, text] = BROKEN.get(error.code ?? '') ?? [
+    400,
+    'Bad Request',
+    'The request is not valid HTTP',
+  ]
   const body = JSON.stringify({ statusCode, error: text })
   const head = [
     `HTTP/1.1 ${statusCode} ${status}`,

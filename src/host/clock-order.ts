@@ -8,7 +8,6 @@ import { unusable } from './data-folder.ts'
 const NAME = 'clock.follow'
 export const LOOK_MS = 1_000
 
-/** Polls for orders; returns the function that stops it. */
 export function followOnOrder(
   folder: string,
   follow: () => void,
@@ -30,7 +29,6 @@ export function orderFollowing(folder: string): void {
   }
 }
 
-/** Whether an order is pending. */
 export function isOrdered(folder: string): boolean {
   return existsSync(join(folder, NAME))
 }

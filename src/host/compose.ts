@@ -43,7 +43,6 @@ interface SecretRecord {
 const SECRETS: CollectionSpec<SecretRecord> = { name: 'secrets', version: 1, fields: {} }
 const TOKENS = 'tokens'
 
-/** Returns the secret of the store; an empty store receives this host's. */
 async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Array> {
   const secrets = store.collection(SECRETS)
   const known = await secrets.get(TOKENS)
@@ -79,16 +78,13 @@ export interface Making {
   readonly plugs?: () => readonly Plug[]
   /** Addresses of the modules that export these plugs, as in `ReadPlugs`; absent: threads cannot load them */
   readonly plugModules?: () => readonly string[]
-  /** Cost of hashing secrets, scrypt's N */
   readonly hashCost?: number
-  /** Threads for heavy work; closed with the host */
   readonly threads?: WorkThreads
   readonly timers?: Timers
   /** Version of this host as announced to the cluster */
   readonly program?: Program
   /** Called when all services have started, before the first answer */
   readonly started?: () => void
-  /** Disk statistics of the data folder */
   readonly diskStats?: SpaceStats
 }
 
@@ -131,7 +127,6 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const { elapsed } = making.timers ?? machineTimers
     const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
-    // derived from the secret beside or in the store, so a new store has another mark
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storeMark,

@@ -111,19 +111,19 @@ export const OPTIONS = {
     value: 'port',
     help: 'also speak MQTT there, such as 1883; off without',
   },
-  data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'where everything is kept' },
+  data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'folder of all data' },
   store: {
     flag: 'store',
     env: 'REFLEXARC_STORE',
     value: 'medium',
     default: 'sqlite:',
-    help: 'sqlite: in the data folder, memory: for nothing that lasts, or an address postgres://...',
+    help: 'sqlite: in the data folder, memory: without persistence, or an address postgres://...',
   },
   blobs: {
     flag: 'blobs',
     env: 'REFLEXARC_BLOBS',
     value: 'folder',
-    help: 'where objects are kept, such as assets of functions; default in the data folder, in a cluster one that all hosts share',
+    help: 'folder of objects, such as assets of functions; default in the data folder, in a cluster one that all hosts share',
   },
   cluster: {
     flag: 'cluster',
@@ -141,7 +141,7 @@ export const OPTIONS = {
     flag: 'secret',
     env: 'REFLEXARC_API_SECRET',
     value: 'secret',
-    help: 'its secret; better given in the environment, where other users of the machine do not see it',
+    help: 'its secret; safer in the environment, which other users of the machine cannot see',
   },
   tenant: { flag: 'tenant', env: 'REFLEXARC_TENANT', value: 'name', default: 'default', help: 'the first tenant' },
   only: { flag: 'only', env: 'REFLEXARC_ONLY', value: 'services', help: 'serve a part, such as rules,alarms' },
@@ -150,7 +150,7 @@ export const OPTIONS = {
     env: 'REFLEXARC_PLUGS',
     value: 'path',
     many: true,
-    help: 'ES module that exports plugs made by definePlug, or a folder of such; read again on SIGHUP',
+    help: 'ES module that exports plugs made by definePlug, or a folder of such modules; read again on SIGHUP',
   },
   allowUrl: {
     flag: 'allow-url',
@@ -204,46 +204,46 @@ export const OPTIONS = {
     flag: 'trust-proxy',
     env: 'REFLEXARC_TRUST_PROXY',
     value: 'addresses',
-    help: 'proxies that say in X-Forwarded-For whom they ask for, such as loopback or 10.0.0.0/8; none without',
+    help: 'trusted proxies, whose X-Forwarded-For is used, such as loopback or 10.0.0.0/8; default none',
   },
   functions: {
     flag: 'functions',
     env: 'REFLEXARC_FUNCTIONS',
     value: 'mode',
     default: 'fenced',
-    help: 'how uploaded functions run: fenced keeps them from the machine, trusted does not, off runs none',
+    help: 'how uploaded functions run: fenced in a sandbox, trusted without one, off not at all',
   },
   modelRuntimes: {
     flag: 'model-runtimes',
     env: 'REFLEXARC_MODEL_RUNTIMES',
     value: 'folder',
-    help: 'with virtual environments of Python for hosted models; model-runtimes in the data folder without',
+    help: 'folder of Python virtual environments for hosted models; default model-runtimes in the data folder',
   },
   objects: {
     flag: 'objects',
     env: 'REFLEXARC_OBJECTS',
     value: 'store',
     default: 'files:',
-    help: 'where contents of objects are kept: files: with everything else, or s3://bucket/prefix?endpoint=...&region=...',
+    help: 'store of object contents: files: in the folder of objects, or s3://bucket/prefix?endpoint=...&region=...',
   },
   url: {
     flag: 'url',
     env: 'REFLEXARC_URL',
     value: 'address',
-    help: 'how clients reach this host, such as https://iot.example.com; for signed addresses that it sends by itself',
+    help: 'external address of this host, such as https://iot.example.com; used in signed addresses that it sends',
   },
   webscriptUrl: {
     flag: 'webscript-url',
     env: 'REFLEXARC_WEBSCRIPT_URL',
     value: 'address',
-    help: 'origin of webscripts and public objects alone, such as https://scripts.example.com; browsers keep credentials of the API from it',
+    help: 'separate origin of webscripts and public objects, such as https://scripts.example.com; browsers do not send credentials of the API to it',
   },
   maxDescendants: {
     flag: 'max-descendants',
     env: 'REFLEXARC_MAX_DESCENDANTS',
     value: 'number',
     default: '1000',
-    help: 'messages, commands and alarms that rules may make of one arrival; beyond it they are refused as a loop',
+    help: 'messages, commands and alarms that rules may create from one root; more are rejected as a loop',
   },
   maxAhead: {
     flag: 'max-ahead',
@@ -264,33 +264,33 @@ export const OPTIONS = {
     env: 'REFLEXARC_BAD_TIME',
     value: 'what',
     default: 'receipt',
-    help: 'what becomes of a message whose timestamp is further away: receipt takes it as if it had none, refuse refuses it over HTTP and WebSocket',
+    help: 'handling of a message whose timestamp is further away: receipt replaces it by the time of receipt, refuse rejects the message over HTTP and WebSocket',
   },
   identityIgnores: {
     flag: 'identity-ignores',
     env: 'REFLEXARC_IDENTITY_IGNORES',
     value: 'keys',
-    help: 'keys of messages that do not count when a message is compared with one that was taken, such as receivedAt,seq; the same on all hosts of a cluster',
+    help: 'keys of messages that duplicate detection ignores, such as receivedAt,seq; the same on all hosts of a cluster',
   },
   duplicates: {
     flag: 'duplicates',
     env: 'REFLEXARC_DUPLICATES',
     value: 'what',
     default: 'drop',
-    help: 'what tasks do with a message that they have taken, unless their rule says it: drop or take; the same on all hosts of a cluster',
+    help: 'default of tasks for a duplicate message: drop or take; the same on all hosts of a cluster',
   },
   dedupWindow: {
     flag: 'dedup-window',
     env: 'REFLEXARC_DEDUP_WINDOW',
     value: 'duration',
     default: '10m',
-    help: 'how long tasks that take late messages know the last 1,000 of a resource again, such as 30m; the same on all hosts of a cluster',
+    help: 'how long tasks that accept late messages recognize the last 1,000 of a resource, such as 30m; the same on all hosts of a cluster',
   },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
     value: 'address',
-    help: 'public keys of an issuer whose bearer tokens are good here',
+    help: 'public keys of an issuer whose bearer tokens are accepted',
   },
   issuer: { flag: 'issuer', env: 'REFLEXARC_ISSUER', value: 'name', help: 'what `iss` of those tokens must be' },
   audience: { flag: 'audience', env: 'REFLEXARC_AUDIENCE', value: 'name', help: 'what `aud` of those tokens must be' },
@@ -343,11 +343,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     (name) => (isTenant(name) ? name : undefined),
     'write 1 to 64 letters, digits, dots, - or _, no _ at the start, and none of ".", ".." and "webscripts"',
   )
-  const only = read('only', (list) => servicesOf(list, services), `there are ${services.join(', ') || 'none'}`)
+  const only = read('only', (list) => servicesOf(list, services), `the services are ${services.join(', ') || 'none'}`)
   const functions = read(
     'functions',
     (mode) => FUNCTIONS_MODES.find((one) => one === mode),
-    `there are ${FUNCTIONS_MODES.join(', ')}`,
+    `write one of ${FUNCTIONS_MODES.join(', ')}`,
   )
   const logLevel = read(
     'logLevel',
@@ -369,9 +369,9 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const badTime = read('badTime', (what) => BAD_TIMES.find((one) => one === what), `write ${BAD_TIMES.join(' or ')}`)
   const duplicates = read('duplicates', (what) => DUPLICATES.find((one) => one === what), 'write drop or take')
   const dedupWindow = read('dedupWindow', lengthOf, 'write a duration such as 90s, 10m or PT10M')
-  if (descendants === 0) problems.push('--max-descendants: 0 lets rules do nothing together; write a number from 1')
-  if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
-  if (ms === 0) problems.push('--time-limit: 0 is no time; write ms from 1')
+  if (descendants === 0) problems.push('--max-descendants: 0 would stop all rules; write a number from 1')
+  if (bytes === 0) problems.push('--body-limit: 0 would reject all bodies; write a number of bytes from 1')
+  if (ms === 0) problems.push('--time-limit: 0 would reject all requests; write ms from 1')
 
   const trustProxy = read(
     'trustProxy',
@@ -381,11 +381,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const key = read('key', keyOf, 'write visible characters without a colon, at most 128')
   const secret = read('secret', secretOf, 'write visible characters, at most 256')
   if ((text('key') === undefined) !== (text('secret') === undefined)) {
-    problems.push('--key and --secret: one is given without the other; give both, or none and a pair is made')
+    problems.push('--key and --secret: one is missing; write both, or neither to have a pair made')
   }
   const jwks = read('jwks', jwksOf, 'write an https address, or http on this machine')
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
-    problems.push('--issuer and --audience: they say which tokens are good, but --jwks is not given')
+    problems.push('--issuer and --audience: --jwks is missing; name the keys of the issuer, or leave both out')
   }
   const advertise = read('advertise', memberUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
   const cluster = isOn(text('cluster')) ? { advertise } : undefined
@@ -397,7 +397,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const noHost = installFrom.find((one) => !/^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/.test(one))
   if (noHost !== undefined)
     problems.push(
-      `--install-from: "${noHost.slice(0, 100)}" is no host; write registry.intranet.local or registry.intranet.local:8443`,
+      `--install-from: "${noHost.slice(0, 100)}" is not a host; write registry.intranet.local or registry.intranet.local:8443`,
     )
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 

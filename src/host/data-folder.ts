@@ -58,7 +58,6 @@ function diskStats(path: string): ReturnType<SpaceStats> {
   }
 }
 
-/** Rewords an error of a start that a full disk caused, so that it names the folder. */
 export function ofFullDisk(error: unknown, path: string): unknown {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if (/disk is full|no space left/i.test(cause.message)) return unusable(path, { code: 'ENOSPC' })
@@ -87,7 +86,6 @@ export function tokenKey(folder: string): Uint8Array {
   return secretKey(folder, 'token.key', 'tokens of the old one then end')
 }
 
-/** Replaces the token key by that of the deployment. */
 export function setTokenKey(folder: string, key: Uint8Array): void {
   const path = join(folder, 'token.key')
   try {
@@ -115,7 +113,7 @@ export function secretKey(folder: string, name: string, loss: string): Uint8Arra
 export function readKey(path: string, loss: string): Uint8Array {
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url')
   if (key.length >= KEY_BYTES) return key
-  throw new AppError('STORE', `${path} is not a key; take it away and a new one is made (${loss})`)
+  throw new AppError('STORE', `${path} is not a valid key; remove it to have a new one made (${loss})`)
 }
 
 export function randomKey(): Uint8Array {
@@ -137,7 +135,6 @@ function makeKey(folder: string, path: string): void {
   syncNames(folder)
 }
 
-/** Syncs the folder, so that a new name survives a power cut. */
 function syncNames(folder: string): void {
   // Windows cannot open folders, and persists names by itself
   if (process.platform === 'win32') return
@@ -153,7 +150,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'this user has no right to write there'],
   ['EPERM', 'this user has no right to write there'],
   ['EROFS', 'it is on a disk that cannot be written'],
-  ['ENOENT', 'no folder can be made there'],
+  ['ENOENT', 'folders cannot be created there'],
   ['ENOTDIR', 'a part of the path is a file'],
   ['EEXIST', 'a file has that name'],
   ['ENOSPC', 'the disk is full'],

@@ -44,7 +44,7 @@ export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
   const values = { temperature: 93, pump: false }
   const data = Object.entries(values).map(([parameterName, value]) => ({ parameterName, value }))
   return {
-    about: 'The demo task watches a boiler: send it what its sensors say, then ask why it gave the alarm.',
+    about: 'The demo task watches a boiler: send it sensor readings, then ask why it raised the alarm.',
     requests: [
       { path: '/api/data', body: { resource: RESOURCE, data } },
       { path: `/api/tasks/${ID}/explain?node=alarm` },
@@ -52,7 +52,6 @@ export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
   }
 }
 
-/** Demo data of all services, for one tenant. */
 export async function makeDemos(services: readonly HostedService[], tenant: string): Promise<readonly Demo[]> {
   const demos: Demo[] = []
   for (const service of services) if (service.demo !== undefined) demos.push(await service.demo(tenant))

@@ -6,7 +6,6 @@ import type { ErrorBody } from './failure.ts'
 import { unreadType } from './json-body.ts'
 import { schemaIssues } from './schema-issues.ts'
 
-/** Errors of Fastify and their codes. */
 const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'MEDIA_TYPE'],
@@ -17,7 +16,7 @@ const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
 ])
 
 /** Text without the address of the database, which only the log has. */
-const AWAY = 'The database cannot be reached at the moment, or has no room; try again in a few seconds'
+const AWAY = 'The database is unreachable or full; try again in a few seconds'
 const AWAY_S = 2
 /** Usual time of a takeover, in s */
 const MOVED_S = 1
@@ -50,7 +49,6 @@ export function failureOf(thrown: unknown, id: string): Refusal {
   return hidden('INTERNAL', id)
 }
 
-/** Error handler of a scope with the given error format. */
 export function errorHandler(errorBody: ErrorBody) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = inOurWords(failureOf(thrown, request.id), thrown, request)
@@ -91,7 +89,7 @@ function invalid(issues: readonly Issue[]): Refusal {
 }
 
 function hidden(code: ErrorCode, id: string): Refusal {
-  return { statusCode: 500, error: `Something went wrong inside; the log has it under id ${id}`, code, issues: [] }
+  return { statusCode: 500, error: `Internal error; the log has the details under id ${id}`, code, issues: [] }
 }
 
 function isFastifyError(thrown: unknown): thrown is FastifyError {

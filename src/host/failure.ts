@@ -1,7 +1,6 @@
 /** Error bodies of the host. */
 import type { Refusal } from '#services/shared'
 
-/** Formats a refusal as an object for JSON. */
 export type ErrorBody = (refusal: Refusal) => object
 
 /** `{ statusCode, error, code, details? }`: for services without a format of their own, and for unknown paths. */

@@ -8,7 +8,6 @@ export interface Gauges {
   watchTasks(read: () => ByStatus | Promise<ByStatus>): void
   watchQueue(name: string, read: () => number): void
   watchTotal(name: string, read: () => number): void
-  /** Registers the number of rejected readings by reason */
   watchReadings(reason: ReadingReason, read: () => number): void
   watchClock(read: () => ClockFigures): void
   watchCommits(read: () => { readonly commits: number; readonly lastCommitMs: number }): void
@@ -44,11 +43,9 @@ export interface Work {
 export interface Ways {
   /** Many tasks in one pass */
   readonly vectorized: number
-  /** Rows of numbers, one after the other */
   readonly rows: number
   /** Full state of a task, by reason */
   readonly why: Readonly<Record<string, number>>
 }
 
-/** Counts by status. */
 export type ByStatus = Readonly<Record<string, number>>

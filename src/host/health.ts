@@ -44,7 +44,15 @@ const STATUS = {
   type: 'object',
   properties: {
     status: { type: 'string', enum: ['ok', 'starting', 'failing'] },
-    warnings: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
-    troubles: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
+    warnings: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'only for requests from the machine of the host',
+    },
+    troubles: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'only for requests from the machine of the host',
+    },
   },
 } as const

@@ -18,12 +18,10 @@ export interface Clocks {
   readonly monotonic: () => number
 }
 
-/** Clock that confirms steps of the wall clock. */
 export type Confirmation = 'monotonic' | 'database'
 
 /** Difference of the clocks that is logged, in ms */
 const JUMP_MS = 1000
-/** Pace while the wall clock is behind */
 export const PACE = 0.9
 /** Maximum accepted step forward, and maximum lead of stored times, in ms */
 export const MAX_LEAD_MS = 60_000
@@ -79,9 +77,9 @@ export class HostClock {
     if (behind < JUMP_MS) return
     const what =
       time > most
-        ? `this host's time goes on at most ${MAX_LEAD_MS / 1000} s ahead, and the tasks of which it is by a clock of their own`
+        ? `this host's time leads by at most ${MAX_LEAD_MS / 1000} s, and the affected tasks use a clock of their own`
         : "this host's time goes on from there, and is a tenth slower until both are the same"
-    this.#logger?.warn(`what is stored is ${seconds(behind)} s ahead of the clock of the machine: ${what}`)
+    this.#logger?.warn(`stored times are ${seconds(behind)} s ahead of the clock of the machine: ${what}`)
   }
 
   /** Compares with the clock of the database, in epoch ms. */

@@ -20,7 +20,6 @@ export interface HostedService {
   demo?(tenant: string): Promise<Demo>
   /** Adds the routes with their full paths. Hooks stay inside of `app`, the service's own scope. */
   routes(app: FastifyInstance): void | Promise<void>
-  /** Additional address, logged when the host is ready */
   readonly address?: () => string | undefined
   /** Error format of this service; default `{ statusCode, error, code, details? }` */
   readonly errorBody?: ErrorBody
@@ -67,7 +66,6 @@ declare module 'fastify' {
     readonly led: Causation | undefined
   }
   interface FastifyContextConfig {
-    /** Content of tenants, served on the origin of webscripts too */
     isTenantContent?: boolean
     /** Handler reads the body as a stream, of any type and encoding */
     takesStream?: boolean

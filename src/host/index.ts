@@ -44,7 +44,8 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, maki
   try {
     const first = await firstPair(composed.keyPairs, config)
     if (first.origin === 'made') {
-      if (onFirstPair === undefined) app.log.warn('a first key pair was made, but no `onFirstPair` is there to be told')
+      if (onFirstPair === undefined)
+        app.log.warn('a first key pair was made, but `onFirstPair` is missing: its secret is lost')
       else onFirstPair(first.pair)
     }
     await mount(app, { ...composed, alone: false })

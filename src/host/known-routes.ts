@@ -33,11 +33,17 @@ export class KnownRoutes {
     const known = [...this.#routes.values()].filter((route) => route.path.test(path))
     const [first] = known
     if (first === undefined) {
-      const missing = new AppError('NOT_FOUND', `There is nothing at ${request.method} ${path.slice(0, 200)}`)
+      const missing = new AppError(
+        'NOT_FOUND',
+        `${request.method} ${path.slice(0, 200)} does not exist; /docs lists all operations`,
+      )
       return errorHandler(plainErrorBody)(missing, request, reply)
     }
     const allowed = [...new Set(known.flatMap((route) => [...route.methods]))].sort().join(', ')
-    const wrong = new AppError('METHOD', `${path.slice(0, 200)} has no ${request.method}; it has ${allowed}`)
+    const wrong = new AppError(
+      'METHOD',
+      `${path.slice(0, 200)} does not support ${request.method}; it supports ${allowed}`,
+    )
     return errorHandler(first.errorBody)(wrong, request, reply.header('allow', allowed))
   }
 }

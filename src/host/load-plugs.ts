@@ -39,24 +39,26 @@ export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
 async function modulesAt(path: string): Promise<readonly PlugModule[]> {
   const place = resolve(path)
   if (!existsSync(place)) {
-    throw new AppError('NOT_FOUND', `${path}: there is no such file; --plugs takes an ES module or a folder of such`)
+    throw new AppError(
+      'NOT_FOUND',
+      `${path}: the file does not exist; --plugs takes an ES module or a folder of such modules`,
+    )
   }
   if (!statSync(place).isDirectory()) {
     const module = await moduleAt(place, path)
     if (module.plugs.length > 0) return [module]
     throw new AppError(
       'PLUG',
-      `${path}: no plug among its exports (${module.names || 'nothing'}); export what definePlug gives`,
+      `${path}: its exports (${module.names || 'none'}) lack a plug; export the result of definePlug`,
     )
   }
   const found: PlugModule[] = []
-  // shared modules without plugs may be in the same folder
   for (const name of readdirSync(place).filter(isModule).toSorted()) {
     const module = await moduleAt(join(place, name), join(path, name))
     if (module.plugs.length > 0) found.push(module)
   }
   if (found.length > 0) return found
-  throw new AppError('PLUG', `${path}: no module of this folder exports a plug; export what definePlug gives`)
+  throw new AppError('PLUG', `${path}: the modules of this folder lack a plug; export the result of definePlug`)
 }
 
 function isModule(name: string): boolean {
@@ -72,7 +74,6 @@ function moduleAt(place: string, shown: string): Promise<PlugModule> {
   const stamp = `${mtimeMs}-${size}`
   const first = firstRead.get(place) ?? stamp
   firstRead.set(place, first)
-  // the first load uses the plain address, which other modules may share
   if (stamp !== first) url.search = stamp
   return readModule(url.href, shown)
 }

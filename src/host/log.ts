@@ -25,7 +25,6 @@ export function logOptions(level: LogLevel, stream: LogStream): NonNullable<Fast
   }
 }
 
-/** Describes a request without headers and credentials. */
 export function describeRequest(request: FastifyRequest): { method: string; url: string; remoteAddress: string } {
   return { method: request.method, url: withoutSecrets(request.url), remoteAddress: request.ip }
 }

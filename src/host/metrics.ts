@@ -20,7 +20,6 @@ const COUNTED = {
     'Messages and calls of actuators that were dropped because too many waited, or because their tasks want it so',
 } as const satisfies Record<keyof Work, string>
 
-/** Metrics of one host; hosts of one process are separate. */
 export class Metrics {
   readonly gauges: Gauges
   readonly #registry = new Registry()
@@ -103,7 +102,6 @@ function makeGauges(registry: Registry): Gauges {
   }
 }
 
-/** A counter with one label, read from the map at each scrape. */
 function countedBy(registry: Registry, name: string, label: string, help: string): Map<string, () => number> {
   const reads = new Map<string, () => number>()
   registry.registerMetric(

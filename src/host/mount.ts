@@ -64,7 +64,6 @@ export interface Mounting {
   readonly keeping: KeepingOptions
   readonly limits: Limits
   readonly timers?: Timers
-  /** Log of the services, connected to the server's log here */
   readonly serviceLog?: HostLog
   /** Returns troubles; rejects when the store does not answer */
   probe(): Promise<readonly string[]>
@@ -169,7 +168,7 @@ function stopping(): AppError {
 function keepOff(app: FastifyInstance, isOnWebscriptOrigin: IsOnOrigin): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.isTenantContent === true || !isOnWebscriptOrigin(request)) return done()
-    done(new AppError('NOT_FOUND', 'This origin has webscripts and public objects alone; the API is at another one'))
+    done(new AppError('NOT_FOUND', 'This origin serves only webscripts and public objects; the API has another one'))
   })
 }
 
@@ -178,7 +177,7 @@ function limitRate(perSecond: number, now: () => number) {
   return (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const wait = request.user === '' ? 0 : buckets.take(request.user)
     if (wait === 0) return done()
-    const text = `More than ${perSecond} requests a second of one key; go on in ${wait} s`
+    const text = `Rate limit of ${perSecond} requests a second per key exceeded; retry in ${wait} s`
     done(new AppError('RATE_LIMITED', text, { cause: wait }))
   }
 }
@@ -189,7 +188,7 @@ function refuseTwoHosts({ raw }: FastifyRequest, _reply: FastifyReply, done: Hoo
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
-  done(hosts > 1 ? new AppError('VALIDATION', `Host: there are ${hosts} of them; send one`) : undefined)
+  done(hosts > 1 ? new AppError('VALIDATION', `Host: sent ${hosts} times; send it once`) : undefined)
 }
 
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
@@ -203,7 +202,7 @@ function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, d
   const read = isConditional ? CONDITIONS.slice(0, 2) : []
   const unread = CONDITIONS.find((name) => headers[name] !== undefined && !read.includes(name))
   if (unread === undefined) return done()
-  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not read it; leave it out`))
+  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not support it; leave it out`))
 }
 
 function logRequests(app: FastifyInstance): void {

@@ -55,7 +55,6 @@ async function openSharedObjects(options: FilesOptions): Promise<BlobMedium> {
   return openFiles({ ...options, isShared: true })
 }
 
-/** Opens the objects after the lock, since opening sweeps the folder. */
 async function openObjects(options: FilesOptions): Promise<BlobMedium> {
   const { openFiles } = await import('#storage/files')
   const { lockFolder } = await import('#storage/sqlite/folder-lock')

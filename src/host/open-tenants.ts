@@ -30,7 +30,6 @@ const HERE: Place = { kind: 'here', term: 0 }
 export class HostTenants implements Tenants {
   readonly #options: HostTenantsOptions
   readonly #tenants: OpenTenants<TenantServices>
-  /** Reasons why tenants failed to open */
   readonly #failed = new Map<string, string>()
   readonly #unclean: unknown[] = []
   #services: readonly HostedService[] = []
@@ -67,7 +66,6 @@ export class HostTenants implements Tenants {
     if (unclean !== undefined) throw unclean as Error
   }
 
-  /** Holds requests until their tenant is open. */
   addTo(app: FastifyInstance): void {
     app.addHook('onRequest', ({ tenant }, _reply, done) => {
       if (tenant === '' || this.#tenants.current(tenant) !== undefined) return done()

@@ -77,14 +77,12 @@ function completeAnswers({ responses, tags = [] }: Operation, id: string, schema
       continue
     }
     for (const [type, { schema }] of Object.entries(content)) {
-      // another format of the same content, without a schema
       if (type !== JSON_TYPE) content[type] = { schema: type.endsWith('json') && !type.endsWith('ndjson') ? {} : TEXT }
       else if (schema !== undefined) content[type] = { schema: schemas.refer(schema, id, 'Answer') }
     }
   }
 }
 
-/** Schemas by name, deduplicated. */
 class NamedSchemas {
   readonly all: Record<string, Schema> = {}
   readonly #texts = new Map<string, string>()

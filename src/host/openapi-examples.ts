@@ -143,7 +143,6 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ...ofFunctions('Model'),
 }
 
-/** Common fields of all function types. */
 function ofFunctions(type: 'Plug' | 'Webscript' | 'Model'): Readonly<Record<string, unknown>> {
   const one = `FunctionRegistryV2${type}`
   const tags = { tags: ['cellar', { name: 'heat', color: '#b4541a' }] }

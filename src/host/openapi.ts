@@ -23,7 +23,7 @@ const FAVICON = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', size
  */
 export async function describeApi(app: FastifyInstance, services: readonly Described[]): Promise<void> {
   if (app.hasDecorator('swagger')) {
-    app.log.warn('this server describes its API already; the page of the host is left out')
+    app.log.warn('this server has an API page already; that of the host is left out')
     return
   }
   await app.register(fastifySwagger, {
@@ -32,7 +32,7 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
       info: {
         title: 'Reflexarc',
         version: ownVersion(),
-        description: 'A rule engine for what your sensors say: tasks, templates, and what is around them.',
+        description: 'A rule engine for sensor data: tasks, templates, and the services around them.',
       },
       tags: [
         ...services.map(({ name, description }) => ({ name, description })),

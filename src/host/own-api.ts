@@ -58,12 +58,12 @@ export class OwnApi {
     led?: Causation,
   ): Promise<ApiAnswer> {
     const app = this.#app
-    if (app === undefined) throw new AppError('CLOSED', 'the host has no API yet')
+    if (app === undefined) throw new AppError('CLOSED', 'the API of the host is not ready yet')
     const method = METHODS.find((one) => one === asked)
-    if (method === undefined) throw failed(`the API has no method ${asked.slice(0, 20)}`)
+    if (method === undefined) throw failed(`the API does not support the method ${asked.slice(0, 20)}`)
     const given = headers.filter(([name]) => !REFUSED.has(name.toLowerCase()))
     if (given.some(([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/event-stream'))) {
-      throw failed('streams of events are not for webscripts, whose calls end')
+      throw failed('webscripts cannot read streams of events, since their calls end')
     }
     const url = `${app.prefix}${normalized(path)}`
     const authorization = `Bearer ${await this.#tokenOf(caller)}`

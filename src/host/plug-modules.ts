@@ -5,7 +5,6 @@ import type { Plug } from '#plug'
 export interface PlugModule {
   readonly address: string
   readonly plugs: readonly Plug[]
-  /** Names of all exports */
   readonly names: string
 }
 

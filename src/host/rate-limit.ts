@@ -1,7 +1,6 @@
 /** Rate limit per key. */
 
 export interface RateLimit {
-  /** Tokens added per second; 0: no limit */
   readonly perSecond: number
   /** Capacity of a bucket */
   readonly burst: number

@@ -55,7 +55,6 @@ export class RequestTimes {
   #countsOf(method: string, route: string, status: number): Counts {
     let ofRoute = this.#byRoute.get(route)
     if (ofRoute === undefined) this.#byRoute.set(route, (ofRoute = []))
-    // a route has few
     for (const counts of ofRoute) if (counts.status === status && counts.method === method) return counts
     const fresh = { method, route, status, buckets: this.#bounds.map(() => 0), sum: 0, count: 0 }
     ofRoute.push(fresh)

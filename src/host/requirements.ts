@@ -29,10 +29,7 @@ export function requirePackages(
   if (missing.length === 0) return
   const { peerDependencies = {} } = ownManifest()
   const wanted = missing.map((name) => `${name}@${(peerDependencies[name] ?? 'latest').replace(/^\^(\d+).*$/, '$1')}`)
-  throw new AppError(
-    'USAGE',
-    `This host needs packages that the engine alone does not bring: npm install ${wanted.join(' ')}`,
-  )
+  throw new AppError('USAGE', `Packages of this host are missing: npm install ${wanted.join(' ')}`)
 }
 
 /** Throws `STORE` on a Node whose SQLite is missing or too old. `version` as in `process.version`. */
@@ -40,7 +37,7 @@ export function requireSqlite(version: string = process.version): void {
   if (Number(/^v(\d+)/.exec(version)?.[1]) >= NODE_WITH_SQLITE) return
   throw new AppError(
     'STORE',
-    `A host that keeps what it has needs Node ${NODE_WITH_SQLITE} or newer, for its SQLite, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
+    `A host with a persistent store needs the SQLite of Node ${NODE_WITH_SQLITE} or newer, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
   )
 }
 

@@ -13,7 +13,6 @@ import type { Demo } from './hosted-service.ts'
 import { machineTimers, type Timers } from './timers.ts'
 
 export interface RunningHost {
-  /** Base URL */
   readonly url: string
   readonly first: FirstPair
   /** Additional addresses of services */

@@ -27,7 +27,6 @@ export class TenantFigures {
     if (this.#open.delete(registry)) for (const keep of this.#keep) keep(registry)
   }
 
-  /** Closed tenants have empty queues. */
   queue(name: string, read: Read<number>): void {
     this.#gauges.watchQueue(name, () => this.#read(read).reduce(plus, 0))
   }

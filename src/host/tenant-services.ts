@@ -20,7 +20,6 @@ import type { TenantLife } from './wiring/tenant-service.ts'
 /** Grace period of requests when the tenant moves to another host, in ms */
 const PATIENCE = 4_000
 
-/** Queries other partitions of the tenant. */
 interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
   /** `ending`: aborts when this partition is handed over. */
   ask(partition: number, question: PartitionQuestion, ending: AbortSignal): Promise<unknown>
@@ -32,7 +31,6 @@ export interface Tenure {
   readonly number: number
   readonly others: OtherPartitions
   readonly holder: FenceHolder
-  /** Called when another host owns the tenant. */
   readonly lost: () => void
 }
 
@@ -60,7 +58,6 @@ export class TenantServices {
   readonly #upgraded = new Set<FastifyReply>()
   /** All services; outside of the first partition some only check what they see */
   #made: readonly OpenedService[] = []
-  /** Started services */
   #services: readonly OpenedService[] = []
   #count = 1
   #first: FirstPartition | undefined
@@ -90,7 +87,6 @@ export class TenantServices {
     return this.#count
   }
 
-  /** Name of the service that is being stopped */
   get stopping(): string | undefined {
     return this.#stopping
   }
@@ -100,7 +96,7 @@ export class TenantServices {
     // the count changes only without a fence
     this.#count = await readCount(whole)
     if (number >= this.#count) {
-      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and is given more`
+      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and receives more`
       throw new AppError('FENCED', text)
     }
     return fenceStore(partitionStore(whole, number), fence, lost)
@@ -141,12 +137,11 @@ export class TenantServices {
       return await answerAt(this.registry, tenant, question)
     } catch (error) {
       if (!this.#closing.signal.aborted || !(error instanceof AppError) || error.code !== 'CLOSED') throw error
-      const text = `partition ${tenure?.number ?? 0} of tenant ${tenant} goes to another host`
+      const text = `partition ${tenure?.number ?? 0} of tenant ${tenant} moves to another host`
       throw new AppError('FENCED', text, { cause: error })
     }
   }
 
-  /** Messages for another partition of the tenant. */
   follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
     return served(this.registry.broker).follow(this.#options.tenant, asked, signal)
   }

@@ -44,7 +44,6 @@ export interface KeyPair {
   readonly tenant: string
 }
 
-/** Stored record of a pair, under its key. */
 export interface KeyRecord extends SecretHash {
   readonly tenant: string
   readonly createTime: string
@@ -56,7 +55,6 @@ export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
   fields: { tenant: { type: 'text', of: (record) => record.tenant } },
 }
 
-/** Used methods of the collection. */
 export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delete'>
 
 /** Public part of a pair. */
@@ -66,7 +64,6 @@ export interface KeyEntry {
   readonly createTime: string
 }
 
-/** Caller with a key pair. */
 export interface KeyCaller extends Caller {
   /** Version of the pair's record, which changes with it */
   readonly keyVersion: number
@@ -103,7 +100,6 @@ export class ApiKeys {
     return (await this.#records.get(key))?.value.tenant
   }
 
-  /** Returns all keys, or those of a tenant, by key. */
   async list(tenant?: string): Promise<readonly KeyEntry[]> {
     const where = tenant === undefined ? [] : [{ field: 'tenant', op: 'eq', value: tenant } as const]
     const found: KeyEntry[] = []
@@ -128,7 +124,6 @@ export class ApiKeys {
     return pair
   }
 
-  /** Stores a given pair, replacing one with the same key. */
   async add({ key, secret, tenant }: KeyPair): Promise<void> {
     const createTime = new Date(this.#now()).toISOString()
     await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })

@@ -8,7 +8,6 @@ export interface Caller {
 /** Caller with the expiry of its check, in epoch ms. */
 export interface CheckedCaller extends Caller {
   readonly until: number
-  /** Version of the record of its key pair */
   readonly keyVersion?: number
   /** False when the checked credentials may have changed since. */
   readonly isCurrent?: () => boolean

@@ -4,7 +4,6 @@
  */
 import type { Presence, Storage } from '#storage'
 
-/** Announcement, without a key */
 const CHANGED = 'keys'
 /** Maximum ms without contact during which announcements may be missed */
 const MAX_DEAF_MS = 1_000
@@ -12,7 +11,6 @@ const MAX_DEAF_MS = 1_000
 export interface KeyChanges {
   /** Monotonic ms */
   now(): number
-  /** Whether no change is known since that moment. */
   areNoneSince(moment: number): boolean
 }
 
@@ -31,7 +29,6 @@ export function hearKeyChanges(
   }
 }
 
-/** Announces a change of key pairs. */
 export async function tellKeyChange(storage: Pick<Storage, 'tell'>): Promise<void> {
   await storage.tell?.(CHANGED)
 }

@@ -53,7 +53,6 @@ export class RememberedChecks {
       return undefined
     }
     if (!isCurrent(caller)) return undefined
-    // used credentials return
     if (this.#asCame.size >= MAX_AS_CAME) this.#asCame.clear()
     if (credentials.length <= MAX_CHARACTERS) this.#asCame.set(credentials, caller)
     return caller

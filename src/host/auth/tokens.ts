@@ -4,7 +4,6 @@ import { AppError } from '#kernel'
 import { isTenant } from '../tenant.ts'
 import type { CheckedCaller } from './caller.ts'
 
-/** Issuer of this host's tokens. */
 const ISSUER = 'reflexarc'
 const FOREIGN_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512']
 /** Tolerated clock difference, in seconds */
@@ -12,13 +11,11 @@ const TOLERANCE = 5
 
 /** Issuer whose tokens are accepted besides our own. */
 export interface ForeignIssuer {
-  /** Address of its JWKS */
   readonly jwks: URL
   /** Required `iss`; undefined: any */
   readonly issuer?: string
   /** Required `aud`; undefined: any */
   readonly audience?: string
-  /** Claim that names the tenant */
   readonly tenantClaim: string
 }
 
@@ -59,7 +56,7 @@ export class Tokens {
       return await (isOwn(token) ? this.#checkOwn(token) : this.#checkForeign(token))
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error
-      throw new AppError('UNAUTHORIZED', `The bearer token is not good: ${error.message}`, { cause: error })
+      throw new AppError('UNAUTHORIZED', `The bearer token is invalid: ${error.message}`, { cause: error })
     }
   }
 
@@ -84,10 +81,7 @@ export class Tokens {
 
   async #checkForeign(token: string): Promise<CheckedCaller> {
     if (this.#foreign === undefined) {
-      throw new AppError(
-        'UNAUTHORIZED',
-        'The bearer token is not good: this host accepts only tokens of its own (HS256)',
-      )
+      throw new AppError('UNAUTHORIZED', 'The bearer token is invalid: this host accepts only its own tokens (HS256)')
     }
     const { keys, issuer, audience, tenantClaim } = this.#foreign
     const { payload } = await jwtVerify(token, keys, {
@@ -104,11 +98,9 @@ export class Tokens {
   }
 }
 
-/** Errors found after the signature was verified. */
 const AFTER_SIGNATURE = [errors.JWTExpired, errors.JWTClaimValidationFailed]
 
 function isWithoutKeys(cause: unknown): boolean {
-  // a JWKS answer without keys has no error of its own
   return cause instanceof errors.JWKSTimeout || (cause instanceof errors.JOSEError && cause.code === 'ERR_JOSE_GENERIC')
 }
 
@@ -116,14 +108,14 @@ function isOwn(token: string): boolean {
   try {
     return decodeProtectedHeader(token).alg === 'HS256'
   } catch {
-    throw new AppError('UNAUTHORIZED', 'The bearer token is not good: it is no JSON web token')
+    throw new AppError('UNAUTHORIZED', 'The bearer token is invalid: it is not a JSON web token')
   }
 }
 
 function callerOf(payload: JWTPayload, tenantClaim: string): CheckedCaller {
   const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined
   if (typeof tenant !== 'string' || !isTenant(tenant)) {
-    throw new AppError('FORBIDDEN', `The bearer token names no tenant in its claim "${tenantClaim}"`)
+    throw new AppError('FORBIDDEN', `The bearer token lacks a tenant in its claim "${tenantClaim}"`)
   }
   return { tenant, user: payload.sub ?? '', until: (payload.exp ?? 0) * 1000 }
 }

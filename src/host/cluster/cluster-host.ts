@@ -38,7 +38,6 @@ function partitionOfRequest(
   if (typeof id !== 'string') return tenant
   // changes of templates and their tasks belong to the first partition
   if (OF_TASK.test(url)) return method === 'PUT' ? tenant : partitionName(tenant, partitionOfTask(id, count))
-  // stored data of resources is under /api
   const isOfResource = OF_RESOURCE.test(url) && !url.includes('/api/')
   return isOfResource ? partitionName(tenant, partitionOf(id, count)) : tenant
 }
@@ -47,7 +46,6 @@ function partitionOfRequest(
 const POLL_MS = 250
 /** Next poll in ms, when a host seems to be gone */
 const SECOND_LOOK_MS = 50
-/** Announcement that a host seems to be gone */
 const GONE = 'gone'
 /** Maximum difference between the clocks of host and store, in ms */
 const MAX_SKEW_MS = 1_000
@@ -58,12 +56,9 @@ const DRAIN_MS = 4_000
 const CALL_MS = 2_000
 
 export interface ClusterHostOptions {
-  /** Store shared by all hosts */
   readonly store: Store
   readonly presence: Presence | undefined
-  /** Announces a word to all hosts. */
   readonly tell: (word: string) => Promise<void>
-  /** All tenants of the store */
   readonly tenants: () => Promise<readonly string[]>
   readonly secret: Uint8Array
   readonly program: Program
@@ -96,11 +91,9 @@ export class ClusterHost {
   readonly #hops: Hops
   /** Undefined before it has joined */
   #placement: Placement | undefined
-  /** Name announced to other hosts */
   #name = this.id
   #url: string | undefined
   #cancelLook: () => void = () => undefined
-  /** Monitored host */
   #watched: { readonly id: string; readonly end: AbortController } | undefined
   #isMember = false
   #isStopped = false
@@ -156,7 +149,6 @@ export class ClusterHost {
     return this.#isMember
   }
 
-  /** Whether this host would own the tenant, which does not exist. */
   isNobodys(tenant: string): boolean {
     return this.#placement?.of(tenant).kind === 'here' && this.tenants.isComplete && !this.tenants.has(tenant)
   }
@@ -224,11 +216,11 @@ export class ClusterHost {
     try {
       if (placement !== undefined) await this.#giveAway(placement, until)
     } catch (error) {
-      logger.warn(`slots are not given away, they are taken in ${TTL_MS} ms: ${messageOf(error)}`)
+      logger.warn(`slots could not be handed over; other hosts take them in ${TTL_MS} ms: ${messageOf(error)}`)
     }
     await this.tenants.close()
     await placement?.leave().catch((error: unknown) => {
-      logger.warn(`the other hosts were not told that this one stops: ${messageOf(error)}`)
+      logger.warn(`the stop of this host could not be announced: ${messageOf(error)}`)
     })
     this.routing.end()
     this.connections.end()
@@ -257,7 +249,9 @@ export class ClusterHost {
     this.#cancelLook()
     placement
       .look()
-      .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
+      .catch((error: unknown) =>
+        this.#options.logger.warn(`the state of the cluster cannot be read: ${messageOf(error)}`),
+      )
       .finally(() => {
         this.#looked(placement)
         this.#options.looked()
@@ -339,7 +333,6 @@ export class ClusterHost {
     if (problems.length > 0) throw new AppError('STORE', `This host cannot join the cluster: ${problems.join('; ')}`)
   }
 
-  /** Requests its own address as other hosts will. */
   async #problemOfAddress(url: string): Promise<readonly string[]> {
     const remedy = 'name the address at which the other hosts reach this one with --advertise'
     const late = new AbortController()
@@ -349,9 +342,9 @@ export class ClusterHost {
       const answer = await fetch(`${url}/health`, { headers, signal: late.signal })
       await answer.body?.cancel()
       if (answer.headers.get(HOST_HEADER) === this.id) return []
-      return [`at ${url} somebody else answers; ${remedy}`]
+      return [`another server answers at ${url}; ${remedy}`]
     } catch (error) {
-      return [`nobody answers at ${url} (${messageOf(error)}); ${remedy}`]
+      return [`${url} does not answer (${messageOf(error)}); ${remedy}`]
     } finally {
       callOff()
     }

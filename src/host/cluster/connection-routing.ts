@@ -21,7 +21,6 @@ export interface ConnectionRoutingOptions {
 
 export class ConnectionRouting implements OtherHosts {
   readonly #options: ConnectionRoutingOptions
-  /** By address of a host: aborted when it is gone */
   readonly #gone = new Map<string, AbortController>()
   readonly #hearers: ((tenant: string) => void)[] = []
   /** Resolved at the next poll */
@@ -50,7 +49,7 @@ export class ConnectionRouting implements OtherHosts {
       }
       if (this.#isEnded || elapsed() - since > WAIT_MS) break
     }
-    throw refused(`tenant ${tenant} is at no host at the moment`)
+    throw refused(`tenant ${tenant} is without a host at the moment`)
   }
 
   read(introduction: string): Origin | undefined {
@@ -91,7 +90,6 @@ export class ConnectionRouting implements OtherHosts {
     const known = this.#gone.get(url)
     if (known !== undefined) return known.signal
     const made = new AbortController()
-    // one listener per connection
     setMaxListeners(0, made.signal)
     this.#gone.set(url, made)
     return made.signal

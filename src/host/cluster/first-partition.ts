@@ -6,7 +6,6 @@ import type { DeployedPlug } from '#services/functions/contract'
 import type { ResourceEntity, SeenResource } from '#services/resources/contract'
 import type { FirstServices, PartitionQuestion } from './partition-questions.ts'
 
-/** Services that each partition has. */
 export const OF_EACH_PARTITION: ReadonlySet<string> = new Set(['broker', 'rules'])
 
 /** Interval of refreshing the plugs and reporting seen resources, in ms */
@@ -58,7 +57,6 @@ export class FirstPartition implements FirstServices {
     await this.#tellHeard().catch(() => undefined)
   }
 
-  /** Ports of plugs: messages stay in this partition, other calls go to the first one. */
   ports(own: PlugServices): PlugServices {
     const entries = Object.entries(own as unknown as Readonly<Record<string, object>>)
     const asked = entries.map(([port, methods]) => [port, this.#port(port as keyof PlugServices, methods)])
@@ -67,7 +65,6 @@ export class FirstPartition implements FirstServices {
 
   #port(port: keyof PlugServices, own: object): object {
     const methods = Object.entries(own).map(([method, local]): readonly [string, unknown] => {
-      // commands leave from one partition
       const isHere = method.startsWith('check') || (port === 'data' && method !== 'command')
       if (isHere) return [method, local]
       return [
@@ -108,7 +105,7 @@ export class FirstPartition implements FirstServices {
       await this.#readPlugs()
       await this.#tellHeard()
     } catch (error) {
-      this.#logger.warn(`the first partition of ${this.#tenant} is asked again later: ${messageOf(error)}`)
+      this.#logger.warn(`the first partition of ${this.#tenant} did not answer, retrying: ${messageOf(error)}`)
     }
   }
 

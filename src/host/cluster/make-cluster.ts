@@ -31,7 +31,6 @@ export interface ClusterOptions {
 
 export interface Cluster {
   readonly host: ClusterHost
-  /** Services to mount */
   readonly services: readonly HostedService[]
   /** Troubles of local tenants */
   troubles(): readonly string[]
@@ -90,7 +89,7 @@ export async function makeCluster(
   const of = (tenant: string): ServiceRegistry => {
     const opened = host.tenants.current(tenant)
     if (opened !== undefined) return opened.registry
-    throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
+    throw new AppError('FENCED', `tenant ${tenant} has moved to another host; retry in a second`)
   }
   const tenants: Tenants = {
     of,

@@ -20,7 +20,6 @@ export function problemsOfOne({ advertise }: SharedOptions): readonly string[] {
   return advertise === undefined ? [] : ['--advertise: it is for a host with --cluster']
 }
 
-/** Checks the options that all hosts of a cluster share. */
 export function problemsOfMember(options: SharedOptions): readonly string[] {
   const { store, host, blobs, advertise } = options
   const isEverywhere = host === '0.0.0.0' || host === '::'

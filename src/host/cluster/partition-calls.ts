@@ -22,7 +22,6 @@ const PATH = '/cluster/partitions'
 const WAIT_MS = 10_000
 const PAUSE_MS = 50
 
-/** Open partition. */
 interface OpenedPartition {
   answer(question: PartitionQuestion): Promise<unknown>
 }
@@ -78,7 +77,7 @@ export class PartitionCalls {
       else if (isOver) {
         throw new AppError(
           'FENCED',
-          `partition ${number} of tenant ${tenant} is at no host at the moment; ask again in a second`,
+          `partition ${number} of tenant ${tenant} is without a host at the moment; retry in a second`,
         )
       }
       await new Promise<void>((resolve) => timers.after(PAUSE_MS, resolve))
@@ -108,11 +107,11 @@ export class PartitionCalls {
   addTo(app: FastifyInstance): Promise<void> {
     return addQuestionRoute(app, PATH, this.#options.hops, (asked): Promise<Answer> => {
       if (typeof asked !== 'object' || asked === null || !('partition' in asked) || !('question' in asked)) {
-        throw new AppError('VALIDATION', 'a question names its partition')
+        throw new AppError('VALIDATION', 'the question lacks its partition')
       }
       const { partition: name, question } = asked
       if (typeof name !== 'string' || !isPartitionQuestion(question))
-        throw new AppError('VALIDATION', 'a question is of rules, broker, relay, plugs or a service')
+        throw new AppError('VALIDATION', 'the question must be of rules, broker, relay, plugs or a service')
       return this.#askHere(name, question)
     })
   }
@@ -145,7 +144,7 @@ export class PartitionCalls {
       throw new AppError('FENCED', `it answered ${answer.status}`)
     } catch (error) {
       if (isUnasked(error)) return { isElsewhere: true }
-      const text = `the host that has it, ${url}, did not answer (${messageOf(error)}): it is not known whether it did what was asked`
+      const text = `its host, ${url}, did not answer (${messageOf(error)}): the outcome is unknown`
       return { error: { code: 'FENCED', message: text, issues: [] } }
     } finally {
       callOff()

@@ -16,7 +16,6 @@ interface CountRecord {
 /** Collection in the store of the tenant. */
 export const PARTITION_COUNTS: CollectionSpec<CountRecord> = { name: 'partitions', version: 1, fields: {} }
 export const COUNT_ID = 'count'
-/** Collection in the host's store, by tenant. */
 export const PARTITION_HINTS: CollectionSpec<CountRecord> = { name: 'partitioned_tenants', version: 1, fields: {} }
 
 /** Fence of a partition; that of the first is the tenant's usual one. */
@@ -28,7 +27,6 @@ export async function readCount(store: Store): Promise<number> {
   return (await store.collection(PARTITION_COUNTS).get(COUNT_ID))?.value.count ?? 1
 }
 
-/** Reads the hints of tenants with several partitions. */
 async function readHints(host: Store): Promise<ReadonlyMap<string, number>> {
   const hints = new Map<string, number>()
   for await (const { id, value } of walk(host.collection(PARTITION_HINTS))) hints.set(id, value.count)
@@ -49,7 +47,6 @@ export async function requireWhole(host: Store): Promise<void> {
 /** Poll interval of the hints, in ms */
 const LOOK_MS = 1_000
 
-/** Open partition with its count. */
 interface Counted {
   /** Number of partitions when the tenant was opened */
   readonly count: number
@@ -74,7 +71,6 @@ export class PartitionCounts {
     return this.#hints.get(tenant) ?? 1
   }
 
-  /** Names of the partitions of all tenants. */
   async names(): Promise<readonly string[]> {
     const [tenants, hints] = await Promise.all([this.#storage.tenants(), readHints(this.#storage.tenant(HOST_TENANT))])
     this.#hints = hints
@@ -89,7 +85,9 @@ export class PartitionCounts {
     this.#lookedAt = this.#timers.elapsed()
     this.#isLooking = true
     this.#look(tenants)
-      .catch((error: unknown) => this.#logger.warn(`counts of partitions are read later: ${messageOf(error)}`))
+      .catch((error: unknown) =>
+        this.#logger.warn(`counts of partitions could not be read, retrying: ${messageOf(error)}`),
+      )
       .finally(() => (this.#isLooking = false))
   }
 

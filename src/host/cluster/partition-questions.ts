@@ -23,7 +23,6 @@ export interface HostedPartition extends Partition {
   follow(partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   /** Notifies that partition of a handover. Never waits. */
   handed(partition: number): void
-  /** Ports of this partition's plugs: local ones, or those of the first partition */
   ports(own: PlugServices): PlugServices
   /** Services of the first partition; absent: this is the first */
   readonly first?: FirstServices | undefined
@@ -77,7 +76,8 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
     }
     case 'service': {
       const service = registry[asked.service]
-      if (!METHODS.includes(asked.method)) throw new AppError('INTERNAL', `${asked.method} is asked of no service`)
+      if (!METHODS.includes(asked.method))
+        throw new AppError('INTERNAL', `${asked.method} is not a method of a service`)
       // as on a host without it: nothing to find, and no plugs
       if (service === undefined && asked.method !== 'call') return undefined
       const whose = asked.service === 'functions' ? [tenant] : []
@@ -88,6 +88,6 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
 
 function call(service: object, method: string, args: readonly unknown[]): unknown {
   const member: unknown = Reflect.get(service, method)
-  if (typeof member !== 'function') throw new AppError('INTERNAL', `there is no ${method} to call`)
+  if (typeof member !== 'function') throw new AppError('INTERNAL', `${method} is not a method of the service`)
   return Reflect.apply(member, service, args)
 }

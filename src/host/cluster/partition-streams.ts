@@ -18,7 +18,6 @@ const PATH = '/cluster/streams'
 const WAIT_MS = 10_000
 const PAUSE_MS = 50
 
-/** Open partition. */
 interface OpenedPartition {
   follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
 }
@@ -33,7 +32,6 @@ export interface PartitionStreamsOptions {
 
 export class PartitionStreams {
   readonly #options: PartitionStreamsOptions
-  /** By address of a host: aborts its streams */
   readonly #followed = new Map<string, Set<AbortController>>()
 
   constructor(options: PartitionStreamsOptions) {
@@ -65,7 +63,7 @@ export class PartitionStreams {
         if (isThere) return
       }
       if (timers.elapsed() - since > WAIT_MS) {
-        throw new AppError('FENCED', `partition ${number} of tenant ${tenant} is at no host; ask again in a second`)
+        throw new AppError('FENCED', `partition ${number} of tenant ${tenant} is without a host; retry in a second`)
       }
       await new Promise<void>((resolve) => timers.after(PAUSE_MS, resolve))
     }
@@ -95,7 +93,6 @@ export class PartitionStreams {
     return reply.type(NDJSON_MEDIA_TYPE).send(Readable.from(lines))
   }
 
-  /** Returns whether the partition was found. */
   async *#followAt(
     { url, term }: Extract<Place, { kind: 'elsewhere' }>,
     asked: object,
@@ -110,7 +107,7 @@ export class PartitionStreams {
       if (answer.status !== 200) {
         await answer.body?.cancel()
         if (answer.status === 204) return false
-        throw new AppError('FENCED', `the host at ${url} answered ${answer.status}; ask again in a second`)
+        throw new AppError('FENCED', `the host at ${url} answered ${answer.status}; retry in a second`)
       }
       yield* jsonLines(answer) as AsyncIterable<FollowedPart>
       return true
@@ -140,7 +137,7 @@ function readAsked(asked: unknown): { readonly partition: string; readonly asked
   const { channel, resource, since } = stream ?? {}
   const isGood = typeof partition === 'string' && (channel === 'events' || channel === 'commands')
   if (!isGood || !['string', 'undefined'].includes(typeof resource) || !(since === undefined || isPlace(since)))
-    throw new AppError('VALIDATION', 'what is followed has a partition and a channel')
+    throw new AppError('VALIDATION', 'the stream must have a partition and a channel')
   const from = { ...(resource !== undefined && { resource }), ...(since !== undefined && { since }) }
   return { partition, asked: { channel, ...from } }
 }

@@ -9,12 +9,10 @@ const MAX_BYTES = 64 * 1_048_576
 
 export interface HostToAsk {
   readonly url: string
-  /** Term of the slot in question */
   readonly term: number
   readonly signal: AbortSignal
 }
 
-/** Adds a route that only hosts of the cluster may call. */
 export async function addQuestionRoute(
   app: FastifyInstance,
   path: string,

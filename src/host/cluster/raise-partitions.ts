@@ -31,10 +31,10 @@ export interface RaisedPartitions {
  */
 export async function raisePartitions(storage: Storage, tenant: string, count: number): Promise<RaisedPartitions> {
   if (!Number.isInteger(count) || count < 1 || count > MAX_PARTITIONS) {
-    throw new AppError('USAGE', `a tenant has 1 to ${MAX_PARTITIONS} partitions; ${count} is not among them`)
+    throw new AppError('USAGE', `${count} is not a valid number of partitions; write 1 to ${MAX_PARTITIONS}`)
   }
   if (tenant.startsWith('_') || !(await storage.tenants()).includes(tenant)) {
-    throw new AppError('NOT_FOUND', `the store has no tenant ${JSON.stringify(tenant.slice(0, 100))}`)
+    throw new AppError('NOT_FOUND', `the tenant ${JSON.stringify(tenant.slice(0, 100))} does not exist in the store`)
   }
   const store = storage.tenant(tenant)
   const before = await readCount(store)

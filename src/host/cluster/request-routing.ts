@@ -24,10 +24,8 @@ import { openTunnel } from './tunnel.ts'
 
 /** Header with the owner of the tenant, so that clients can call it directly. */
 const OWNER_HEADER = 'reflexarc-owner'
-/** Header with the life of the answering host, for other hosts only. */
 export const HOST_HEADER = 'reflexarc-host'
 
-/** Maximum connections to one host */
 const CONNECTIONS = 128
 const CONNECT_MS = 2_000
 /** Waiting time for an owner in ms: longer than a usual takeover */
@@ -36,7 +34,6 @@ const MAX_HOPS = 2
 const MAX_LOST = 5_000
 const MAX_ASKED = 20_000
 
-/** Open tenant. */
 interface OpenedHere {
   /** Counts the request as one of the tenant until it is answered. */
   hold(reply: FastifyReply): void
@@ -46,7 +43,6 @@ export interface RoutingOptions {
   readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
   readonly place: (tenant: string) => Place
   readonly hops: Hops
-  /** Routes for calls between partitions */
   readonly partitions: readonly Pick<PartitionCalls, 'addTo'>[]
   readonly elapsed: () => number
   /** Time limit for the first byte of an answer, in ms */
@@ -82,7 +78,6 @@ export class RequestRouting {
   readonly #asked = new Map<string, Set<() => void>>()
   /** Requests that wait for an owner */
   readonly #lost: Routed[] = []
-  /** Bodies that were read before their host was known */
   readonly #bodies = new WeakMap<FastifyRequest, Buffer>()
   readonly #frames: FrameClients
   #small: SmallRequests | undefined
@@ -94,7 +89,6 @@ export class RequestRouting {
     this.#frames = new FrameClients(options)
   }
 
-  /** Total of forwarded requests. */
   get forwarded(): number {
     return this.#forwarded
   }
@@ -191,13 +185,18 @@ export class RequestRouting {
     } else if (count >= MAX_HOPS) done(notAnywhere(tenant))
     else if (!(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
-      done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; ask for a path, or ask that one`))
+      done(
+        new AppError(
+          'ELSEWHERE',
+          `tenant ${tenant} is at ${place.url}, which needs a path; request a path, or call that host`,
+        ),
+      )
     } else if ((this.#asked.get(place.url)?.size ?? 0) >= (this.#options.maxAsked ?? MAX_ASKED)) {
       this.#refused += 1
       done(
         new AppError(
           'FENCED',
-          `the host that has the tenant, ${place.url}, has too much to answer for this one; ask again in a second, or ask that one`,
+          `the tenant's host, ${place.url}, has too many pending requests of this one; retry in a second, or call that host`,
         ),
       )
     } else this.#forward(place.url, { count: count + 1, term: place.term, slot }, one)
@@ -314,13 +313,13 @@ function sendStream(reply: FastifyReply, stream: Readable): void {
 }
 
 function notAnywhere(tenant: string): AppError {
-  return new AppError('FENCED', `tenant ${tenant} is at no host at the moment; ask again in a second`)
+  return new AppError('FENCED', `tenant ${tenant} is without a host at the moment; retry in a second`)
 }
 
 function unanswered(url: string): AppError {
   return new AppError(
     'FENCED',
-    `the host that has the tenant, ${url}, did not answer: it is not known whether it did what was asked; ask again in ` +
-      'a second, with an Idempotency-Key where it must not be done twice',
+    `the tenant's host, ${url}, did not answer, and the outcome is unknown; retry in ` +
+      'a second, with an Idempotency-Key where it must not take effect twice',
   )
 }

@@ -14,7 +14,6 @@ export class Signer {
     this.#outer = padded(key, 0x5c)
   }
 
-  /** Signs the concatenation of the parts. */
   sign(...parts: readonly Uint8Array[]): Buffer {
     const inner = hash('sha256', Buffer.concat([this.#inner, ...parts]), 'buffer')
     return hash('sha256', Buffer.concat([this.#outer, inner]), 'buffer')

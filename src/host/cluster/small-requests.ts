@@ -19,7 +19,6 @@ const MAX_BYTES = MAX_BODY
 /** Maximum bytes of all held bodies */
 const MAX_HELD = 64 * 1_048_576
 
-/** Headers of one connection. */
 const DROPPED: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'expect', HOP_HEADER])
 /** Usual values of `Connection`; others name further headers of one connection. */
 const USUAL_CONNECTION: ReadonlySet<string> = new Set(['keep-alive', 'close'])
@@ -27,7 +26,6 @@ const USUAL_CONNECTION: ReadonlySet<string> = new Set(['keep-alive', 'close'])
 /** Receiver of the answer to a forwarded request. */
 interface Asking {
   readonly reply: FastifyReply
-  /** Whether the request was cancelled. */
   isOver(): boolean
   /** Receives the stream of an answer that is large or of unknown length; its head is in the reply. */
   stream(body: Readable): void
@@ -50,12 +48,10 @@ export class SmallRequests {
     this.#options = options
   }
 
-  /** Total of requests forwarded in frames */
   get framed(): number {
     return this.#framed
   }
 
-  /** Decides by the head whether the request can be held. */
   takes({ method, headers, routeOptions }: FastifyRequest): boolean {
     const { connection = 'keep-alive', 'content-length': length = '0', upgrade } = headers
     if (upgrade !== undefined || headers['transfer-encoding'] !== undefined) return false
@@ -123,7 +119,6 @@ function onceEach({ rawHeaders }: FastifyRequest['raw']): Readonly<Record<string
   return headers
 }
 
-/** Answer to a framed request. */
 class FramedAnswer implements FramedAsking {
   readonly #asking: Asking
   readonly #more: (bytes: number) => void
@@ -143,7 +138,7 @@ class FramedAnswer implements FramedAsking {
       sendWhole(reply, status, headers, body.toString('latin1'))
     } catch (error) {
       // an answer with invalid headers must not affect other requests
-      reply.log.error({ err: error }, 'an answer of another host cannot be handed back')
+      reply.log.error({ err: error }, 'an answer of another host cannot be returned')
       reply.raw.destroy()
     }
   }
@@ -207,13 +202,13 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#asking.isOver()) controller.abort(new Error('nobody waits for it'))
+    if (this.#asking.isOver()) controller.abort(new Error('the request was cancelled'))
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
     // informational answer
     if (status < 200) return
-    if (this.#asking.isOver()) return controller.abort(new Error('nobody waits for it'))
+    if (this.#asking.isOver()) return controller.abort(new Error('the request was cancelled'))
     this.#status = status
     this.#headers = headersOf(controller.rawHeaders)
     const hasNone = this.#isHead || status === 204 || status === 304
@@ -221,7 +216,7 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
     const stream = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
-        controller.abort(error ?? new Error('nobody reads it'))
+        controller.abort(error ?? new Error('the reader is gone'))
         done(error)
       },
     })

@@ -7,7 +7,6 @@ import { request as askSecurely } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
-/** Headers of one connection. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
 /** `failed`: the other host is unreachable. Returns the function that cuts the tunnel. */

@@ -38,7 +38,6 @@ export interface TenantView {
 
 export interface ClusterPartitions {
   readonly tenants: readonly TenantView[]
-  /** Number of further tenants */
   readonly moreTenants: number
 }
 
@@ -50,7 +49,7 @@ export async function viewPartitions(
 ): Promise<ClusterPartitions> {
   const all = (await storage.tenants()).filter((one) => !one.startsWith('_'))
   if (tenant !== undefined && !all.includes(tenant)) {
-    throw new AppError('NOT_FOUND', `the store has no tenant ${JSON.stringify(tenant.slice(0, 100))}`)
+    throw new AppError('NOT_FOUND', `the tenant ${JSON.stringify(tenant.slice(0, 100))} does not exist in the store`)
   }
   const shown = tenant === undefined ? all.toSorted().slice(0, MAX_TENANTS) : [tenant]
   const table = await storage.tenant(HOST_TENANT).collection(SLOT_TABLES).get(SLOT_TABLE)
@@ -79,7 +78,6 @@ async function viewTenant(store: Store, tenant: string, hostOf: (name: string) =
 
 async function behindOf(store: Store, now: number): Promise<PartitionView['behind']> {
   const log = store.log(LOG_NAME)
-  // before the log, which only grows
   const after = (await store.collection(MARKS).get(MARK_ID))?.value.position ?? 0
   const [entries, { last }] = await Promise.all([log.read(PARTITION, after, LOOKED_INTO), log.bounds(PARTITION)])
   const inputs = entries.flatMap(({ body }) => inputOf(body) ?? [])

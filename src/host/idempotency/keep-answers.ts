@@ -44,11 +44,9 @@ export const READS: ReadonlySet<string> = new Set([
   '/converter/test',
 ])
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-/** Idempotent methods. */
 const REPEATABLE: ReadonlySet<string> = new Set(['PUT', 'DELETE'])
 /** Failures before a write. */
 const UNDONE: ReadonlySet<string> = new Set(['UNAVAILABLE', 'CLOSED', 'FENCED'])
-/** Headers of a stored answer. */
 const OWN_HEADERS = ['content-type', 'location', 'etag', 'link'] as const
 const SECRETS: ReadonlySet<string> = new Set(['secret', 'clientSecret', 'password', 'token', 'accessToken'])
 
@@ -64,7 +62,6 @@ class KeptRequest {
   readonly #place: Place
   readonly #over: () => void
   readonly #request: FastifyRequest
-  /** Outcome of the handler */
   #outcome: Outcome | undefined
   #status: number | undefined
   #isEnded = false
@@ -123,7 +120,7 @@ class KeptRequest {
     try {
       await keep()
     } catch (error) {
-      this.#request.log.warn({ err: error }, 'the answer to a request with an Idempotency-Key could not be kept')
+      this.#request.log.warn({ err: error }, 'the answer to a request with an Idempotency-Key could not be stored')
     } finally {
       this.#over()
     }
@@ -177,7 +174,9 @@ export function keepAnswers(app: FastifyInstance, { storage, secret, now }: Keep
       over()
       throw error
     }
-    void answers.sweep(now()).catch((error: unknown) => request.log.warn({ err: error }, 'old keys were not let go'))
+    void answers
+      .sweep(now())
+      .catch((error: unknown) => request.log.warn({ err: error }, 'expired idempotency keys could not be removed'))
     if (begun.kind === 'done') {
       over()
       return replay(reply, begun.answer)

@@ -96,21 +96,20 @@ export class KeptAnswers {
   }
 }
 
-/** Error of two different requests with one key. */
 export function otherRequest(): AppError {
   return new AppError('CONFLICT', 'Idempotency-Key: it was used for another request; choose a new one')
 }
 
 function unknown(): AppError {
-  const text = 'the first request with it was under way when its host ended, or failed inside'
-  return new AppError('CONFLICT', `Idempotency-Key: ${text}; look whether it was done, then choose a new key`)
+  const text = 'the outcome of the first request with it is unknown, since its host stopped or it failed internally'
+  return new AppError('CONFLICT', `Idempotency-Key: ${text}; check whether it took effect, then choose a new key`)
 }
 
 function notKept(): AppError {
-  const text = 'the first request with it was done, and its answer was too large to be kept, or came too late'
-  return new AppError('CONFLICT', `Idempotency-Key: ${text}; read what is there`)
+  const text = 'the first request with it was carried out, and its answer was too large to be stored, or too late'
+  return new AppError('CONFLICT', `Idempotency-Key: ${text}; read the current state`)
 }
 
 function elsewhere(): AppError {
-  return new AppError('CONFLICT', 'Idempotency-Key: another host has a request with it under way; send it again')
+  return new AppError('CONFLICT', 'Idempotency-Key: a request with it is in progress on another host; send it again')
 }

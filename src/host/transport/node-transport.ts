@@ -66,7 +66,7 @@ function exchange(url: URL, host: string, outbound: OutboundRequest): Promise<Ou
     sent.on('error', failWith)
     sent.on('upgrade', (_, socket) => {
       socket.destroy()
-      reject(failed('the answer is a change of protocol'))
+      reject(failed('the server switched protocols'))
     })
     sent.on('response', (response) => {
       readAll(response, maxBytes).then((text) => resolve(responseOf(response, text)), failWith)
@@ -92,7 +92,7 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<str
   const encoding = response.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') {
     response.destroy()
-    throw failed('the answer is compressed, which was not asked for')
+    throw failed('the answer is compressed without a request for it')
   }
   const chunks: Buffer[] = []
   let size = Number(response.headers['content-length'] ?? 0) > maxBytes ? Number.POSITIVE_INFINITY : 0

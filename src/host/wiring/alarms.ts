@@ -6,7 +6,6 @@ import type { Alarm, AlarmForwarding, AlarmsApi, InternalAlarms, CauseReader } f
 import type { InternalRules } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
-/** Channel of sensors that observe alarms. */
 const CHANNEL = 'alarm'
 const MAX_FOUND = 100
 

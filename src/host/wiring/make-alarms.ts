@@ -13,7 +13,7 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
   figures.queue('alarm-streams', ({ alarms }) => alarms?.gauges().eventStreams)
   return {
     name: 'alarms',
-    description: 'Conditions of resources that want care: raised, repeated, acknowledged, cleared',
+    description: 'Alarms of resources: raised, repeated, acknowledged, cleared',
     example: '/alarm/alarms',
     errorBody: errorBodyOfLines,
     routes: (app) => alarmsRoutes(app, { service: ofCaller(tenants, ({ alarms }) => alarms) }),

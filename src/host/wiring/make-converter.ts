@@ -16,7 +16,7 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
   const elsewhere = threadedConversions(threads)
   return {
     name: 'converter',
-    description: 'Templates that make messages of whatever devices and gateways send',
+    description: 'Templates that convert payloads of devices and gateways to messages',
     example: '/converter/',
     errorBody: converterErrorBody,
     routes: (app) => converterRoutes(app, { service: ofCaller(tenants, ({ converter }) => converter) }),

@@ -65,7 +65,7 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
   figures.total('models-failed', ({ models }) => models?.gauges().failed)
   return {
     name: 'models',
-    description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
+    description: 'Machine-learning models of tenants: uploaded as zips or on other servers, called for predictions',
     errorBody: errorBodyOfLines,
     routes: (app) => modelsRoutes(app, { service: ofCaller(tenants, ({ models }) => models) }),
     open: ({ tenant, store, services }) => {
@@ -104,7 +104,7 @@ async function openPool(
     idleMs: IDLE_MS,
     later: machineTimers.later,
     clock: () => performance.now(),
-    answer: () => Promise.reject(new AppError('PLUG_FAILED', 'models have nothing to ask of the host')),
+    answer: () => Promise.reject(new AppError('PLUG_FAILED', 'models cannot call the host')),
     log,
   })
 }

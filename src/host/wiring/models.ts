@@ -31,7 +31,6 @@ export function modelPort(tenant: string, models: () => InternalModels | undefin
   }
 }
 
-/** Labels with scores of a prediction: one label, or one per probability, by index. */
 export function labelsOf(prediction: Json): readonly (readonly [string, number])[] {
   if (!Array.isArray(prediction)) {
     return [[typeof prediction === 'string' ? prediction : JSON.stringify(prediction), 1]]
@@ -41,7 +40,7 @@ export function labelsOf(prediction: Json): readonly (readonly [string, number])
       if (typeof score === 'number') return [String(at), score]
       throw new AppError(
         'PLUG_FAILED',
-        `the model gave ${JSON.stringify(score).slice(0, 100)} where a probability is wanted`,
+        `the model returned ${JSON.stringify(score).slice(0, 100)} instead of a probability`,
       )
     }),
   )

@@ -41,7 +41,6 @@ export function queryPort(tenant: string, queries: () => InternalQueries | undef
   }
 }
 
-/** Selects resources of a tenant by the listing's query language. */
 export function resourceSelector(tenant: string, resources: ResourcesService): ResourceSelector {
   return {
     async select({ type, tag, query }, limit) {

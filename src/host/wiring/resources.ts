@@ -32,7 +32,7 @@ export function resourcePort(tenant: string, resources: () => InternalResources 
       if (hops > MAX_HOPS) {
         throw new AppError(
           'TOO_LARGE',
-          `${hops} rules in a row led to this change of ${id}; break the ring of rules, ${MAX_HOPS} is the most`,
+          `${hops} rules in a row led to this change of ${id}, more than ${MAX_HOPS}; break the loop of rules`,
         )
       }
       return (await api().patch(id, structuredClone(change), { cause })).value

@@ -11,11 +11,8 @@ import type { Tenants } from './service-registry.ts'
 import type { WorkThreads } from '../work/work-threads.ts'
 import type { HostedService } from '../hosted-service.ts'
 
-/** Dependencies of a service that all tenants share. */
 export interface ServiceDependencies {
-  /** Open tenants and their services */
   readonly tenants: Tenants
-  /** Whether the host serves a service of that name */
   readonly serves: (name: string) => boolean
   /** Metrics of the host */
   readonly gauges: Gauges

@@ -56,7 +56,6 @@ export function logOf(services: ServiceRegistry, store: Store): TenantLog {
   return (services.log ??= new TenantLog(store))
 }
 
-/** Services of the open tenants of a host. */
 export interface Tenants {
   /** Returns a tenant, or one of its partitions (`partitionName`). Throws `FENCED` when it is not open here. */
   of(tenant: string): ServiceRegistry
@@ -84,6 +83,6 @@ export function ofCaller<A>(
 
 /** Throws `CLOSED` for a service that is not served. */
 export function served<S>(service: S | undefined): S {
-  if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that')
+  if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that service')
   return service
 }

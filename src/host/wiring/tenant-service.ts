@@ -3,7 +3,6 @@ import type { Store } from '#storage'
 import type { HostedPartition } from '../cluster/partition-questions.ts'
 import type { ServiceRegistry } from './service-registry.ts'
 
-/** Dependencies of a tenant's service. */
 export interface TenantDependencies {
   readonly tenant: string
   readonly store: Store
@@ -13,7 +12,6 @@ export interface TenantDependencies {
   readonly partition?: HostedPartition
 }
 
-/** Service of one tenant, which works from its start on. */
 export interface TenantService {
   /** Entries for its neighbours */
   readonly provides: ServiceRegistry

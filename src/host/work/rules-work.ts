@@ -53,7 +53,7 @@ async function plugsOf(modules: readonly string[], ask: CallingThread): Promise<
     return new Set(loaded.flatMap(({ plugs }) => plugs))
   } catch (error) {
     await ask.later('plugs', 'failed', [messageOf(error)])
-    throw new AppError('UNAVAILABLE', 'The plugs of this host are loaded elsewhere from now on; ask again')
+    throw new AppError('UNAVAILABLE', 'The plugs of this host moved to another thread; retry')
   }
 }
 

@@ -11,7 +11,6 @@ export interface ThreadPlugsOptions {
 
 export class ThreadPlugs {
   readonly #options: ThreadPlugsOptions
-  /** Modules that a thread failed to load */
   #failed: readonly string[] | undefined
 
   constructor(options: ThreadPlugsOptions) {
@@ -24,7 +23,6 @@ export class ThreadPlugs {
     return modules === undefined || modules === this.#failed ? [] : modules
   }
 
-  /** Names of plugs that only this thread has */
   get onlyHere(): readonly string[] {
     return this.modules.length > 0 ? [] : this.#options.plugs().map(({ name }) => name)
   }
@@ -32,6 +30,6 @@ export class ThreadPlugs {
   /** Runs their rules in this thread until the modules change. */
   failed(reason: string): void {
     this.#failed = this.#options.modules?.()
-    this.#options.logger.warn(`plugs run on the main thread, since other threads cannot load them: ${reason}`)
+    this.#options.logger.warn(`plugs run on the main thread, since other threads failed to load them: ${reason}`)
   }
 }

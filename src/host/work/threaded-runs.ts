@@ -9,12 +9,10 @@ import type { ServiceRequest } from './work-messages.ts'
 import type { ThreadPlugs } from './thread-plugs.ts'
 import type { WorkThreads } from './work-threads.ts'
 
-/** Bounded channel from one producer to one consumer. */
 class BoundedChannel<T extends object> implements AsyncIterable<T> {
   readonly #most: number
   readonly #waiting: T[] = []
   #over: { readonly error: Error | undefined } | undefined
-  /** Wakes the reader, and blocked producers */
   #wakeReader: () => void = () => undefined
   #wakeMaker: () => void = () => undefined
 
@@ -37,7 +35,6 @@ class BoundedChannel<T extends object> implements AsyncIterable<T> {
     this.#wakeReader()
   }
 
-  /** May be iterated once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     for (;;) {
       const next = this.#waiting.shift()
@@ -86,7 +83,7 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
     if (port === 'functions') {
       const [name, version, params] = args as readonly [string, string, unknown]
       const served = functions()
-      if (served === undefined) throw new AppError('PLUG_FAILED', 'functions are not served by this host')
+      if (served === undefined) throw new AppError('PLUG_FAILED', 'this host does not serve functions')
       return served.call(tenant, name, version, params, { signal })
     }
     const of: unknown = port === 'engine' ? ports : services[port as keyof PlugServices]

@@ -19,10 +19,8 @@ export interface RulesContext {
   readonly now: number
   /** Methods of each port that plugs call */
   readonly services: Readonly<Record<string, readonly string[]>>
-  /** Ports that the engine calls */
   readonly ports: readonly string[]
   readonly functions: readonly DeployedPlug[]
-  /** Module addresses of the operator's plugs */
   readonly plugModules: readonly string[]
 }
 

@@ -1,7 +1,6 @@
 /** Messages to and from threads of heavy work. */
 import type { Failure } from '#kernel'
 
-/** Start data of a thread. */
 export interface WorkThreadData {
   /** Counts the work of scripts without stopping them after a second */
   readonly onlyCounted: boolean

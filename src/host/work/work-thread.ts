@@ -64,7 +64,7 @@ function take(message: ToThread): void {
       void work(message).then(say)
       return
     case 'abort':
-      if (message.run === run) abort.abort(new AppError('CLOSED', 'the answer is not wanted any more'))
+      if (message.run === run) abort.abort(new AppError('CLOSED', 'the work was cancelled'))
       return
     case 'reply':
       due.get(message.id)?.resolve(message.value)

@@ -40,7 +40,6 @@ export interface Work {
   readonly input: object
   /** Time limit in ms from its start */
   readonly limitMs: number
-  /** Answers its service calls, at once or later */
   readonly answers?: (asked: ServiceRequest, signal: AbortSignal) => unknown
   /** Aborts when the answer is no longer needed */
   readonly signal?: AbortSignal
@@ -131,9 +130,13 @@ export class WorkThreads {
     if (tenant !== undefined) {
       this.#requireTime(tenant)
       if (this.#waiting.filter((one) => one.tenant === tenant).length >= MAX_WAITING) {
-        throw new AppError('RATE_LIMITED', `${MAX_WAITING} requests of the tenant wait for a thread; go on in 1 s`, {
-          cause: 1,
-        })
+        throw new AppError(
+          'RATE_LIMITED',
+          `The tenant's queue for threads is full (${MAX_WAITING} requests); retry in 1 s`,
+          {
+            cause: 1,
+          },
+        )
       }
     }
     return new Promise((resolve, reject) => {
@@ -167,7 +170,7 @@ export class WorkThreads {
     const { allowance, cpu } = this.#takenBy(tenant)
     const wait = allowance.waitAfter(cpu, this.#elapsed())
     if (wait === 0) return
-    const text = `The tenant took too much CPU time for conversions, runs and checks; go on in ${wait} s`
+    const text = `The tenant's CPU budget for conversions, runs and checks is used up; retry in ${wait} s`
     throw new AppError('RATE_LIMITED', text, { cause: wait })
   }
 
@@ -260,7 +263,6 @@ export class WorkThreads {
     }
   }
 
-  /** Frees the thread and accounts for its run. */
   #settle(thread: Thread, { tenant, took }: Run, cpuMs: number): void {
     took?.(this.#elapsed() - thread.began)
     if (tenant !== undefined) this.#takenBy(tenant).cpu += cpuMs
@@ -276,7 +278,7 @@ export class WorkThreads {
     const at = this.#waiting.indexOf(run)
     if (at >= 0) {
       this.#waiting.splice(at, 1)
-      run.reject(new AppError('CLOSED', 'the answer is not wanted any more'))
+      run.reject(new AppError('CLOSED', 'the work was cancelled'))
     }
     for (const thread of this.#threads) {
       if (thread.run === run && thread.isReady) post(thread, { kind: 'abort', run: run.number })
@@ -308,7 +310,7 @@ function ask(thread: Thread, run: Run | undefined, id: number, asked: ServiceReq
     Atomics.notify(thread.replies, 0)
   }
   const refuse = (error: unknown): void => reply({ kind: 'refused', id, failure: failureOf(error) })
-  if (run?.answers === undefined) return refuse(new AppError('CLOSED', 'the work that asked is over'))
+  if (run?.answers === undefined) return refuse(new AppError('CLOSED', 'the calling work has ended'))
   thread.asked.set(id, abort)
   try {
     const value = run.answers(asked, abort.signal)
@@ -326,13 +328,13 @@ function post({ worker }: Thread, message: ToThread, moved: readonly ArrayBuffer
 }
 
 function closed(): AppError {
-  return new AppError('CLOSED', 'the host shuts down: no work is begun any more')
+  return new AppError('CLOSED', 'the host is shutting down and does not start further work')
 }
 
 function tooLong(ms: number): AppError {
-  return new AppError('TIMED_OUT', `the work was ended after ${ms / 1000} s; ask for less at once`)
+  return new AppError('TIMED_OUT', `the work exceeded its limit of ${ms / 1000} s; request less at once`)
 }
 
 function lost(why: string): AppError {
-  return new AppError('TOO_LARGE', `the work broke its thread: ${why}; ask for less at once`)
+  return new AppError('TOO_LARGE', `the work crashed its thread: ${why}; request less at once`)
 }

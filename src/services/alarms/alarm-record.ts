@@ -21,11 +21,8 @@ export interface AlarmRecord extends RaisedAlarm {
   readonly createTime: number
   readonly updateTime: number
   readonly triggerTime: number
-  /** User who raised it */
   readonly user: string
-  /** Id of the history record of its raising */
   readonly raisedId: string
-  /** Number of updates */
   readonly updates: number
   /** Repeats after the last complete chunk */
   readonly repeatTail: readonly HistoryRecord[]

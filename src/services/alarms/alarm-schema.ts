@@ -48,26 +48,23 @@ const action = worded(Type.Enum(ACTIONS), (value) => {
   if (ACTIONS.some((one) => one === value)) return []
   return [{ message: `invalid action for alarm entity: ${shown(value)}`, suggestion: ACTIONS.join(' or ') }]
 })
-const SNOOZE =
-  'a time: until then, being raised again is counted and not told. One that is over says nothing. Null takes it away'
+const SNOOZE = 'time until which repeats are counted without an event; a past one has no effect, null removes it'
 
 type Source = Readonly<Record<string, Json>> & { readonly id: string }
 
 /** Optional fields beyond the platform's interface, stored and shown as sent. */
 export const EXTRAS = {
   autoClearAfter: Type.Optional(
-    duration(
-      'duration such as PT1H, at most 3650 days: so long after it was raised last, the alarm is cleared by itself',
-    ),
+    duration('duration such as PT1H, at most 3650 days: the alarm is cleared that long after its last raise'),
   ),
   escalation: Type.Optional(
     closed(
       { after: duration(), severity },
-      { description: 'an alarm that is still active so long after it was raised first gets this severity, once' },
+      { description: 'severity that an alarm receives, once, when it is still active that long after its first raise' },
     ),
   ),
   dedupKey: Type.Optional(
-    text(MAX_NAME, { minLength: 1, description: 'what makes two alarms the same one, instead of source and type' }),
+    text(MAX_NAME, { minLength: 1, description: 'deduplication key, instead of source and type' }),
   ),
 }
 
@@ -77,7 +74,7 @@ const NewAlarmSchema = open(
     text: text(MAX_TEXT),
     severity,
     source: Type.Unsafe<Source>(
-      Type.Object({ id }, { additionalProperties: true, description: 'the resource, and what else' }),
+      Type.Object({ id }, { additionalProperties: true, description: 'the resource, and further fields' }),
     ),
     status: Type.Optional(status),
     timestamp: Type.Optional(instant),
@@ -88,7 +85,7 @@ const NewAlarmSchema = open(
   MAX_LEVELS,
   {
     title: 'new alarm',
-    description: `other members become additional properties; all of them have at most ${MAX_LEVELS} levels`,
+    description: `other fields become additional properties, with at most ${MAX_LEVELS} levels`,
   },
 )
 export const NewAlarm = checked(NewAlarmSchema, { subject: 'the alarm' })
@@ -186,7 +183,7 @@ export const LISTING = {
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SIZE })),
   sort: Type.Optional(Type.Enum(['timestamp', 'lastUpdateTime', 'lastTriggeredTime', 'creationTime'])),
   order: Type.Optional(Type.Enum(['descending', 'ascending', 'desc', 'asc'])),
-  history: Type.Optional(Type.Boolean({ description: 'false leaves histories out' })),
+  history: Type.Optional(Type.Boolean({ description: 'false omits histories' })),
 }
 export const TIMELINE = { ...MOMENTS, from: time, to: time }
 

@@ -38,7 +38,6 @@ export interface AlarmWriterDependencies {
   readonly now: () => number
   readonly newId: () => string
   readonly causes: CauseReader | undefined
-  /** Called with the new state of an alarm. */
   readonly written: (alarm: AlarmRecord) => void
   readonly logger: Logger | undefined
 }
@@ -46,7 +45,6 @@ export interface AlarmWriterDependencies {
 /** Author of a change, and its idempotency key: an effect or a part of a batch counts once. */
 export interface Mover {
   readonly effect?: string
-  /** Effect of a rule, ordered by its task */
   readonly by?: EffectOfTask
   readonly led: Led
   readonly ifRevision?: ExpectedVersion | undefined
@@ -184,9 +182,9 @@ export class AlarmWriter {
   requireFewHops(cause: AlarmCause | undefined): void {
     if (cause === undefined || cause.hops <= MAX_HOPS) return
     const { task, node, hops } = cause
-    const text = `${hops} rules in a row set each other off, the last one at node ${node} of task ${task}; at most ${MAX_HOPS} may`
-    this.#dependencies.logger?.warn(`an alarm was not touched: ${text}`)
-    throw new AppError('TOO_LARGE', `${text}: break the circle of alarms and rules`)
+    const text = `${hops} rules in a row triggered each other, more than ${MAX_HOPS}, the last one at node ${node} of task ${task}`
+    this.#dependencies.logger?.warn(`an alarm was not changed: ${text}`)
+    throw new AppError('TOO_LARGE', `${text}; break the loop of alarms and rules`)
   }
 
   #changeIn(
@@ -222,7 +220,7 @@ export class AlarmWriter {
     } catch (error) {
       // the store is away, or the rules have stopped: the effect is repeated later
       if (error instanceof AppError && COMES_AGAIN.has(error.code)) throw error
-      logger?.warn(`why task ${cause.task} raised an alarm could not be asked: ${messageOf(error)}`)
+      logger?.warn(`the explanation of an alarm by task ${cause.task} could not be read: ${messageOf(error)}`)
       return { cause: kept, explanation: null }
     }
   }

@@ -7,12 +7,10 @@ import type { AlarmChange } from './alarm-schema.ts'
 
 export const BATCH_JOB = 'alarms.batch'
 
-/** Change of each alarm. */
 export type BatchAction = { readonly kind: 'delete' } | { readonly kind: 'update'; readonly change: AlarmChange }
 
 export interface BatchData {
   readonly action: BatchAction
-  /** Description for users */
   readonly description: string
   /** Requested ids that did not exist when it was queued */
   readonly missing: readonly string[]
@@ -24,7 +22,6 @@ const SLICE = 50
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Handler whose items are ids of alarms. */
 export function batchHandler(writer: AlarmWriter): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
@@ -53,7 +50,6 @@ async function act(writer: AlarmWriter, job: Job, id: string, isRepeat: boolean)
   } catch (error) {
     // the alarm is not to blame: the job is retried
     if (!(error instanceof AppError) || error.status >= 500) throw error
-    // an earlier run of this batch deleted it
     if (isRepeat && action.kind === 'delete' && error.code === 'NOT_FOUND') return { statusCode: 204 }
     return { statusCode: error.status, error: error.message }
   }

@@ -16,10 +16,8 @@ const KEPT_EFFECTS = 128
 /** Characters of a mark: 60 bits. */
 const MARK = 10
 
-/** Context of a change. */
 export interface Moment {
   readonly now: number
-  /** Id of the history record */
   readonly recordId: string
   readonly effect?: string
 }

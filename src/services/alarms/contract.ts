@@ -49,7 +49,6 @@ export interface AlarmCause {
   readonly effect: string
   readonly trigger?: string
   readonly hops: number
-  /** Id of the root */
   readonly root?: string
   /** Whether the effect lacks an order, and is never late */
   readonly unordered?: boolean

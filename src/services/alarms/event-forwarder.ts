@@ -8,7 +8,6 @@ import type { AlarmCollections } from './collections.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
 
-/** Maximum number of events in flight. */
 const WINDOW = 200
 const CURSOR = 'engine'
 const RETRY_MS = 1_000
@@ -40,7 +39,6 @@ export class EventForwarder {
     })
   }
 
-  /** Looks for new events. */
   wake(): void {
     this.#work.wake()
   }
@@ -50,7 +48,6 @@ export class EventForwarder {
     return this.#work.stop()
   }
 
-  /** Resolves when all events so far are forwarded. */
   idle(): Promise<void> {
     return this.#work.idle()
   }
@@ -88,7 +85,7 @@ export class EventForwarder {
   async #refused({ position }: LiveEvent, reason: unknown, before: number): Promise<boolean> {
     const stored = await this.#stored()
     if (stored.position < position && reason instanceof AppError && reason.code === 'VALIDATION') {
-      this.#logger?.error(`the engine does not take alarm event ${position}: ${reason.message}`)
+      this.#logger?.error(`the engine rejected alarm event ${position}: ${reason.message}`)
       this.#place = { position, version: stored.version }
     } else this.#place = { position: Math.max(before, stored.position), version: stored.version }
     return this.#place.position > before

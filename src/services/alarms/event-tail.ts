@@ -139,5 +139,5 @@ export async function readEvents(
 
 function positionOf(id: string): number {
   if (/^\d{1,15}$/.test(id)) return Number(id)
-  throw new AppError('VALIDATION', `"${id.slice(0, 40)}" is no id of an event; send back the last id that came`)
+  throw new AppError('VALIDATION', `"${id.slice(0, 40)}" is not an event id; send the last received id`)
 }

@@ -14,7 +14,6 @@ export async function openOf(
   return find(collections, source, type, ['ACTIVE', 'ACKNOWLEDGED'])
 }
 
-/** Alarms that an effect has cleared. */
 export async function clearedBy(
   collections: AlarmCollections,
   source: string,

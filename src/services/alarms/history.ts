@@ -51,7 +51,6 @@ export function revisionOf({ count, updates }: AlarmRecord): number {
   return count + updates
 }
 
-/** Ids of the stored chunks of an alarm. */
 export function chunkIds({ id, count, updates }: AlarmRecord): readonly string[] {
   const ids: string[] = []
   const repeats = count - 1
@@ -119,7 +118,6 @@ function audit(type: string, id: string, time: number): AuditRecord {
   return { id, type, text: RECORD_TEXTS[type] ?? type, timestamp: new Date(time).toISOString() }
 }
 
-/** First chunk with one of the latest thousand repeats. */
 function firstRepeatChunk(repeats: number): number {
   const whole = Math.floor(repeats / CHUNK) * CHUNK
   return Math.max(0, Math.floor((whole - KEPT_REPEATS) / CHUNK))

@@ -36,7 +36,6 @@ export class Housekeeping {
     this.#nextDue = (first && dueTime(first.value)) ?? Number.POSITIVE_INFINITY
   }
 
-  /** Clears and escalates due alarms. */
   async doDue(now: number): Promise<void> {
     if (now < this.#nextDue) return
     for (;;) {
@@ -63,7 +62,6 @@ export class Housekeeping {
     }
   }
 
-  /** Trims events that were forwarded. */
   async trimEvents(forwarded: number | undefined): Promise<void> {
     const { first, last } = await this.#collections.events.bounds(PARTITION)
     const upTo = Math.min(last - KEPT_EVENTS, forwarded ?? last)

@@ -41,7 +41,6 @@ export class KeyDraft {
     return new KeyDraft(collections, key, now, await collections.keys.get(key))
   }
 
-  /** Existing alarm that was raised last under the key. */
   async latest(): Promise<AlarmRecord | undefined> {
     return this.#latest === undefined ? undefined : this.alarm(this.#latest)
   }

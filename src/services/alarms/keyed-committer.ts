@@ -51,7 +51,7 @@ export class KeyedCommitter {
         const running = this.#drain(key).finally(() => this.#running.delete(running))
         this.#running.add(running)
       } else if (list.length < MAX_WAITING) list.push(waiting)
-      else reject(new AppError('TOO_LARGE', `${MAX_WAITING} changes wait for this alarm; send less at once`))
+      else reject(new AppError('TOO_LARGE', `${MAX_WAITING} changes of this alarm are pending; send fewer at once`))
     })
   }
 

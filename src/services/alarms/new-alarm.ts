@@ -66,10 +66,10 @@ function propertiesOf(alarm: object): Readonly<Record<string, Json>> {
 function requireSize(body: unknown, properties: Readonly<Record<string, Json>>): void {
   const { length } = JSON.stringify(body)
   if (length > MAX_BODY) {
-    throw new AppError('TOO_LARGE', `the alarm has ${length} characters; at most ${MAX_BODY} are kept`)
+    throw new AppError('TOO_LARGE', `the alarm has ${length} characters; at most ${MAX_BODY} are accepted`)
   }
   const { length: count } = searchTexts(properties)
   if (count > MAX_SEARCHED) {
-    throw new AppError('TOO_LARGE', `the alarm has ${count} additional values; at most ${MAX_SEARCHED} are kept`)
+    throw new AppError('TOO_LARGE', `the alarm has ${count} additional values; at most ${MAX_SEARCHED} are accepted`)
   }
 }

@@ -9,7 +9,6 @@ import { searchText } from './search-texts.ts'
 export interface ReadQuery {
   readonly where: readonly Condition[]
   readonly sort: NonNullable<Query['sort']>
-  /** From 1 */
   readonly page: number
   readonly size: number
   readonly withHistory: boolean
@@ -61,11 +60,10 @@ export function readTimeline(query: AlarmQuery): ReadTimeline {
   const read = readMoments(query)
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, source } = read
   if (source === undefined)
-    throw refuse('the query', [makeIssue('QUERY', '/source', 'is missing', 'a timeline is of at least one source')])
+    throw refuse('the query', [makeIssue('QUERY', '/source', 'is missing', 'name at least one source')])
   return { where: [...conditions(read), ...propertyConditions(query)], from, to }
 }
 
-/** Conditions of the filters of listings and batches. */
 export function conditions(filters: AlarmFilters): readonly Condition[] {
   const where = (['source', 'type', 'status', 'severity', 'assignee'] as const).flatMap((field) =>
     anyOf(field, listOf(filters[field])),

@@ -13,7 +13,6 @@ export function searchTexts(properties: Readonly<Record<string, Json>>): readonl
   return found
 }
 
-/** Index text of a name and value; values are compared as text. */
 export function searchText(name: string, value: string): string {
   const text = JSON.stringify([name, value])
   return text.length <= MAX_CHARACTERS ? text : createHash('sha256').update(text).digest('base64url')

@@ -31,7 +31,6 @@ export interface AlarmsOptions {
   readonly logger?: Logger
 }
 
-/** Service with its clockwork. */
 export interface OperatedAlarmsService extends InternalAlarms {
   /** Clears, escalates and removes what is due; resolves when done. */
   keepHouse(): Promise<void>
@@ -40,9 +39,7 @@ export interface OperatedAlarmsService extends InternalAlarms {
 }
 
 const LOOK_MS = 1000
-/** Sweeps between two removals of old alarms. */
 const LOOKS_PER_SWEEP = 3600
-/** Sweeps between two reads of alarms of other processes. */
 const LOOKS_PER_READING = 60
 
 export function createAlarmsService(options: AlarmsOptions): OperatedAlarmsService {
@@ -142,10 +139,9 @@ class Alarms implements OperatedAlarmsService {
     this.#sweep(this.#looks % LOOKS_PER_SWEEP === 0)
   }
 
-  /** One sweep at a time. */
   #sweep(isThorough: boolean): void {
     this.#house ??= this.#sweepAll(isThorough)
-      .catch((error: unknown) => this.#report('alarms could not be kept in order', error))
+      .catch((error: unknown) => this.#report('the upkeep of alarms failed', error))
       .finally(() => (this.#house = undefined))
   }
 

@@ -58,7 +58,6 @@ export interface IngestOptions {
   readonly idempotencyKey?: string
 }
 
-/** API for routes. */
 export interface RoutedConverter extends ConverterApi {
   /** `test` in the form as sent: an object of its arguments, or a `Payload` of one. */
   testSent(request: unknown): Promise<Tested>
@@ -69,7 +68,6 @@ export interface ConverterApi {
   put(name: string, body: unknown): Promise<{ readonly converter: Converter; readonly created: boolean }>
   get(name: string): Promise<Converter>
   list(): Promise<Readonly<Record<string, Omit<Converter, 'name'>>>>
-  /** Returns the removed converter. Its rejected payloads stay, for a converter of the same name. */
   remove(name: string): Promise<Converter>
   /** `payload` here and below: JSON, or a `Payload`, which keeps the order of keys and all digits. */
   convert(name: string, payload: unknown, options?: ConvertOptions): Promise<Converted>
@@ -78,7 +76,6 @@ export interface ConverterApi {
   ingest(name: string, payload: unknown, options?: IngestOptions): Promise<Ingested>
   readonly rejected: {
     list(name: string, query?: RejectedQuery): Promise<RejectedList>
-    /** Retries rejected payloads, all of them without ids, at most 1,000. */
     retry(name: string, ids?: readonly string[]): Promise<Retried>
     remove(name: string, id: string): Promise<void>
   }

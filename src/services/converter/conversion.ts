@@ -20,7 +20,6 @@ const bytes = (buffer: Buffer): JavaList => new JavaList([...buffer])
 
 const METHODS: ReadonlyMap<string, HostMethod> = new Map<string, HostMethod>([
   ['renderValue', (args, environment) => (args.length === 1 ? jsonText(args[0] ?? null, environment) : undefined)],
-  // null for an invalid text, as in Java
   ['fromHex', ([text]) => (typeof text === 'string' && HEX.test(text) ? bytes(Buffer.from(text, 'hex')) : null)],
   ['fromBase64', ([text]) => (typeof text === 'string' ? bytes(Buffer.from(text, 'base64')) : null)],
 ])
@@ -34,7 +33,6 @@ const MAX_READY_CHARACTERS = 16 * 1024 * 1024
 /** Maximum characters of rendered text in an error */
 const MAX_RAW = 4_000
 
-/** Limits of a rendering, which blocks its thread. */
 const RENDER_LIMITS: Partial<VelocityLimits> = { ms: 250, characters: 8 * 1024 * 1024 }
 /** Limits of about half a millisecond, by counts: longer renderings restart in another thread. */
 const SMALL: Partial<VelocityLimits> = { steps: 2_000, characters: 256 * 1024 }
@@ -57,7 +55,6 @@ export interface ConversionWork {
   readonly input: Input | (Omit<Input, 'payload'> & { readonly text: string })
 }
 
-/** Issue type of an unreadable payload. */
 export const UNREADABLE = 'PAYLOAD'
 
 /** Conversions in other threads, on the budget of a tenant. */
@@ -178,7 +175,7 @@ export function readTest(body: unknown): { readonly converter: Template; readonl
   const { config, payload, topic } = ConverterTest.read(body)
   const wildcards = topic === undefined ? undefined : wildcardsOf(config.mqtt?.topic ?? '', topic)
   if (topic !== undefined && wildcards === undefined) {
-    throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not fit the one of the converter`)
+    throw new AppError('VALIDATION', `the topic "${topic.slice(0, 200)}" does not match that of the converter`)
   }
   return { converter: config, input: { payload, ...(wildcards && { topic: wildcards }) } }
 }
@@ -188,7 +185,7 @@ export function readConverted(text: string): Converted {
   try {
     return convertedOf(parseRendered(text))
   } catch (error) {
-    const message = `what the template makes cannot be used: ${messageOf(error)}`
+    const message = `the output of the template is unusable: ${messageOf(error)}`
     const issue = { ...makeIssue('CONVERSION', '', message), details: { rendered: text.slice(0, MAX_RAW) } }
     throw new AppError('CONVERSION', message, { issues: [issue] })
   }

@@ -19,7 +19,7 @@ const CONFIGURATION = {
     description: 'the template, as Apache Velocity reads it',
     ...CHECKED,
   }),
-  compat: Type.Optional(Type.Enum(['1.7', '2.4'], { description: 'the version whose ways it follows; default 1.7' })),
+  compat: Type.Optional(Type.Enum(['1.7', '2.4'], { description: 'the version of Velocity to follow; default 1.7' })),
   mqtt: Type.Optional(
     closed({
       topic: refined(
@@ -37,8 +37,7 @@ const CONFIGURATION = {
   identityIgnores: Type.Optional(
     Type.Array(Text, {
       maxItems: MAX_IGNORES,
-      description:
-        'keys of messages that do not count when one is compared with one that was taken, such as receivedAt',
+      description: 'keys of messages that duplicate detection ignores, such as receivedAt',
     }),
   ),
 }
@@ -51,7 +50,7 @@ export const ConvertersSchema = Type.Record(Text, Type.Object(CONFIGURATION), { 
 
 export const PayloadSchema = Type.Unknown({
   title: 'ConverterPayload',
-  description: 'whatever the device sends',
+  description: 'the payload of the device',
   ...CHECKED,
 })
 
@@ -70,7 +69,9 @@ export const ConverterTest = checked(
     {
       config: ConfigurationSchema,
       payload: Type.Unknown(),
-      topic: Type.Optional(text(MAX_TOPIC, { minLength: 1, description: 'as if it had come on it', ...CHECKED })),
+      topic: Type.Optional(
+        text(MAX_TOPIC, { minLength: 1, description: 'simulated topic of the payload', ...CHECKED }),
+      ),
     },
     { title: 'ConverterTest' },
   ),
@@ -115,7 +116,7 @@ export interface RejectedPayload extends Decoded<typeof RejectedPayloadSchema> {
 
 export const REJECTED = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'default 100' })),
-  after: Type.Optional(Type.String({ description: 'those after the one with this id' })),
+  after: Type.Optional(Type.String({ description: 'items after the one with this id' })),
 }
 const RejectedQuerySchema = Type.Object(REJECTED)
 export interface RejectedQuery extends Decoded<typeof RejectedQuerySchema> {}

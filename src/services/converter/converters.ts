@@ -49,7 +49,7 @@ export class Converters {
   async put(converter: Converter): Promise<boolean> {
     const isNew = (await this.#records.get(converter.name)) === undefined
     if (isNew && (await this.#records.count()) >= MAX_CONVERTERS) {
-      throw new AppError('TOO_LARGE', `there are ${MAX_CONVERTERS} converters already; delete one first`)
+      throw new AppError('TOO_LARGE', `the tenant has the maximum of ${MAX_CONVERTERS} converters; delete one first`)
     }
     await this.#records.put(converter.name, converter)
     this.#kept.clear()
@@ -63,7 +63,6 @@ export class Converters {
     return converter
   }
 
-  /** Converters with a matching topic, by name. */
   async fitting(topic: string): Promise<readonly Fitting[]> {
     const where = [{ field: 'topic', op: 'exists', value: true }] as const
     const listening = await this.#fresh('with a topic', async () =>

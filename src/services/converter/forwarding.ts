@@ -58,13 +58,14 @@ function refuseUnresolved({ metrics, metadata = [] }: Converted): void {
     for (const { resource } of entries) {
       if (!resource.startsWith('$') || !UNRESOLVED.test(resource)) continue
       const shown = resource.slice(0, 200)
-      throw new AppError('CONVERSION', `the resource is "${shown}": nothing was found for the reference`)
+      throw new AppError('CONVERSION', `the resource is "${shown}": the reference is unresolved`)
     }
   }
 }
 
 function needed<Service>(service: Service | undefined, name: string): Service {
-  if (service === undefined) throw new AppError('FORWARDING', `this host serves no ${name}; nothing can be forwarded`)
+  if (service === undefined)
+    throw new AppError('FORWARDING', `this host does not serve ${name}, so the result cannot be forwarded`)
   return service
 }
 
@@ -74,9 +75,9 @@ async function handOver(part: string, work: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (error instanceof AppError && PASSED_ON.has(error.code)) throw error
     if (!(error instanceof AppError) || error.status >= 500) {
-      throw new AppError('FORWARDING', `what was converted is not stored: ${messageOf(error)}`, { cause: error })
+      throw new AppError('FORWARDING', `the result could not be stored: ${messageOf(error)}`, { cause: error })
     }
     const issues = error.issues.map(({ fix: _fix, ...issue }) => ({ ...issue, path: `${part}${issue.path}` }))
-    throw new AppError('CONVERSION', `what was converted is refused: ${error.message}`, { issues, cause: error })
+    throw new AppError('CONVERSION', `the result was rejected: ${error.message}`, { issues, cause: error })
   }
 }

@@ -14,7 +14,6 @@ export interface RejectedRecord extends Omit<RejectedPayload, 'id' | 'time'> {
   readonly at: number
   /** Texts matched by the wildcards of the topic */
   readonly wildcards?: readonly string[]
-  /** Key under which it is forwarded */
   readonly key: string
 }
 
@@ -42,7 +41,7 @@ export class RejectedPayloads {
       throw new AppError('CONFLICT', 'Idempotency-Key: it was used for another payload; choose a new one')
     }
     if ((await this.#records.count(ofConverter(rejection.converter))) >= MAX_REJECTED) {
-      const text = `${MAX_REJECTED} payloads of the converter are rejected already; try them again, or delete them`
+      const text = `the converter has the maximum of ${MAX_REJECTED} rejected payloads; retry or delete them`
       throw new AppError('RATE_LIMITED', `${text}: ${messageOf(error)}`)
     }
     await this.#records.put(id, { ...rejection, at: now, tries: 1, ...faultOf(error) })
@@ -62,7 +61,6 @@ export class RejectedPayloads {
     return { values, ...(next !== undefined && { next }), total: await this.#records.count(where) }
   }
 
-  /** Existing records of the ids, or all; at most 1,000. */
   async some(converter: string, ids?: readonly string[]): Promise<readonly { id: string; value: RejectedRecord }[]> {
     if (ids === undefined) return this.#records.find({ where: ofConverter(converter), limit: MAX_PAGE })
     const found = await this.#records.getMany(ids.slice(0, MAX_PAGE))

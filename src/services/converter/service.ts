@@ -224,7 +224,7 @@ class Service implements InternalConverter {
       converted.metrics.length === 0 ? [] : (this.#dependencies.broker()?.check('events', converted.metrics) ?? [])
     const refusals = issues
       .filter(({ severity }) => severity === 'ERROR')
-      .map((issue) => `would be refused: ${issueLine(issue)}`)
+      .map((issue) => `would be rejected: ${issueLine(issue)}`)
     return previewOf(converted, refusals)
   }
 

@@ -43,16 +43,16 @@ function oddValues({ resource, timestamp, ...metrics }: ConvertedEntry, i: numbe
     warnings.push(`/metrics/${i}/timestamp is a text; leave out its quotes`)
   }
   if (REFERENCE.test(resource)) {
-    warnings.push(`/metrics/${i}/resource is "${resource}": nothing was found for the reference`)
+    warnings.push(`/metrics/${i}/resource is "${resource}": the reference is unresolved`)
   }
   for (const [metric, value] of Object.entries(metrics)) {
     const place = `/metrics/${i}/${metric}`
     if (typeof value === 'string' && NUMBER.test(value)) {
-      warnings.push(`${place} is the text "${value}" and no number; leave out its quotes`)
+      warnings.push(`${place} is the text "${value}" instead of a number; leave out its quotes`)
     } else if (typeof value === 'string' && REFERENCE.test(value)) {
-      warnings.push(`${place} is "${value}": nothing was found for the reference`)
+      warnings.push(`${place} is "${value}": the reference is unresolved`)
     } else if (value === null || isPlainObject(value) || Array.isArray(value)) {
-      warnings.push(`${place} is no number, text or boolean: series do not get it`)
+      warnings.push(`${place} is not a number, text or boolean, and is stored with the message only`)
     }
   }
   return warnings
@@ -62,7 +62,7 @@ function repeated(metrics: Converted['metrics']): readonly string[] {
   const seen = new Set<string>()
   for (const { resource } of metrics) {
     if (seen.has(resource)) {
-      return [`several entries are of "${resource}": they are stored, and rules do not get them; make them one`]
+      return [`several entries are of "${resource}": they are stored without notifying rules; merge them`]
     }
     seen.add(resource)
   }

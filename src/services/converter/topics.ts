@@ -7,7 +7,7 @@ const OWN = new Set(['resources', 'messages', 'errors'])
 /** Reason why a converter cannot have this filter; undefined when it can. */
 export function topicFault(filter: string): string | undefined {
   const levels = filter.split('/')
-  if (filter === '' || filter.includes('\0') || levels.length > MAX_LEVELS) return 'is no topic'
+  if (filter === '' || filter.includes('\0') || levels.length > MAX_LEVELS) return 'is not a valid topic'
   const isWell = levels.every((level, i) => {
     return level === '+' || (level === '#' && i === levels.length - 1) || !/[+#]/.test(level)
   })

@@ -41,7 +41,9 @@ export class CallBatcher {
   call(call: ModelCall): Promise<readonly Json[]> {
     const count = call.instances.length
     if (this.#instances > 0 && this.#instances + count > MAX_WAITING) {
-      return Promise.reject(new AppError('RATE_LIMITED', `${this.#instances} instances wait for the model; try again`))
+      return Promise.reject(
+        new AppError('RATE_LIMITED', `${this.#instances} instances of the model are pending; retry later`),
+      )
     }
     this.#instances += count
     return new Promise((resolve, reject) => {

@@ -57,7 +57,6 @@ export interface ModelRelease {
   readonly version: string
   readonly framework: Framework
   readonly description: string
-  /** User who requested it */
   readonly user: string
   /** Files by path; those outside of the framework's layout are ignored */
   readonly files: ReadonlyMap<string, Uint8Array>
@@ -80,9 +79,7 @@ export interface ModelReleases {
   describe(release: Omit<ModelRelease, 'framework' | 'files' | 'whileThere'>): Promise<void>
   /** Version that a name refers to; undefined: none of the registry. */
   served(name: string): Promise<string | undefined>
-  /** Unsets the name, if it refers to that version. */
   withdraw(name: string, version: string): Promise<void>
-  /** Unloads that version until it is called, if the name refers to it. */
   rest(name: string, version: string): Promise<void>
 }
 
@@ -96,7 +93,6 @@ export interface ModelsApi {
   replace(name: string, upload: Omit<ModelUpload, 'name'> | Omit<RemoteUpload, 'name'>): Promise<ModelInfo>
   /** Changes the description, not the files: the version stays. Throws `NOT_FOUND`. */
   patch(name: string, change: ModelChange): Promise<ModelInfo>
-  /** Returns the removed model. */
   remove(name: string): Promise<ModelInfo>
   /** Uploaded zip. Throws `NOT_FOUND` for a remote model. */
   content(name: string): Promise<ModelContent>

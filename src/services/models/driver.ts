@@ -22,12 +22,10 @@ export interface ModelDriver {
    * `REMOTE_FAILED` and `REMOTE_LATE` for one that may be available later.
    */
   open(model: ModelPackage): Promise<OpenModel>
-  /** Available runtimes. */
   runtimes(): Promise<readonly RuntimeInfo[]>
   close(): Promise<void>
 }
 
-/** Model with its files, or with its server. */
 export type ModelPackage = PackageOfFiles | RemotePackage
 
 export interface PackageOfFiles extends PackageName {
@@ -73,13 +71,11 @@ export interface Signature {
 export interface SignatureInput {
   readonly name?: string
   readonly type: 'number' | 'integer' | 'text' | 'boolean'
-  /** Shape of one instance; null: any length */
   readonly shape: readonly (number | null)[]
 }
 
 export interface ModelCall {
   readonly operation: ModelOperation
-  /** Name of the signature */
   readonly signature?: string
   /** Not empty */
   readonly instances: readonly Json[]

@@ -29,9 +29,9 @@ interface Layout {
 }
 
 export const LAYOUTS: Readonly<Record<Framework, Layout>> = {
-  sklearn: { file: 'model.joblib', beside: [], meaning: 'what joblib.dump made of a model' },
-  xgboost: { file: 'model.bst', beside: [], meaning: 'what save_model of a Booster made' },
-  pytorch: { file: 'model.pt', beside: [], meaning: 'what torch.jit.save made' },
+  sklearn: { file: 'model.joblib', beside: [], meaning: 'the model saved by joblib.dump' },
+  xgboost: { file: 'model.bst', beside: [], meaning: 'the file saved by Booster.save_model' },
+  pytorch: { file: 'model.pt', beside: [], meaning: 'the file saved by torch.jit.save' },
   tensorflow: {
     file: 'saved_model.pb',
     beside: ['variables/', 'assets/', 'assets.extra/', 'fingerprint.pb', 'keras_metadata.pb'],
@@ -40,16 +40,14 @@ export const LAYOUTS: Readonly<Record<Framework, Layout>> = {
   custom: {
     file: 'model.dill',
     beside: ['lib/', 'requirements.txt'],
-    meaning: 'what dill.dump made of an object with a method predict, or of a function',
+    meaning: 'an object with a method predict, or a function, saved by dill.dump',
   },
 }
 
-/** Main file of a framework. */
 export function mainFileOf(framework: Framework): string {
   return LAYOUTS[framework].file
 }
 
-/** Whether a path belongs to a model. */
 export function belongs(framework: Framework, path: string): boolean {
   const { file, beside } = LAYOUTS[framework]
   return path === file || beside.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one))

@@ -32,7 +32,6 @@ export class LoadedModels {
     return this.#entries.size
   }
 
-  /** Calls a function with the model, loading it if needed. */
   async use<T>(
     { tenant, digest }: Pick<ModelPackage, 'tenant' | 'digest'>,
     packageOf: () => Promise<ModelPackage>,
@@ -55,7 +54,6 @@ export class LoadedModels {
       throw error
     } finally {
       entry.uses--
-      // the last call closes a dropped model
       if (entry.uses === 0 && !this.#isClosed && this.#entries.get(key) !== entry) void closed(entry)
       this.#evict()
     }
@@ -70,7 +68,6 @@ export class LoadedModels {
     if (entry.uses === 0) void closed(entry)
   }
 
-  /** Unloads all models of a tenant without waiting for those still loading. */
   closeOf(tenant: string): void {
     for (const [key, entry] of this.#entries) {
       if (entry.tenant !== tenant) continue
@@ -80,7 +77,6 @@ export class LoadedModels {
     }
   }
 
-  /** Runtimes of the drivers. */
   async runtimes(): Promise<readonly RuntimeInfo[]> {
     return (await Promise.all(this.#drivers.map((driver) => driver.runtimes()))).flat()
   }
@@ -89,7 +85,6 @@ export class LoadedModels {
     this.#isClosed = true
     const entries = [...this.#entries.values()]
     this.#entries.clear()
-    // models still loading end with their driver
     await Promise.all(this.#drivers.map((driver) => driver.close()))
     await Promise.all(entries.map(closed))
   }

@@ -62,7 +62,7 @@ function checkLayout(framework: Framework, entries: readonly Entry[]): void {
       issues.wrong('/file', `"${shown}" does not belong to a model of ${framework}`, right)
   }
   if (!seen.has(file)) {
-    issues.wrong('/file', `the zip has no ${file}`, `put ${meaning} at its root under that name`)
+    issues.wrong('/file', `${file} is missing in the zip`, `put ${meaning} at its root under that name`)
   }
   issues.throwIfAny('The upload')
 }
@@ -89,7 +89,7 @@ export function readFiles({
 }: Pick<ModelRelease, 'framework' | 'files'>): Pick<PackageOfFiles, 'framework' | 'digest' | 'files'> {
   const { file, meaning } = LAYOUTS[framework]
   const own = new Map([...files].filter(([path]) => belongs(framework, path)))
-  if (!own.has(file)) throw new AppError('VALIDATION', `there is no ${file}; put ${meaning} there under that name`)
+  if (!own.has(file)) throw new AppError('VALIDATION', `${file} is missing; add ${meaning} under that name`)
   const size = [...own.values()].reduce((sum, content) => sum + content.length, 0)
   if (size > MAX_UNPACKED) throw new AppError('TOO_LARGE', `the model has more than ${MAX_UNPACKED} bytes`)
   return { framework, digest: digestOf(framework, own), files: own }

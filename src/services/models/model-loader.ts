@@ -65,7 +65,6 @@ export class ModelLoader {
     return { tenant, name, framework, digest, files: found }
   }
 
-  /** Resolves when no model is loading. */
   async idle(): Promise<void> {
     await Promise.all(this.#loading.values())
   }

@@ -13,9 +13,7 @@ export interface ModelRecord {
   readonly version: number
   /** Version in the function registry; absent before it is registered */
   readonly release?: string
-  /** Digest of its files */
   readonly digest: string
-  /** Unique per upload */
   readonly upload: string
   /** Server of a remote model, with sealed headers; then there is not a zip */
   readonly remote?: SealedRemote

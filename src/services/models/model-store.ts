@@ -53,7 +53,7 @@ export class ModelStore {
     conditions: readonly Write[] = [],
   ): Promise<void> {
     if (former === undefined && (await this.#records.count()) >= MAX_MODELS) {
-      throw new AppError('TOO_LARGE', `there are ${MAX_MODELS} models already; delete one first`)
+      throw new AppError('TOO_LARGE', `the tenant has the maximum of ${MAX_MODELS} models; delete one first`)
     }
     if (zip !== undefined) {
       await this.#store.blobs.put(pathOf(record), partsOf(zip), { contentType: 'application/zip' })
@@ -108,7 +108,7 @@ export class ModelStore {
 
   async content(record: ModelRecord): Promise<ModelContent> {
     if (record.remote !== undefined) {
-      throw new AppError('NOT_FOUND', `Model has no content here: ${record.remote.url} has it`)
+      throw new AppError('NOT_FOUND', `Model is stored at ${record.remote.url}, not here`)
     }
     const found = await this.#store.blobs.get(pathOf(record))
     if (found === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
@@ -122,7 +122,6 @@ export class ModelStore {
   }
 }
 
-/** Uploads of one name have separate objects. */
 function pathOf({ name, upload }: ModelRecord): string {
   return `models/${name}/${upload}.zip`
 }

@@ -17,7 +17,6 @@ export function checkNames(
   if (lacking.length > 0) issues.wrong(path, `has no ${listed(lacking)}`, right)
 }
 
-/** Lists the first names. */
 export function listed(names: readonly string[]): string {
   return `${names.slice(0, MAX_SHOWN).join(', ')}${names.length > MAX_SHOWN ? ' ...' : ''}`
 }

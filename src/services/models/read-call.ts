@@ -38,7 +38,7 @@ export function readPredict(framework: Framework, body: PredictRequest): ModelCa
 /** Merges the features of `context` into each. Throws as `readPredict`. */
 export function readExamples(framework: Framework, operation: ModelOperation, body: ExamplesRequest): ModelCall {
   if (framework !== 'tensorflow') {
-    const message = `${operation} is for models of tensorflow; this one is of ${framework}: ask predict`
+    const message = `${operation} is for models of tensorflow; this one is of ${framework}: call predict`
     throw new AppError('VALIDATION', message)
   }
   const { examples, context = {}, signature_name: signature } = body
@@ -59,10 +59,9 @@ export function readExamples(framework: Framework, operation: ModelOperation, bo
 
 function checkCount({ length }: readonly Json[]): void {
   if (length <= MAX_INSTANCES) return
-  throw new AppError('TOO_LARGE', `there are ${length} instances, and at most ${MAX_INSTANCES} are taken at once`)
+  throw new AppError('TOO_LARGE', `${length} instances exceed the limit of ${MAX_INSTANCES} per call`)
 }
 
-/** Rows of one input list, or of several named inputs. */
 function rowsOf(inputs: unknown, issues: Issues): readonly Json[] {
   if (!isPlainObject(inputs)) return listOf(inputs, '/inputs', issues)
   const columns = Object.entries(inputs).map(

@@ -68,10 +68,9 @@ export class RegisteredUploads {
     if (api === undefined || release === undefined) return
     const found = await api.get(name, release).catch(() => undefined)
     if (found?.status !== 'failed') return
-    await api.rebuild(name, release, { ignoreChecks: true, comment: 'a runtime for it is there now' })
+    await api.rebuild(name, release, { ignoreChecks: true, comment: 'a runtime for it has been added' })
   }
 
-  /** Removes all versions of its name. */
   async remove(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     if (release !== undefined) await gone(this.#api(caller)?.remove(name, undefined, { force: true }))
   }
@@ -81,7 +80,7 @@ export class RegisteredUploads {
     if (release === undefined) return
     const registry = this.#registry()
     if (registry === undefined)
-      throw new AppError('CLOSED', `this host serves no functions, and those know who may read '${name}@${release}'`)
+      throw new AppError('CLOSED', `this host does not serve functions, which know who may read '${name}@${release}'`)
     await registry.checkReadable(caller, 'models', name, release)
   }
 

@@ -26,7 +26,6 @@ async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Ar
   })
   for (const [path, content] of files) {
     const entry = new ZipPassThrough(path)
-    // makes the zip deterministic
     entry.mtime = EPOCH
     zip.add(entry)
     for await (const part of partsOf(content)) entry.push(part)

@@ -21,11 +21,9 @@ import { examplesOf } from './signatures.ts'
 export interface ModelsOptions {
   readonly tenant: string
   readonly store: Store
-  /** Loaded models of the host */
   readonly loaded: LoadedModels
   readonly now: () => number
   readonly newId: () => string
-  /** Seals headers for model servers */
   readonly seal: Pick<Seal, 'close' | 'open'>
   /** Registry in which uploads become versions; read per upload */
   readonly registry?: () => InternalFunctions | undefined
@@ -80,7 +78,7 @@ class Models implements InternalModels {
         const { name } = upload
         return inTurn(name, async () => {
           if ((await store.find(name)) === undefined) return this.#upload(caller, upload, undefined)
-          throw new AppError('CONFLICT', `there is a model ${name} already; overwrite it at its own path`)
+          throw new AppError('CONFLICT', `the model ${name} exists already; overwrite it at its own path`)
         })
       },
       replace: (name, given) =>
@@ -248,7 +246,7 @@ class Models implements InternalModels {
         (model) => model.call(call),
       )
       if (values.length !== call.instances.length) {
-        const message = `the model gave ${values.length} values for ${call.instances.length} instances`
+        const message = `the model returned ${values.length} values for ${call.instances.length} instances`
         throw new AppError('MODEL_FAILED', message)
       }
       return values

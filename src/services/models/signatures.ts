@@ -42,7 +42,6 @@ function listOf(value: unknown, most: number): readonly unknown[] {
 
 const MAX_VALUES = 10_000
 
-/** One example per signature with known inputs. */
 export function examplesOf(signatures: readonly Signature[]): readonly ModelExample[] {
   return signatures.flatMap((signature) => {
     const { name, operation, inputs } = signature

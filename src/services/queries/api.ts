@@ -39,9 +39,9 @@ const FORMATS: readonly (readonly [type: string, format: ResultFormat])[] = [
 const ResultSchema = Type.Object(
   {
     messages: Type.Array(MessageSchema),
-    query: Type.Object({}, { additionalProperties: true, description: 'as it was executed' }),
+    query: Type.Object({}, { additionalProperties: true, description: 'the executed query' }),
     data: Type.Array(Type.Unknown({ description: 'one data set, in the layout of the render mode' })),
-    api_version: Type.Optional(Type.String({ description: 'is passed over' })),
+    api_version: Type.Optional(Type.String({ description: 'is ignored' })),
     explain: Type.Optional(Type.Object({}, { additionalProperties: true })),
   },
   { title: 'Result of a query' },
@@ -49,16 +49,16 @@ const ResultSchema = Type.Object(
 const OVERRIDES: object = Object.fromEntries(
   OVERRIDE_NAMES.map((name): [string, TSchema] => [
     name,
-    Type.Optional(Type.String({ description: `takes the place of ${name} in the query` })),
+    Type.Optional(Type.String({ description: `replaces ${name} in the query` })),
   ]),
 )
 const executed = {
   query: {
     ...OVERRIDES,
     csv: Type.Optional(
-      Type.Enum(['safe'], { description: 'of CSV: texts that begin as formulas stand behind an apostrophe' }),
+      Type.Enum(['safe'], { description: 'for CSV: texts that begin as formulas are prefixed with an apostrophe' }),
     ),
-    explain: Type.Optional(Type.Boolean({ description: 'true: explains what was read, and where the time went' })),
+    explain: Type.Optional(Type.Boolean({ description: 'true: adds read volume and timing' })),
   },
   produces: ['application/json', CSV_MEDIA_TYPE, NDJSON_MEDIA_TYPE, ARROW_MEDIA_TYPE],
   answers: { 200: ResultSchema, 502: ErrorSchema },
@@ -73,7 +73,7 @@ const ROUTES = [
     method: 'POST',
     path: '/data/query',
     scope: 'read',
-    summary: 'Execute the query of the body; parameters override its members',
+    summary: 'Execute the query of the body; parameters override its fields',
     // validated after merging the parameters
     body: { schema: QuerySchema, read: (body) => body as Decoded<typeof QuerySchema> },
     handler: (context) => execute(context, { query: context.body }),
@@ -83,7 +83,7 @@ const ROUTES = [
     method: 'GET',
     path: '/data/query/:name',
     scope: 'read',
-    summary: 'Execute a stored query; parameters override its members',
+    summary: 'Execute a stored query; parameters override its fields',
     handler: (context) => execute(context, { stored: context.params.name }),
   }),
   route({
@@ -107,7 +107,7 @@ const ROUTES = [
     method: 'GET',
     path: COLLECTION,
     scope: 'read',
-    summary: 'One page of the stored queries that a filter finds, by name',
+    summary: 'One page of the stored queries that match a filter, by name',
     query: SEARCH,
     answers: { 200: PageSchema },
     handler: async ({ api, query, reply }) => pageBody(reply, await api.stored.search(query), query.q),
@@ -126,7 +126,7 @@ const ROUTES = [
     method: 'PUT',
     path: `${COLLECTION}/:name`,
     scope: 'author',
-    summary: 'Replace a stored query, or make it',
+    summary: 'Replace or create a stored query',
     isConditional: true,
     body: NamedStoredQuery,
     handler: async ({ api: { stored }, params: { name }, body, request, reply }) => {

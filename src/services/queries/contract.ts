@@ -28,7 +28,6 @@ export interface InternalQueries extends QueriesService {
 
 /** Figures for /metrics; totals count since the start. */
 export interface QueriesGauges {
-  /** Number of running queries */
   readonly running: number
   readonly executed: number
 }
@@ -56,7 +55,6 @@ export interface OpenOptions extends ExecuteOptions {
 }
 
 export interface OpenedResult {
-  /** Content type */
   readonly type: string
   readonly parts: AsyncIterable<string | Uint8Array>
   /** Notes for the caller in all formats but JSON, which contains them. Over HTTP as many as a header holds */
@@ -71,7 +69,6 @@ export interface ExecuteOptions {
   readonly overrides?: Overrides
   /** Resource of series, where the query does not name one at its top */
   readonly resource?: string
-  /** Aborts the execution */
   readonly signal?: AbortSignal
   /** Adds `explain` to the result */
   readonly explain?: boolean
@@ -153,7 +150,6 @@ export interface StoredWriteOptions {
 export interface StoredQueryApi {
   /** The body is `{ name, query, meta? }`; the name may be in the path instead. Throws `CONFLICT` when it is taken. */
   create(body: unknown, name?: string): Promise<VersionedQuery>
-  /** Creates it when it does not exist. A name in the body must be that one. */
   replace(name: string, body: unknown, options?: StoredWriteOptions): Promise<VersionedQuery>
   get(name: string): Promise<VersionedQuery>
   remove(name: string, options?: StoredWriteOptions): Promise<void>
@@ -175,7 +171,6 @@ export interface StoredQueryPage {
   readonly total: number
 }
 
-/** Selection of resources for a query that does not name them. */
 export interface ResourceSelection {
   readonly type?: string
   readonly tag?: string
@@ -183,7 +178,6 @@ export interface ResourceSelection {
   readonly query?: string
 }
 
-/** Port to the resources. */
 export interface ResourceSelector {
   /** Sorted by id, at most `limit`; with inherited values. */
   select(selection: ResourceSelection, limit: number): Promise<readonly SelectedResource[]>

@@ -3,7 +3,6 @@ import type { Json } from '#kernel'
 
 export type Attributes = Readonly<Record<string, Json>>
 
-/** Text fields of a collection for the given names. */
 export function textFields<R>(names: readonly string[], textOf: (record: R, name: string) => string | undefined) {
   return Object.fromEntries(
     names.map((name) => [name, { type: 'text', of: (record: R) => textOf(record, name) } as const]),

@@ -17,7 +17,6 @@ export interface Change {
 }
 
 export interface Noted {
-  /** Writes for the commit of the change */
   readonly writes: readonly Write[]
   /** Publishes the change after the commit */
   tell(): void
@@ -26,7 +25,6 @@ export interface Noted {
 /** Numbers per ms, so that those of an earlier process are lower. */
 const NUMBERS_PER_MS = 1_000
 
-/** Topic of the feed. */
 const TOPIC = 'changes'
 
 export class ChangeRecorder {

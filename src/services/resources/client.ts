@@ -48,7 +48,6 @@ export function resourcesClient(http: Http): ResourcesApi {
   }
 }
 
-/** Shared methods of resources and types. */
 function documentClient(http: Http, collection: string): Omit<TypeApi, 'constraints' | 'revalidate'> {
   return {
     create: async (body) => created(await http.open('POST', collection, { body })),

@@ -14,7 +14,6 @@ const CHANGE_LOG = 'resources'
 
 export interface ResourceCollections {
   readonly tenant: string
-  /** Store for further collections */
   readonly store: Store
   readonly resources: Collection<ResourceRecord>
   readonly types: Collection<TypeRecord>

@@ -133,7 +133,7 @@ export async function appliedConstraints(
   }
   if (missing.length > 0) throw refuse('the resource type', missing)
   const wishes = found.map(({ id, name, attributes }) => ({ from: `${JSON.stringify(name)} (${id})`, attributes }))
-  const opposed = contradictions([{ from: 'what the platform reserves', attributes: RESERVED }, ...wishes])
+  const opposed = contradictions([{ from: 'the reserved attributes', attributes: RESERVED }, ...wishes])
   if (opposed.length > 0) {
     const issues = opposed.map(({ attribute, between }) => {
       const where = `nothing fits the attribute ${attribute} of ${between.join(' and ')}`

@@ -16,7 +16,6 @@ import type { AttributeOrigin, Cascade } from './resource-schema.ts'
 
 export interface ResourcesService {
   as(caller: Caller): ResourcesApi & {
-    /** Metadata events, in order, from now on. */
     changes(options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
   }
 }
@@ -31,7 +30,6 @@ export interface InternalResources extends ResourcesService {
    * Resource with inherited values, synchronously when cached, as the engine needs it. Undefined for an unknown one.
    */
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
-  /** Problems that a patch has for any resource. Synchronous, from the body alone. */
   checkPatch(body: unknown): readonly Issue[]
   /**
    * Creates unknown resources that sent a message, and records the time of the last message of each. Returns undefined
@@ -43,7 +41,6 @@ export interface InternalResources extends ResourcesService {
 export interface SeenResource {
   readonly resource: string
   readonly time: number
-  /** Message in which it was seen */
   readonly message: Json
 }
 
@@ -112,7 +109,6 @@ export interface ResourceApi {
   referrers(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
   changes(id: string, query: ListQuery): Promise<Page<ChangeRecord>>
   commands(id: string, query: ListQuery): Promise<Page<Readonly<Record<string, Json>>>>
-  /** Value and origin of each attribute. */
   explain(id: string): Promise<readonly AttributeOrigin[]>
 }
 

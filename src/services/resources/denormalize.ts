@@ -17,7 +17,6 @@ export function denormalize(own: ResourceEntity, type: Attributes | undefined): 
   return inherited.length === 0 ? own : { ...own, ...Object.fromEntries(inherited) }
 }
 
-/** Origin of each attribute of the denormalized resource, by name. */
 export function originsOf(
   own: ResourceEntity,
   type: { readonly id: string; readonly attributes: Attributes } | undefined,

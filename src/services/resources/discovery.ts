@@ -6,10 +6,8 @@ import type { SeenResource } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
 import type { TenantResources } from './tenant-resources.ts'
 
-/** User in the history of discovered resources. */
 const FINDER = 'system/broker'
 const MAX_KNOWN = 1_000_000
-/** Resources per commit */
 const PORTION = 200
 
 export class Discovery {

@@ -81,7 +81,6 @@ async function failed(
   return { statusCode: error.status, error: error.issues.length > 0 ? issuesText(error.issues) : error.message }
 }
 
-/** Whether this operation deleted it before a crash, by its history. */
 async function wasDeleted(api: Api, job: Job, id: string): Promise<boolean> {
   const changes = operationData(job).operation.entity === 'resource' ? api.resources : api.types
   try {
@@ -166,7 +165,6 @@ async function removeOldWalks({ store }: ResourceCollections, now: number): Prom
   await Promise.all(old.map((id) => operations.delete(id)))
 }
 
-/** Operation that the type itself names. */
 async function ofType(collections: ResourceCollections, id: string) {
   const [found] = await collections.types.find({ where: [{ field: 'operation', op: 'eq', value: id }], limit: 1 })
   if (found === undefined) return undefined

@@ -38,7 +38,6 @@ export const RESOURCES: CollectionSpec<ResourceRecord> = {
     parentId: { type: 'text', of: ({ own }) => textAt(own, 'parentId') },
     lastMessageTimestamp: { type: 'number', of: ({ own }) => numberOf(own['lastMessageTimestamp']) },
     tags: { type: 'texts', of: tagsOf },
-    /** ids of referenced resources */
     references: { type: 'texts', of: referencesOf },
     location: { type: 'place', of: placeOf },
     /** text that `filter` searches */
@@ -57,7 +56,6 @@ export function referredId(value: unknown): string | undefined {
 
 const REFERENCE = '/resources/'
 
-/** Attributes of a type that are indexed with its resources. */
 export function searchedOf(type: Attributes): Attributes | undefined {
   const kept = Object.entries(type).filter(
     ([name, value]) => isInherited(name) && (SEARCHED.has(name) || referredId(value) !== undefined),
@@ -88,7 +86,6 @@ export function isSearchedAlike(before: Attributes, after: Attributes): boolean 
   return sameJson(searchedOf(before) ?? {}, searchedOf(after) ?? {})
 }
 
-/** Own or inherited value. */
 function valueOf({ own, inherited }: ResourceRecord, name: string): unknown {
   if (Object.hasOwn(own, name)) return own[name]
   return inherited !== undefined && Object.hasOwn(inherited, name) ? inherited[name] : undefined

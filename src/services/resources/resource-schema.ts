@@ -49,7 +49,7 @@ export const TypeAttributes = checked(
 export function checkSize(attributes: object, subject: string): void {
   const { length } = JSON.stringify(attributes)
   if (length <= LARGEST) return
-  throw new AppError('TOO_LARGE', `${subject} has ${length} characters as JSON, at most ${LARGEST} are kept`)
+  throw new AppError('TOO_LARGE', `${subject} has ${length} characters as JSON; at most ${LARGEST} are accepted`)
 }
 
 const ID = { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, description: `at most ${MAX_ID_BYTES} bytes` }
@@ -128,7 +128,6 @@ export const CreatedSchema = Type.Object(
 const PAGE = { skip: Type.Integer(), limit: Type.Integer(), total: Type.Integer() }
 export const PageSchema = Type.Object({ values: Type.Array(EntitySchema), ...PAGE }, { title: 'Page' })
 export const ConstraintsSchema = Type.Array(EntitySchema, { title: 'Constraints' })
-/** Entry of the history of a resource or type. */
 const ChangeSchema = Type.Object(
   {
     time: Type.String({ description: 'ISO 8601' }),
@@ -145,7 +144,7 @@ const AttributeOriginSchema = Type.Object(
     from: Type.Enum(['resource', 'type']),
     id: Type.String({ description: 'of the resource or the type' }),
     hidden: Type.Optional(
-      Type.Unsafe<Json>(Type.Unknown({ description: 'what the type says, where the resource says otherwise' })),
+      Type.Unsafe<Json>(Type.Unknown({ description: 'the value of the type, where the resource overrides it' })),
     ),
   },
   { title: 'AttributeOrigin' },
@@ -209,13 +208,15 @@ export const Operation = checked(
     const ids = Array.isArray(items) ? items.map((item) => ownValue(item, 'id')) : []
     return [
       ...(items === undefined ? [{ at: `/query/${list}`, message: 'is required' }] : []),
-      ...(others === undefined ? [] : [{ at: `/query/${other}`, message: `is not read`, suggestion: `write ${list}` }]),
+      ...(others === undefined
+        ? []
+        : [{ at: `/query/${other}`, message: `is not supported`, suggestion: `write ${list}` }]),
       ...(list === 'resources' && new Set(ids).size < ids.length
         ? [{ at: '/query/resources', message: 'an id is there twice', suggestion: 'write each resource once' }]
         : []),
       ...taken
         .filter((name) => ownValue(parameters, name) !== undefined)
-        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not read', suggestion: 'leave it out' })),
+        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not supported', suggestion: 'leave it out' })),
     ]
   }),
   { subject: 'the batch', type: 'BATCH' },

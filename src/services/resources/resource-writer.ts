@@ -32,10 +32,8 @@ export interface Written {
   readonly caller: Caller
   readonly id: string
   readonly options?: WriteOptions | undefined
-  /** Message of a discovery */
   readonly message?: Json
   readonly cascaded?: readonly string[]
-  /** Effect of a rule, ordered by its task */
   readonly cause?: EffectOfTask | undefined
   readonly step: Step
 }
@@ -159,7 +157,6 @@ export class ResourceWriter {
 /** Serializes changes of types and constraints: a constraint must not be deleted while it is being applied. */
 export const TYPES_LANE = '$types'
 
-/** Version of an ETag, without background writes. */
 export function versionOf({ version, value }: Stored<{ readonly beats?: number }>): number {
   return version - (value.beats ?? 0)
 }

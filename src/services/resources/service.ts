@@ -50,9 +50,7 @@ export interface ResourcesOptions {
   readonly later?: StartTimer
 }
 
-/** Service with its methods for the host. */
 export interface HostedResources extends InternalResources {
-  /** Command outbox for the broker */
   readonly outbox: CommandOutbox
   /** Retries failed managed tasks of a template that was created or changed. Never waits. */
   templateWritten(template: string): void
@@ -187,12 +185,12 @@ class Resources implements HostedResources {
     this.#sweeps++
     if (this.#sweeps % SWEEPS_PER_EFFECTS > 0) return
     const { effects } = this.#tenantResources.collections
-    await this.#orWarn('Effects of tasks that are a day old stay', effects.sweep(this.#options.now()))
+    await this.#orWarn('Expired effects of tasks could not be removed', effects.sweep(this.#options.now()))
   }
 
   #writeLastSeen(most: number): Promise<void> {
     const written = this.#tenantResources.writeLastSeen(most)
-    return this.#orWarn('When resources were heard last could not be written', written)
+    return this.#orWarn('Times of contact with resources could not be written', written)
   }
 
   async #orWarn(failure: string, work: Promise<unknown>): Promise<void> {
@@ -210,10 +208,10 @@ function everySweep(work: () => void): () => void {
 
 const noTasks: ManagedTasks = {
   of: async () => [],
-  make: () => Promise.reject(new AppError('CLOSED', 'this host makes no tasks')),
+  make: () => Promise.reject(new AppError('CLOSED', 'this host does not serve tasks')),
   remove: async () => undefined,
 }
 
 const noActuators: ActuatorCall = {
-  run: () => Promise.reject(new AppError('CLOSED', 'this host runs no actuators; commands wait for one that does')),
+  run: () => Promise.reject(new AppError('CLOSED', 'this host does not run actuators; commands wait for another host')),
 }

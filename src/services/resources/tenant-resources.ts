@@ -56,7 +56,6 @@ export class TenantResources {
     return type === undefined ? this.#read(id) : this.#show(record, type.value)
   }
 
-  /** Shown form of a resource: without a type, its own attributes. */
   show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
     return denormalize(this.lastSeen.current(record.own), type?.own)
   }

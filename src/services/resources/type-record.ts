@@ -10,9 +10,7 @@ export interface TypeRecord {
   readonly constraints: readonly AppliedConstraint[]
   /** Changes when the indexed attributes of its resources change */
   readonly mark: number
-  /** Operation that updates resources after a change of the type */
   readonly operation?: string
-  /** As of a resource */
   readonly beats?: number
 }
 
@@ -25,7 +23,6 @@ export interface AppliedConstraint {
 export interface ConstraintFailure {
   readonly error: string
   readonly errorPath: string
-  /** Ids of resources, at most 1,000 */
   readonly resources: readonly string[]
 }
 

@@ -226,7 +226,6 @@ export class Types implements TypeApi {
     const { results } = await commit([write, ...noted, ...walk])
     this.#tenantResources.types.put(id, record)
     if (isNew) reconciler.planned()
-    // also without an operation: a resource may have been linked while the type seemed unused
     const isOther = record !== undefined && record.mark !== before?.value.mark
     if (isOther || operation !== undefined) typeWork.begin(id)
     return results[0] ?? 0

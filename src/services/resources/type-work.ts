@@ -30,7 +30,6 @@ export class TypeWork {
   readonly #tenantResources: TenantResources
   readonly #dependencies: TypeWorkDependencies
   readonly #lanes = new KeyedMutex()
-  /** Cancellations of pending retries, by type */
   readonly #retries = new Map<string, () => void>()
   #open = 0
   #stopped = false
@@ -44,7 +43,6 @@ export class TypeWork {
     return this.#open
   }
 
-  /** Resumes pending work. */
   async resume(): Promise<void> {
     const ids = await this.#tenantResources.collections.types.ids({
       where: [{ field: 'operation', op: 'exists', value: true }],
@@ -63,7 +61,7 @@ export class TypeWork {
         if (this.#stopped) return
         const { logger, later } = this.#dependencies
         const { tenant } = this.#tenantResources.collections
-        logger?.warn('An operation on a resource type could not go on; it is tried again', {
+        logger?.warn('An operation on a resource type was interrupted; retrying', {
           tenant,
           type: typeId,
           error: messageOf(error),

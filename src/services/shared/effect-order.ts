@@ -72,7 +72,6 @@ export class EffectLedger {
   }
 }
 
-/** Effect that may be applied. */
 export interface Admitted {
   /** Whether it was the last one already */
   readonly isAgain: boolean
@@ -150,6 +149,6 @@ function recordId(task: string, thing: string): string {
 function superseded(effect: string, last: string, thing: string): AppError {
   return new AppError(
     'SUPERSEDED',
-    `the effect ${effect} came too late: the later ${last} of its task was applied to ${thing} before; nothing was changed`,
+    `the effect ${effect} came too late: the later ${last} of its task was applied to ${thing} before; this one has no effect`,
   )
 }

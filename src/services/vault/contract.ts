@@ -28,7 +28,6 @@ export interface InternalVault extends VaultService {
 
 /** Values of secrets while they are in use. */
 export interface OpenSecrets {
-  /** Existing values, by name */
   readonly values: ReadonlyMap<string, string>
   /** Changes whenever one of them is written */
   readonly revision: string

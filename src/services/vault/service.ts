@@ -73,7 +73,7 @@ class Vault implements InternalVault {
     const collection = this.#collection
     const former = await collection.get(name)
     if (former === undefined && (await collection.count()) >= MAX_SECRETS)
-      throw new AppError('TOO_LARGE', `there are ${MAX_SECRETS} secrets already; remove one first`)
+      throw new AppError('TOO_LARGE', `the tenant has the maximum of ${MAX_SECRETS} secrets; remove one first`)
     const now = this.#options.now()
     const { createdBy = user, createdAt = now } = former?.value ?? {}
     const record: SecretRecord = {

@@ -78,7 +78,6 @@ export class BatchReader {
     this.#signer = signer
   }
 
-  /** Whether a whole batch has been read */
   get hasRead(): boolean {
     return this.#count > 0n
   }
@@ -93,7 +92,7 @@ export class BatchReader {
       const [first = piece] = this.#pieces
       const bytes = this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces)
       const length = bytes.readUInt32BE(0)
-      if (length > MAX_BATCH) throw new Error(`a batch of frames has ${length} bytes, at most ${MAX_BATCH} are read`)
+      if (length > MAX_BATCH) throw new Error(`a batch of frames has ${length} bytes, more than ${MAX_BATCH}`)
       const end = BATCH_HEAD + length
       this.#length = end
       if (bytes.length < end) {
@@ -114,7 +113,7 @@ export class BatchReader {
 
 function readFrames(bytes: Buffer, frames: ReadFrame[]): void {
   for (let at = 0; at < bytes.length;) {
-    if (bytes.length - at < FRAME_HEAD) throw new Error('a frame has no whole head')
+    if (bytes.length - at < FRAME_HEAD) throw new Error('the head of a frame is incomplete')
     const end = at + 4 + bytes.readUInt32BE(at)
     const headEnd = at + FRAME_HEAD + bytes.readUInt32BE(at + 9)
     if (end > bytes.length || headEnd > end) throw new Error('a frame ends behind its batch')

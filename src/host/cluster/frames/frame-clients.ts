@@ -58,7 +58,7 @@ export class UntakenError extends Error {
   readonly code = 'UNTAKEN'
 
   constructor() {
-    super('the host stops, and has not taken it')
+    super('the host is stopping and rejected it')
   }
 }
 
@@ -210,7 +210,7 @@ export class AskingLink {
     else if (kind === END) asking.ended()
     else if (kind === BROKEN) asking.failed(new Error('the host broke its answer off'))
     else if (kind === UNTAKEN) asking.failed(new UntakenError())
-    else throw new Error(`a host that answers sends no frame of kind ${kind}`)
+    else throw new Error(`a frame of kind ${kind} is invalid from an answering host`)
     this.#closeWhenDone()
   }
 

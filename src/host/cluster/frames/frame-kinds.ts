@@ -44,7 +44,6 @@ export type AskHead = readonly [
   number,
   string,
 ]
-/** Status and headers */
 export type AnswerHead = readonly [number, Readonly<Record<string, HeaderValue>>]
 
 export type HeaderValue = string | number | readonly string[]

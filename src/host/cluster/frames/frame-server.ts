@@ -79,7 +79,7 @@ export class FrameServer {
     if (headers.upgrade !== PROTOCOL || app.server.listenerCount('upgrade') === 0)
       return new AppError('NOT_FOUND', `frames are spoken here by an upgrade to ${PROTOCOL}`)
     if (this.#isLeaving || this.#links.size >= MAX_LINKS)
-      return new AppError('FENCED', 'this host takes no more connections of other hosts; hand on without frames')
+      return new AppError('FENCED', 'this host has the maximum of connections; forward without frames')
     const { socket } = raw
     const own = newNonce()
     reply.hijack()
@@ -117,7 +117,7 @@ class ServedLink {
         for (const { request, response } of this.#open.values()) end(request, response)
       },
     })
-    const silent = new Error('a host opened a connection and said nothing')
+    const silent = new Error('a host opened a connection and sent nothing')
     this.#callOff = machineTimers.later(SOON_MS, () => this.#link.isProven || this.#link.cut(silent))
   }
 
@@ -130,7 +130,7 @@ class ServedLink {
 
   #goSoon(): void {
     if (!this.#isLeaving || this.#open.size > 0) return
-    const late = new Error('a host that was told to go is still there')
+    const late = new Error('a host did not disconnect in time')
     machineTimers.later(SOON_MS, () => this.#open.size === 0 && this.#link.cut(late))
   }
 
@@ -141,7 +141,7 @@ class ServedLink {
     if (kind === DROP) {
       if (open !== undefined) end(open.request, open.response)
     } else if (kind === MORE) open?.response.more(Number(head))
-    else throw new Error(`a host that hands on sends no frame of kind ${kind}`)
+    else throw new Error(`a frame of kind ${kind} is invalid from a forwarding host`)
   }
 
   #ask(number: number, head: string, body: Buffer): void {

@@ -3,7 +3,6 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 
-/** Socket of one framed request. */
 class FramedSocket {
   readonly remoteAddress: string | undefined
   readonly remotePort: number | undefined
@@ -37,7 +36,6 @@ export class FramedRequest extends Readable {
   readonly httpVersion = '1.1'
   readonly httpVersionMajor = 1
   readonly httpVersionMinor = 1
-  /** A frame is complete */
   readonly complete = true
   aborted = false
   #body: Buffer | null

@@ -54,16 +54,16 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
     refuses: async ({ framework, remote }) => {
       if (remote !== undefined || !FRAMEWORKS.includes(framework)) return 'it runs models of other frameworks'
       if ((await runtimes.of(framework)) === undefined) {
-        return `no runtime of Python with ${framework} is there; make one by: reflexarc models runtime add ${framework}`
+        return `a Python runtime with ${framework} is missing; create one by: reflexarc models runtime add ${framework}`
       }
       const isThere = (await openPool())?.runs('python') === true
-      return isThere ? undefined : 'this host runs no programs in Python; /health says why'
+      return isThere ? undefined : 'this host cannot run Python programs; /health has the reason'
     },
     open: async (model) => {
       if (model.remote !== undefined) throw new AppError('UNSUPPORTED', 'the model has no files')
       const [found, runtime] = await Promise.all([openPool(), runtimes.of(model.framework)])
       if (found === undefined || runtime === undefined)
-        throw new AppError('UNSUPPORTED', 'there is no Python for the model')
+        throw new AppError('UNSUPPORTED', 'a Python runtime for the model is missing')
       return openModel({ ...options, written }, found, runtime, model)
     },
     runtimes: async () => (await runtimes.all()).flatMap(infosOf),
@@ -134,7 +134,7 @@ class LastLines {
   /** Formatted for the end of a sentence. */
   of(key: string): string {
     const lines = this.#lines.get(key)
-    return lines === undefined ? '' : `; it wrote last: ${lines.join(' | ')}`
+    return lines === undefined ? '' : `; its last output: ${lines.join(' | ')}`
   }
 }
 
@@ -196,7 +196,7 @@ const MAX_VERSION = 50
 /** the worker is trusted, its text may be the model's */
 function described(answer: unknown): Described {
   if (!isPlainObject(answer))
-    throw new AppError('MODEL_FAILED', 'the model could not be loaded: it does not say what it takes')
+    throw new AppError('MODEL_FAILED', 'the model could not be loaded: its description of inputs is invalid')
   const { version, signatures, warnings } = answer
   const texts: readonly unknown[] = Array.isArray(warnings) ? warnings.slice(0, MAX_WARNINGS) : []
   return {
@@ -216,7 +216,7 @@ function valuesOf(answer: unknown, operation: ModelCall['operation']): readonly 
     }
     if (typeof failed === 'string') throw new AppError('MODEL_FAILED', `the model failed: ${failed}`)
   }
-  throw new AppError('MODEL_FAILED', 'the model failed: it gave no values')
+  throw new AppError('MODEL_FAILED', 'the model failed: it returned no values')
 }
 
 /** Unpacks its files to a folder that its process may read. */

@@ -9,16 +9,13 @@ import type { Framework } from '../frameworks.ts'
 
 export interface PythonRuntime {
   readonly name: string
-  /** Version of Python */
   readonly version: string
   readonly interpreter: Interpreter
   /** Absolute paths of its packages */
   readonly paths: readonly string[]
-  /** Versions of its frameworks */
   readonly frameworks: Readonly<Partial<Record<Framework, string>>>
 }
 
-/** Names of the Python package of each framework. */
 const PACKAGES: Readonly<Record<Framework, readonly string[]>> = {
   sklearn: ['scikit-learn'],
   xgboost: ['xgboost', 'xgboost-cpu'],
@@ -58,7 +55,6 @@ export class PythonRuntimes {
     return found.filter((one) => one !== undefined)
   }
 
-  /** First runtime with a framework. */
   async of(framework: Framework): Promise<PythonRuntime | undefined> {
     return (await this.all()).find(({ frameworks }) => frameworks[framework] !== undefined)
   }

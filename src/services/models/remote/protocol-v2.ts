@@ -30,7 +30,7 @@ export async function openV2(server: RemoteServer): Promise<OpenRemote> {
 
 function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: readonly TensorInput[]): object {
   if (operation !== 'predict') {
-    throw new AppError('VALIDATION', `protocol v2 has no ${operation}; ask predict`)
+    throw new AppError('VALIDATION', `protocol v2 does not support ${operation}; call predict`)
   }
   // a model without described inputs that is called with names may take a table with these columns
   const isTable = inputs.length === 0 && isPlainObject(instances[0])
@@ -44,7 +44,10 @@ function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: read
 function valuesOf(server: RemoteServer, { instances, probabilities }: ModelCall, outputs: unknown): readonly Json[] {
   const { rows, names } = rowsOfOutputs(outputs, instances.length, (why) => server.wrongAnswer(why))
   if (probabilities === true && !names.includes(PROBABILITIES)) {
-    throw new AppError('VALIDATION', `/probabilities <- ${server.host} gives none of this model (leave it out)`)
+    throw new AppError(
+      'VALIDATION',
+      `/probabilities <- ${server.host} does not return them for this model (leave it out)`,
+    )
   }
   return rows
 }

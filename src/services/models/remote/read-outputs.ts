@@ -16,7 +16,8 @@ export function rowsOfOutputs(told: unknown, count: number, unreadable: (why: st
   const columns = new Map<string, readonly Json[]>()
   for (const output of outputs) {
     const name = ownValue(output, 'name')
-    if (typeof name !== 'string' || columns.has(name)) throw unreadable('an output has no name of its own')
+    if (typeof name !== 'string' || columns.has(name))
+      throw unreadable('the name of an output is missing or not unique')
     const column = columnOf(output, count)
     if (typeof column === 'string') throw unreadable(`output ${name.slice(0, 100)} ${column}`)
     columns.set(name, column)
@@ -34,7 +35,7 @@ export function rowsOfOutputs(told: unknown, count: number, unreadable: (why: st
 /** Returns a text that describes a problem. */
 function columnOf(output: unknown, count: number): readonly Json[] | string {
   const shape = lengthsOf(ownValue(output, 'shape'))
-  if (shape === undefined) return 'has no shape that can be read'
+  if (shape === undefined) return 'has an invalid shape'
   const [rows = 0, ...lengths] = shape
   if (rows !== count) return `has ${rows} rows for ${count} instances`
   const data = ownValue(output, 'data')
@@ -63,7 +64,7 @@ function hasContentType(output: unknown): boolean {
 /** JSON has null for NaN and infinities. */
 function wrongValue(values: readonly Json[], datatype: string, size: number): string | undefined {
   const type = typeOf(datatype)
-  if (type === undefined) return `is of ${datatype.slice(0, 20)}, which nobody knows`
+  if (type === undefined) return `has the unknown type ${datatype.slice(0, 20)}`
   const wanted = type === 'text' ? 'string' : type === 'boolean' ? 'boolean' : 'number'
   const at = values.findIndex((value) => typeof value !== wanted)
   if (at < 0) return undefined

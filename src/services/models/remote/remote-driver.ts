@@ -24,9 +24,9 @@ export function remoteDriver(options: RemoteDriverOptions): ModelDriver {
   const servers = new Set<RemoteServer>()
   return {
     name: 'remote',
-    refuses: ({ remote }) => Promise.resolve(remote === undefined ? 'it asks servers that have a model' : undefined),
+    refuses: ({ remote }) => Promise.resolve(remote === undefined ? 'it runs models of other servers' : undefined),
     open: async (model) => {
-      if (model.remote === undefined) throw new AppError('UNSUPPORTED', 'there is no server that has the model')
+      if (model.remote === undefined) throw new AppError('UNSUPPORTED', 'the model is not on a server')
       const server = new RemoteServer(options, model.remote)
       servers.add(server)
       const close = (): void => {

@@ -45,7 +45,6 @@ const DID_NOTHING: ReadonlySet<number> = new Set([429, 503])
 const ONLY_ASKED: ReadonlySet<number> = new Set([...DID_NOTHING, 502, 504])
 const MAX_TEXT = 500
 
-/** Model that is ready on its server. */
 export type OpenRemote = Pick<OpenModel, 'signatures' | 'call'>
 
 export class RemoteServer {
@@ -68,13 +67,12 @@ export class RemoteServer {
     return `/models/${this.#remote.model.split('/').map(encodeURIComponent).join('/')}`
   }
 
-  /** Error of a model that is missing or not ready. */
   notReady(): AppError {
-    return new AppError('REMOTE_FAILED', `${this.host} has no model ${this.#remote.model} that is ready`)
+    return new AppError('REMOTE_FAILED', `model ${this.#remote.model} is not ready on ${this.host}`)
   }
 
   wrongAnswer(what: string): AppError {
-    return new AppError('MODEL_FAILED', `${this.host} answered what cannot be read: ${what}`)
+    return new AppError('MODEL_FAILED', `the answer of ${this.host} is invalid: ${what}`)
   }
 
   /** Returns a description; undefined for 404. Throws `REMOTE_FAILED`, `REMOTE_LATE`. */
@@ -94,7 +92,7 @@ export class RemoteServer {
     if (!isGood(answer)) throw this.#refusal(answer)
     const value = jsonOf(answer)
     // some servers write numbers that JSON lacks
-    if (value === undefined) throw new AppError('MODEL_FAILED', `${this.host} gave an answer that is no JSON`)
+    if (value === undefined) throw new AppError('MODEL_FAILED', `the answer of ${this.host} is not JSON`)
     return value
   }
 
@@ -133,7 +131,7 @@ export class RemoteServer {
       }
       await new Promise<void>((resolve) => void this.#options.later(pause, resolve))
     }
-    throw new AppError('CLOSED', 'the model was let go while it was asked')
+    throw new AppError('CLOSED', 'the model was unloaded during the call')
   }
 
   #refusal(answer: RemoteAnswer): AppError {
@@ -147,14 +145,15 @@ export class RemoteServer {
 
   #said({ status, body }: RemoteAnswer): string {
     const text = textOf(body)
-    const hint = HINTS.get(status) ?? (status >= 300 && status < 400 ? '; give the address that it leads to' : '')
+    const hint =
+      HINTS.get(status) ?? (status >= 300 && status < 400 ? '; register the address that it redirects to' : '')
     return `${this.host} answered ${status}${text === '' ? '' : `: ${text}`}${hint}`
   }
 }
 
 const HINTS: ReadonlyMap<number, string> = new Map([
-  [401, '; give headers that it takes'],
-  [403, '; give headers that it takes'],
+  [401, '; register valid headers'],
+  [403, '; register valid headers'],
 ])
 
 function thrownError(error: unknown): AppError {

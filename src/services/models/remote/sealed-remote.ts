@@ -8,7 +8,6 @@ export type SealedRemote = Required<RemoteModel>
 
 interface Owner {
   readonly tenant: string
-  /** Name of the model */
   readonly name: string
 }
 
@@ -29,7 +28,7 @@ export function sealedRemote(
   const sealed = Object.entries(headers).map(([header, text]) => {
     if (!text.startsWith(SEALED)) return [header, seal.close(text, place + header)] as const
     if (ownValue(kept, header) !== text) {
-      const wrong = 'is a sealed text that this header of that server does not have'
+      const wrong = 'is a sealed text of another header or server'
       issues.wrong(`/remote/headers${at('', header)}`, wrong, 'send the text itself')
     }
     return [header, text] as const

@@ -6,7 +6,6 @@ import { checkNames, listed } from '../named-features.ts'
 export interface TensorInput {
   readonly name: string
   readonly datatype: string
-  /** Shape of one instance; null: any length */
   readonly shape: readonly (number | null)[]
 }
 
@@ -85,7 +84,6 @@ interface Place {
 }
 
 function tensorOf(input: Wanted, values: readonly Json[], { pathOf, issues }: Place): Tensor {
-  // single values become lists of one where lists are expected, as for columns of a table
   const isOfLists = input.shape === undefined ? input.name !== ONLY : input.shape.length === 1
   const rows = isOfLists ? values.map((value) => (isSingle(value) ? [value] : value)) : values
   const actual = lengthsOf(rows[0] ?? null)
@@ -147,17 +145,16 @@ function checkType(data: Json[], datatype: string, pathOf: (place: number) => st
   const { fits, right } = VALUES[type]
   for (const [place, value] of data.entries()) {
     if (typeof value === 'boolean' && type !== 'boolean' && type !== 'text') data[place] = Number(value)
-    else if (!fits(value)) issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is wanted`, right)
+    else if (!fits(value)) issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is required`, right)
   }
 }
 
 const VALUES = {
-  // missing values are null
   number: {
     fits: (value: Json) => typeof value === 'number' || value === null,
     right: 'send a number, or null when it is missing',
   },
   integer: { fits: (value: Json) => Number.isInteger(value), right: 'send a whole number' },
-  text: { fits: (value: Json) => typeof value === 'string', right: 'send texts alone' },
+  text: { fits: (value: Json) => typeof value === 'string', right: 'send texts only' },
   boolean: { fits: (value: Json) => typeof value === 'boolean', right: 'send true or false' },
 } as const

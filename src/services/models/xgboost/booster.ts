@@ -33,7 +33,6 @@ export interface Tree {
   /** By node; -1: a leaf */
   readonly left: Int32Array
   readonly right: Int32Array
-  /** Feature by node */
   readonly feature: Int32Array
   /** Threshold of a node, or value of a leaf */
   readonly value: Float32Array

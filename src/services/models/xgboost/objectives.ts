@@ -4,7 +4,6 @@ export interface Objective {
   readonly name: string
   /** Converts the stored base score to initial sums */
   readonly marginOf: (base: number) => number
-  /** Converts the sums of one row to its prediction */
   readonly predictionOf: (sums: Float32Array) => number | readonly number[]
 }
 

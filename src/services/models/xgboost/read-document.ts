@@ -41,7 +41,6 @@ function bestIterationOf(learner: unknown, model: Booster['model']): Pick<Booste
   const gradient = ownValue(learner, 'gradient_booster')
   const own = ownValue(ownValue(gradient, 'gbtree') ?? gradient, 'model')
   const starts = ownValue(own, 'iteration_indptr')
-  // older files lack the starts of rounds: each has at least one tree
   const rounds = Array.isArray(starts) ? starts.length - 1 : trees
   return rounds > best + 1 ? { bestIteration: best } : {}
 }
@@ -135,8 +134,7 @@ export function checkedTree(tree: Tree, at: number, features: number): Tree {
   const seen = new Uint8Array(size)
   const open = [0]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (!(node >= 0 && node < size) || seen[node] === 1)
-      throw wrong(`tree ${at} leads to node ${node} where there is none`)
+    if (!(node >= 0 && node < size) || seen[node] === 1) throw wrong(`tree ${at} leads to the missing node ${node}`)
     seen[node] = 1
     const next = left[node] ?? -1
     if (next < 0) continue
@@ -168,5 +166,5 @@ function numbersOf(value: unknown, key: string): readonly number[] {
   if (Array.isArray(list) && list.every((one) => typeof one === 'number' || typeof one === 'boolean')) {
     return list.map(Number)
   }
-  throw wrong(`its ${key} is no list of numbers`)
+  throw wrong(`its ${key} is not a list of numbers`)
 }

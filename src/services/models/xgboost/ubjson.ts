@@ -33,7 +33,7 @@ class Reader extends ByteReader {
 
   #length(): number {
     const length = this.value(this.mark(), 0)
-    if (typeof length !== 'number' || length < 0 || !Number.isInteger(length)) throw wrong('a length is none')
+    if (typeof length !== 'number' || length < 0 || !Number.isInteger(length)) throw wrong('a length is invalid')
     // each item takes at least one byte
     if (length > this.left) throw wrong('a length is beyond its end')
     return length

@@ -94,7 +94,7 @@ function checked(value: number | readonly number[], at: number): Json {
   if (isGood) return value
   throw new AppError(
     'MODEL_FAILED',
-    `the model gave ${JSON.stringify(String(value))} for instance ${at}, which is not a number`,
+    `the model returned ${JSON.stringify(String(value))} for instance ${at}, which is not a number`,
   )
 }
 

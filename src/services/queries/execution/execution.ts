@@ -89,7 +89,7 @@ export class Execution {
       const { aggregation, interpolation } = column
       if (missing === 0 || aggregation === undefined) continue
       if (missing === cells[i]?.length && (this.points[i] ?? 0) > 0 && isNumeric(aggregation.name)) {
-        this.#note(column, 'warning', ` has no numbers: ${aggregation.name} passes over texts and truth values`)
+        this.#note(column, 'warning', ` has no numbers: ${aggregation.name} ignores texts and booleans`)
       } else if (interpolation === undefined) {
         const freq = line.grid?.grid.text ?? ''
         const text = `, aggregated on freq ${freq} contains ${missing} null values. These will NOT be interpolated`
@@ -137,7 +137,7 @@ export async function collect(batches: AsyncIterable<RowBatch>, columns: number)
     rows += batch.times.length
     if (rows * columns > MAX_CELLS) {
       const text = `the result has more than ${MAX_CELLS} values`
-      throw new AppError('TOO_LARGE', `${text}; ask for a shorter range, for a freq, or for CSV, NDJSON or Arrow`)
+      throw new AppError('TOO_LARGE', `${text}; request a shorter range, a freq, or CSV, NDJSON or Arrow`)
     }
   }
   const [only] = all

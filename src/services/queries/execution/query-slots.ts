@@ -25,7 +25,7 @@ export class QuerySlots {
 
   async run<T>(work: () => Promise<T>): Promise<T> {
     if (this.#limit.isFull && this.#limit.waiting >= this.#most) {
-      throw new AppError('RATE_LIMITED', `${this.#most} queries wait already; ask again in a moment`)
+      throw new AppError('RATE_LIMITED', `${this.#most} queries are pending; retry in a moment`)
     }
     return this.#limit.run(work)
   }

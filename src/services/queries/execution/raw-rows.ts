@@ -79,7 +79,6 @@ class Cursor {
     return this.isDone ? Number.POSITIVE_INFINITY : (this.#page.times.at(-1) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** Returns the number of loaded samples. */
   async load(): Promise<number> {
     do {
       const next = await this.#pages.next()
@@ -108,7 +107,6 @@ class Cursor {
   }
 }
 
-/** Joins rows up to the earliest horizon. */
 function join(cursors: readonly Cursor[]): RowBatch {
   const horizon = Math.min(...cursors.map((cursor) => cursor.horizon))
   const times: number[] = []

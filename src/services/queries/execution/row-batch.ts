@@ -20,7 +20,6 @@ export type CellColumn = Float64Array | readonly Cell[]
 export interface RowBatch {
   /** Epoch ms, ascending within and across batches */
   readonly times: Float64Array
-  /** Cells by column of the result */
   readonly cells: readonly CellColumn[]
 }
 

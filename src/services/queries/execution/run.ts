@@ -58,9 +58,7 @@ export async function begin(
   const plan = readQuery({ query: aboutResource(query, resource), ...(overrides && { overrides }), now: at })
   const { columns, notes } = await expand(plan.series, resources())
   if (plan.render.upload && new Set(columns.map(ownerOf)).size > 1) {
-    throw refuse('the query', [
-      makeIssue('QUERY', '/render', ONE_RESOURCE, 'ask for one resource, or for another mode'),
-    ])
+    throw refuse('the query', [makeIssue('QUERY', '/render', ONE_RESOURCE, 'request one resource, or another mode')])
   }
   await readable().catch((error: unknown) => {
     throw asDataError(error)

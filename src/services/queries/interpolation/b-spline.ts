@@ -39,7 +39,6 @@ function knotsOf(x: Float64Array, degree: number): Float64Array {
   return knots
 }
 
-/** Knot at the start of the interval that contains a place. */
 function spanOf(knots: Float64Array, place: number, degree: number): number {
   return Math.min(Math.max(lastKnown(knots, place), degree), knots.length - degree - 2)
 }

@@ -7,7 +7,6 @@ export type Curve = (x: number) => number
 /** Known points in ascending order of `x`. */
 export type MakeCurve = (x: Float64Array, y: Float64Array) => Curve
 
-/** Last known point at or before a place; the first one if none is. */
 export function lastKnown(x: Float64Array, place: number): number {
   return Math.max(lastAtOrBefore(x, place), 0)
 }

@@ -79,7 +79,6 @@ interface Fillers {
   readonly fromRight?: boolean
 }
 
-/** Returns the number of filled values. */
 function fillGaps(cells: Cell[], known: readonly number[], limit: number, fillers: Fillers): number {
   const { between, after = between, before = between, fromRight = false } = fillers
   let filled = 0

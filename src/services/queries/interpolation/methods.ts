@@ -72,7 +72,6 @@ export type MethodName = (typeof INTERPOLATION_METHODS)[number]
 /** Methods with an `order`. */
 export const ORDERED: ReadonlySet<string> = new Set(['polynomial', 'spline'])
 
-/** Spline degrees of named methods. */
 const DEGREES: Readonly<Partial<Record<MethodName, number>>> = { quadratic: 2, cubic: 3 }
 const QUADRATIC = 2
 

@@ -39,7 +39,7 @@ async function selected(
   selector: ResourceSelector | undefined,
   notes: string[],
 ): Promise<readonly Owner[]> {
-  if (selector === undefined) throw new AppError('CLOSED', 'this host serves no resources to select from')
+  if (selector === undefined) throw new AppError('CLOSED', 'this host does not serve resources to select from')
   const found = await selector.select(selection, MAX_SERIES + 1)
   if (found.length > MAX_SERIES) {
     throw new AppError('TOO_LARGE', `the selection finds more than ${MAX_SERIES} resources; select fewer`)
@@ -52,7 +52,7 @@ async function selected(
     if (key === undefined) without += 1
     else groups.set(key, [...(groups.get(key) ?? []), resource.id])
   }
-  if (without > 0) notes.push(`${without} resources are in no group: they lack ${groupBy.join(' or ')}`)
+  if (without > 0) notes.push(`${without} resources are outside of all groups: they lack ${groupBy.join(' or ')}`)
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([group, resources]) => ({ label: { group }, resources }))

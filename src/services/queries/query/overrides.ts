@@ -22,7 +22,6 @@ const FORMS: ReadonlyMap<string, readonly TSchema[]> = new Map(
   }),
 )
 
-/** Names of overrides, for the API page. */
 export const OVERRIDE_NAMES: readonly string[] = [...FORMS.keys()]
 
 /** Merges the overrides; `data` is merged to be rejected. */

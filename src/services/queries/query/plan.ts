@@ -33,7 +33,6 @@ export type SeriesSource =
   | { readonly kind: 'selected'; readonly selection: ResourceSelection; readonly groupBy: readonly string[] }
 
 export interface ColumnPlan extends Omit<SeriesPlan, 'source'> {
-  /** Resource, or the common attributes of a group */
   readonly label: { readonly resource: string } | { readonly group: string }
   /** Resources whose samples it contains */
   readonly resources: readonly string[]

@@ -20,9 +20,9 @@ const interpolation = Type.Union(
     method,
     closed({
       method,
-      value: Type.Optional(Type.Number({ description: 'what `fixed` fills in' })),
+      value: Type.Optional(Type.Number({ description: 'value that `fixed` fills in' })),
       order: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, description: 'of polynomial and spline' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: 'consecutive values that are filled in at most' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: 'maximum of consecutive values to fill in' })),
     }),
   ],
   { description: 'the name of a method, or {"method": "linear"}' },
@@ -31,7 +31,7 @@ const interpolation = Type.Union(
 const selection = closed({
   type: Type.Optional(label),
   tag: Type.Optional(label),
-  query: Type.Optional(text(2_000, { minLength: 1, description: 'as the listing of resources has it' })),
+  query: Type.Optional(text(2_000, { minLength: 1, description: 'in the query language of the listing of resources' })),
   groupBy: Type.Optional(
     Type.Union([label, Type.Array(label, { minItems: 1, maxItems: 5 })], {
       description: 'the name of an attribute of the resources, or a list of up to 5',
@@ -78,7 +78,7 @@ export const QuerySchema = closed(
       Type.Array(closed({ name: Type.Optional(label), ...SERIES }), {
         minItems: 1,
         maxItems: MAX_SERIES,
-        description: 'the series; what one does not say, the query says for it',
+        description: 'the series; missing fields default to those of the query',
       }),
     ),
     render: Type.Optional(render),

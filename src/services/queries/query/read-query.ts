@@ -14,7 +14,7 @@ export interface UncheckedQuery {
   readonly now: number
 }
 
-const NO_AGGREGATION = 'freq is given and aggregation is not: mean is used'
+const NO_AGGREGATION = 'freq without aggregation: mean is used'
 
 /** Rejection of several resources by `UPLOAD`. */
 export const ONE_RESOURCE = 'UPLOAD takes a single resource'
@@ -32,7 +32,7 @@ export function readQuery({ query: body, overrides = {}, now }: UncheckedQuery):
   const distinct = distinctSeries(series, issues)
   const named = distinct.flatMap(({ source }) => (source.kind === 'listed' ? source.resources : []))
   if (render.upload && new Set(named).size > 1)
-    issues.wrong('/render', ONE_RESOURCE, 'ask for one resource, or for another mode')
+    issues.wrong('/render', ONE_RESOURCE, 'request one resource, or another mode')
   issues.throwIfAny('the query')
   if (line === undefined) throw new Error('a query without a problem has no time line')
   return { query, line, series: distinct, render, notes: isMean ? [NO_AGGREGATION] : [] }

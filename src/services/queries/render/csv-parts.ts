@@ -26,7 +26,6 @@ export async function* csvParts(
 /** Usual bytes of a part */
 const ROOM = 65_536
 
-/** Buffer of rows. */
 class Rows {
   readonly #time = new TimeText()
   readonly #textOf: (text: string) => string

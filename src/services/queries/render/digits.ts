@@ -34,7 +34,6 @@ export function writeNumber(value: number, into: Uint8Array, from: number): numb
   return at
 }
 
-/** Writes 0 to 99 with two digits. */
 export function writeTwo(into: Uint8Array, at: number, value: number): void {
   const tens = (value / 10) | 0
   into[at] = ZERO + tens

@@ -4,7 +4,6 @@ import { offsetMs } from '#services/shared'
 const DAY = 86_400_000
 const MINUTE = 60_000
 
-/** Texts of two digits. */
 const TWO = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'))
 
 /** Formats times as ISO 8601 with the offset of a zone, and six fractional digits unless whole. */

@@ -55,7 +55,6 @@ function isLarge(value: unknown): boolean {
   return Array.isArray(value) ? isLong(value) : isDeep(value)
 }
 
-/** A long list, or one that contains a long list. */
 function isLong(list: readonly unknown[]): boolean {
   return list.length > ITEMS || list.some(isLarge)
 }

@@ -51,7 +51,6 @@ function headsInRow(index: Index, levels: readonly Levels[]): readonly ColumnHea
   return [...index.map(([name]) => name), ...levels.map((one) => Object.fromEntries(one))]
 }
 
-/** Names of the levels, then the index of each row. */
 function headsInColumn({ table }: Layout, index: Index, levels: readonly Levels[]): readonly Json[] {
   const times = Array.from(table.times, (_, i) =>
     Object.fromEntries(index.map(([name, values]) => [name, values[i] ?? null])),

@@ -22,7 +22,6 @@ export type Levels = ReadonlyMap<string, string>
 /** Order of keys when joined. */
 const ORDER = ['resource', 'group', 'metric', 'aggregation', 'name']
 
-/** Levels of each column, in order. */
 function levelsOf(columns: readonly ColumnPlan[]): readonly Levels[] {
   const bare = columns.map((column) => new Map(entriesOf(column)))
   const seen = new Map<string, number>()
@@ -40,7 +39,6 @@ function entriesOf({ label, metric, aggregation }: ColumnPlan): (readonly [strin
   return [owner, ['metric', metric], ...(aggregation === undefined ? [] : [['aggregation', aggregation.name] as const])]
 }
 
-/** Names of the used levels. */
 export function levelNames(all: readonly Levels[]): readonly string[] {
   return ORDER.filter((name) => all.some((levels) => levels.has(name)))
 }

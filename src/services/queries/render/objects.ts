@@ -40,7 +40,6 @@ function nestedLevels(hierarchical: boolean | readonly string[], levels: readonl
   return hierarchical === true ? names : names.filter((name) => hierarchical.includes(name))
 }
 
-/** Path of keys: nested levels, then all others joined. */
 function pathOf(levels: Levels, nested: readonly string[], separator: string): readonly string[] {
   const outer = nested.flatMap((name) => levels.get(name) ?? [])
   const rest = [...levels].filter(([name]) => !nested.includes(name)).map(([, value]) => value)

@@ -61,7 +61,6 @@ export const render = Type.Union([mode, closed({ mode: Type.Optional(mode), ...O
   description: 'the name of a mode, or an object with mode and options',
 })
 
-/** Options of the mode, overridden by those of the query. */
 export function optionsOf(given: Decoded<typeof render> = {}): RenderOptions {
   const { mode: name = DEFAULT_MODE, ...options } = typeof given === 'string' ? { mode: given } : given
   return { ...MODES[name.replace(PREFIX, '')], ...options }

@@ -7,7 +7,6 @@ export interface QueryRecord {
   readonly query: JsonObject
   readonly meta: JsonObject
   readonly created: number
-  /** Creating user */
   readonly createdBy: string
   readonly modified: number
   readonly modifiedBy: string
@@ -35,7 +34,6 @@ export const QUERIES: CollectionSpec<QueryRecord> = {
   },
 }
 
-/** The query's own fields, and its series. */
 function seriesOf(query: JsonObject): readonly unknown[] {
   const { data } = query
   return [query, ...(Array.isArray(data) ? (data as unknown[]) : [])]

@@ -17,7 +17,6 @@ const name = refined(text(MAX_NAME, { minLength: 1 }), (value) => {
     ? []
     : [{ message: `${shown(value)} ${NOT_ADDRESSABLE}`, suggestion: 'write another name' }]
 })
-/** Name in a path. */
 export const QueryName = checked(name, { subject: 'the name', type: 'QUERY' })
 
 const FIELDS = {
@@ -27,7 +26,6 @@ const FIELDS = {
 }
 const STORED = { subject: 'the stored query', type: 'QUERY' }
 export const NewStoredQuery = checked(closed({ name, ...FIELDS }, { title: 'New stored query' }), STORED)
-/** Body whose name must equal that of the path. */
 export const NamedStoredQuery = checked(
   closed({ name: Type.Optional(nullable(name)), ...FIELDS }, { title: 'Stored query of a name' }),
   STORED,

@@ -51,8 +51,8 @@ export const RemovedSchema = Type.Object({ messages }, { title: 'Messages of que
 
 export const SEARCH = {
   q: Type.Optional(Type.String({ description: 'terms such as tag:stable name:boiler* -resource:r1' })),
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PAGE, description: 'how many at most; default 10' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'how many are left out at the beginning' })),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PAGE, description: 'maximum number; default 10' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'number of items to skip' })),
 }
 const SearchSchema = Type.Object(SEARCH)
 export interface SearchParameters extends Decoded<typeof SearchSchema> {}
@@ -66,7 +66,7 @@ export const PageSchema = Type.Object(
     count: Type.Integer(),
     offset: Type.Integer(),
     limit: Type.Integer(),
-    total: Type.Integer({ description: 'how many the filter finds in all' }),
+    total: Type.Integer({ description: 'total number of matches' }),
   },
   { title: 'Stored queries' },
 )

@@ -31,7 +31,6 @@ export function evenGrid(width: number, origin: number, text: string): Grid {
 const DAY = 86_400_000
 const DAYS: Readonly<Record<PeriodUnit['unit'], number>> = { day: 1, week: 7, month: 30 }
 
-/** Periods of the calendar of an IANA zone. */
 export function calendarGrid(unit: PeriodUnit, zone: string, text: string): Grid {
   return {
     text,
@@ -61,7 +60,6 @@ function daysOf(zone: string): Pick<Grid, 'numberOf' | 'beginOf'> {
   }
 }
 
-/** First bucket that begins at or after a time. */
 export function firstFrom(grid: Grid, time: number): number {
   const number = grid.numberOf(time)
   return grid.beginOf(number) === time ? number : number + 1

@@ -27,7 +27,6 @@ export interface TimeLine {
 /** Consecutive buckets of a grid. */
 export interface GridRange {
   readonly grid: Grid
-  /** Number of the first */
   readonly first: number
   readonly count: number
 }
@@ -51,7 +50,7 @@ export function resolveTimeLine(query: Query, now: number, issues: Issues): Time
     freq: freq === undefined ? undefined : freqOf(freq, zone),
   }
   if (isCalendar(given.freq) && (align.at ?? 'grid') !== 'grid')
-    return issues.wrong('/align/at', 'buckets of a calendar lie on its own grid', 'leave out at, or write grid')
+    return issues.wrong('/align/at', 'calendar buckets have a grid of their own', 'leave out at, or write grid')
   const sized = withSizes(given, now, issues)
   const line = sized && resolve(sized, now, issues)
   return line && { ...line, zone }
@@ -108,7 +107,7 @@ function resolve(given: Given, now: number, issues: Issues): Omit<TimeLine, 'zon
     return issues.wrong(from === undefined ? '/until' : '/from', text, 'from must be before until')
   }
   if (!(Math.abs(ends.from) <= MAX_TIME && ends.until <= MAX_TIME)) {
-    return issues.wrong('/window', 'the range leaves what a calendar can hold', 'ask for a shorter one')
+    return issues.wrong('/window', 'the range exceeds the calendar', 'request a shorter one')
   }
   if (freq === undefined) return { ...ends, grid: undefined }
   const grid = isCalendar(freq) ? freq : evenGrid(freq.width, originOf(align.at, given, ends), freq.text)
@@ -129,7 +128,6 @@ function endsOfPeriods(grid: Grid, periods: number, { from, until }: Given, now:
     : { from: grid.beginOf(number), until: grid.beginOf(number + periods) }
 }
 
-/** Instant on the grid. */
 function originOf(at: Given['align']['at'] = 'grid', { from }: Given, ends: Ends): number {
   if (at === 'grid') return 0
   if (at === 'boundary') return from ?? ends.until
@@ -145,8 +143,8 @@ function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<Time
   const count = counted ?? Math.max(behind - first, 1)
   const most = grid.width === undefined ? MAX_PERIODS : MAX_BUCKETS
   if (count > most) {
-    const text = `${grid.text} makes ${count} buckets of the range, and ${most} is the most`
-    return issues.wrong('/freq', text, 'ask for a shorter range, or for longer buckets')
+    const text = `${grid.text} makes ${count} buckets of the range, more than ${most}`
+    return issues.wrong('/freq', text, 'request a shorter range, or longer buckets')
   }
   const [from, until] = [grid.beginOf(first), grid.beginOf(first + count)]
   return { from, until, grid: { grid, first, count } }

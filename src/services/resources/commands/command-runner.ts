@@ -30,12 +30,10 @@ interface Lane {
   isAgain: boolean
 }
 
-/** Maximum commands in parallel */
 const MOST = 200
 const LEASE_MS = 15_000
 /** Retry interval after an outage, in ms */
 const PAUSE_MS = 2000
-/** Commands of one resource per turn */
 const TURN = 10
 /** Commands of one resource between two trims of its executions */
 const TIDY = 100
@@ -45,7 +43,6 @@ export class CommandRunner implements CommandOutbox {
   readonly #store: Store
   /** Owner name of this process's leases */
   readonly #owner: string
-  /** Lanes waiting for their turn, in order */
   readonly #waiting = new Map<string, Lane>()
   readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
   #isRunning = false
@@ -80,7 +77,6 @@ export class CommandRunner implements CommandOutbox {
     while (this.#working.size > 0) await Promise.all([...this.#working.values()].map(({ done }) => done))
   }
 
-  /** Jobs to commit with the commands. */
   planning(
     _tenant: string,
     resource: string,
@@ -92,7 +88,6 @@ export class CommandRunner implements CommandOutbox {
     return [this.#store.collection(COMMAND_JOBS).putting(this.#nextId(), job)]
   }
 
-  /** Notes a committed command of the resource. Never waits. */
   committed(_tenant: string, resource: string): void {
     this.#wake(resource)
   }
@@ -134,7 +129,7 @@ export class CommandRunner implements CommandOutbox {
     } catch (error) {
       if (!isAway(error)) {
         this.#dependencies.logger?.error(
-          `commands of resource ${resource} were interrupted: ${messageOf(error)}; they go on later`,
+          `commands of resource ${resource} were interrupted, retrying: ${messageOf(error)}`,
         )
       }
       this.#lookLater(resource, PAUSE_MS)
@@ -151,7 +146,6 @@ export class CommandRunner implements CommandOutbox {
   async #claim({ resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
     const { lease } = job.value
     const time = await this.#store.now()
-    // a lease of an earlier session is void
     const isHeld = lease !== undefined && lease.owner !== this.#owner && lease.session === time.session
     if (isHeld && lease.until > time.ms) {
       this.#lookLater(resource, lease.until - time.ms)

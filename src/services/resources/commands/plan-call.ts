@@ -12,7 +12,6 @@ export interface PlannedCall {
   readonly properties: Readonly<Record<string, Json>>
 }
 
-/** Fields of a command that are not properties of the actuator. */
 const NOT_PROPERTIES: ReadonlySet<string> = new Set(['name', 'timestamp', 'resource'])
 
 /**

@@ -5,7 +5,6 @@ import { checked, type Checked, closed, type Problem, readOnly, refined } from '
 import type { CollectionSpec } from '#storage'
 import { wordsOf } from '../attributes.ts'
 
-/** Constraint on one attribute. */
 export interface Attribute {
   readonly name: string
   readonly required: boolean
@@ -21,9 +20,7 @@ export type AttributeType =
       readonly type: 'resourceRef'
       /** Keys required besides `$ref` */
       readonly attributes?: readonly string[]
-      /** Type ids, of which the resource must have one */
       readonly resourceTypes?: readonly string[]
-      /** Whether the resource must exist */
       readonly exists?: boolean
     }
   | { readonly type: 'object'; readonly attributes?: readonly Attribute[] }
@@ -51,7 +48,6 @@ const tag = Type.String({ minLength: 1, maxLength: 500 })
 const texts = Type.Optional(Type.Array(name, { maxItems: MAX_ITEMS }))
 const scalar = Type.Union([Type.Number(), Type.String(), Type.Boolean()])
 
-/** Parameters of each type; nested types are checked separately. */
 const PARAMETERS: Readonly<Record<AttributeType['type'], TProperties>> = {
   numeric: { minimum: bound, maximum: bound },
   string: { minLength: size, maxLength: size },
@@ -91,7 +87,6 @@ function constraintSchema(attribute: TSchema) {
   return closed(fields, { title: 'Constraint' })
 }
 
-/** One level: the type's name selects the schema of its parameters. */
 const AnyType = Type.Object({ type: Type.Enum(Object.keys(PARAMETERS)) }, { additionalProperties: true })
 const anyType = checked(AnyType, OPTIONS)
 const anyAttribute = checked(attributeSchema(AnyType), OPTIONS)

@@ -23,7 +23,6 @@ export interface Wish {
   readonly attributes: readonly Attribute[]
 }
 
-/** Attribute whose intersection is empty. */
 export interface Contradiction {
   readonly attribute: string
   /** Sources, from the first to the one that made it impossible */

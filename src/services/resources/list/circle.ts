@@ -50,7 +50,6 @@ export function cutCircle(circle: Circle): CutCircle | undefined {
     const reach = [reachAt(circle, low), reachAt(circle, high)] as const
     const sure = Math.min(...reach) * (1 - TOLERANCE)
     const most = Math.max(...reach) * (1 + TOLERANCE) + TOLERANCE
-    // the circle is widest in between
     const isWidest = low <= widest && widest <= high
     const [from, to] = isWidest ? [west, east] : [Math.max(west, lon - most), Math.min(east, lon + most)]
     const strip = { south: low, north: high }
@@ -89,7 +88,6 @@ function boxCondition(box: Box): Condition {
   return { field: 'location', op: 'box', ...box }
 }
 
-/** Metres per unit; a number alone is metres */
 const METRES: ReadonlyMap<string, number> = new Map([
   ['', 1],
   ['mm', 0.001],
@@ -128,7 +126,6 @@ export interface Point {
   readonly lon: number
 }
 
-/** Great-circle distance in metres. */
 export function distanceM(a: Point, b: Point): number {
   const lat = radians(b.lat - a.lat) / 2
   const lon = radians(b.lon - a.lon) / 2

@@ -4,7 +4,6 @@ import { referredId } from '../resource-record.ts'
 import type { Operator, Query, Term } from './query-language.ts'
 
 export interface Translated {
-  /** Necessary conditions of the query */
   readonly where: readonly Condition[]
   /** Whether they are also sufficient */
   readonly isExact: boolean

@@ -34,7 +34,6 @@ export type Query = Conditions<Term>
 
 const MAX_ARGUMENTS = 100
 
-/** Returns the parsed query, or the problem. */
 export function parseQuery(text: string): { readonly query: Query } | { readonly problem: string } {
   return readConditions(text, readTerm)
 }

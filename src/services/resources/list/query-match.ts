@@ -29,7 +29,6 @@ function holds({ path, op, args }: Term, entity: object, asText: boolean): boole
     case 'eq':
       return values.some((value) => equals(value, arg, asText))
     case 'in': {
-      // lists must contain all, other values one
       const isOne = (wanted: Argument): boolean => values.some((value) => equals(value, wanted, asText))
       return isList(entity, path) ? args.every(isOne) : args.some(isOne)
     }
@@ -52,7 +51,6 @@ function holds({ path, op, args }: Term, entity: object, asText: boolean): boole
 
 const MAX_VALUES = 10_000
 
-/** Values at a path; lists contribute their entries. */
 function valuesAt(entity: unknown, path: string): readonly unknown[] {
   const whole = ownValue(entity, path)
   let values: readonly unknown[] = whole === undefined ? [entity] : entriesOf(whole)

@@ -67,7 +67,7 @@ export const PAGING = {
 }
 const SEARCH = {
   filter: Type.Optional(
-    ruled(Type.String({ maxLength: LONGEST_FILTER, description: 'text somewhere in id, name, tags ...' }), (text) =>
+    ruled(Type.String({ maxLength: LONGEST_FILTER, description: 'text contained in id, name, tags ...' }), (text) =>
       text.length > LONGEST_FILTER
         ? { message: `Bad request: 'filter' parameter can only be ${LONGEST_FILTER} characters` }
         : undefined,
@@ -117,7 +117,10 @@ const readResources = parameterReader(
   {
     ...RESOURCE_LISTING,
     q: Type.Optional(
-      ruled(Type.String(), () => ({ message: 'is not read', suggestion: 'use query, such as query=name:like(pump*)' })),
+      ruled(Type.String(), () => ({
+        message: 'is not supported',
+        suggestion: 'use query, such as query=name:like(pump*)',
+      })),
     ),
   },
   placeProblems,

@@ -7,7 +7,6 @@ export type NotedChange =
    * its metadata
    */
   | { readonly kind: 'resource'; readonly id: string; readonly tasks: boolean; readonly nodes: boolean }
-  /** the same for all resources of a type */
   | { readonly kind: 'type'; readonly id: string; readonly nodes: boolean }
   /** a written type, whose failed tasks are retried */
   | { readonly kind: 'retry'; readonly id: string }

@@ -11,7 +11,6 @@ export interface Failure {
   readonly error: string
 }
 
-/** Existing tasks of a resource. */
 export type Existing = Awaited<ReturnType<ManagedTasks['of']>>
 
 /**

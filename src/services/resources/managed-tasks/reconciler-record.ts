@@ -8,14 +8,11 @@ export interface ReconcilerCursor {
 
 export const RECONCILER_CURSORS: CollectionSpec<ReconcilerCursor> = { name: 'upkeep_cursors', version: 1, fields: {} }
 
-/** Id of the cursor of managed tasks. */
 export const CURSOR = 'managed-tasks'
 
-/** Resource with tasks that could not be created. Its id is that of the resource. */
 export interface LackingResource {
   readonly type: string
   readonly templates: readonly string[]
-  /** First error */
   readonly error: string
   /** Epoch ms of the last attempt */
   readonly time: number
@@ -34,7 +31,6 @@ export const LACKING: CollectionSpec<LackingResource> = {
 export type LackingTasks = {
   readonly templates: readonly string[]
   readonly error: string
-  /** Number of affected resources */
   readonly resources: number
 }
 

@@ -30,7 +30,7 @@ function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: st
     remove: (tenant, taskId) => inTime(tasks.remove(tenant, taskId), 'removed', later),
     rebind: async (tenant, resource) => {
       const bound = tasks.rebind?.(tenant, resource)
-      if (bound !== undefined) await inTime(bound, 'bound anew', later)
+      if (bound !== undefined) await inTime(bound, 'bound again', later)
     },
   }
 }
@@ -59,7 +59,6 @@ function inTime<T>(answer: Promise<T>, what: string, later: StartTimer, late?: (
 export interface ReconcilerDependencies {
   readonly collections: ResourceCollections
   readonly tasks: ManagedTasks
-  /** Limit of parallel reconciliations, over all tenants */
   readonly limit: Semaphore
   readonly now: () => number
   readonly newId: () => string
@@ -83,7 +82,6 @@ const PORTION = 500
 const TRIMMED = 1000
 /** Retry interval of failures, in ms */
 const RETRY_MS = 60_000
-/** Resources per retry */
 const RETRIED = 200
 /** Sample size of a probe before all of a large number are retried */
 const PROBED = 50
@@ -132,7 +130,6 @@ export class Reconciler {
     return this.#left + this.#lackingIds.size + this.#walks.left
   }
 
-  /** Running operation over the resources of a type. */
   operationOf(type: string): string | undefined {
     return this.#walks.operationOf(type)
   }
@@ -180,7 +177,6 @@ export class Reconciler {
       .catch((error: unknown) => this.#interrupted(error))
   }
 
-  /** Retries failed tasks; with a template, only those of it. Never waits. */
   retry(template?: string): void {
     if (this.#lackingIds.size > 0) this.#retrySoon(() => this.#retryAll(template === undefined ? {} : { template }))
   }
@@ -237,7 +233,6 @@ export class Reconciler {
     await this.#dependencies.collections.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
     this.#position = position
     this.#walks.go()
-    // this is the only follower of the log
     if (position - this.#trimmed >= TRIMMED) {
       await this.#dependencies.collections.log.trim(PARTITION, position)
       this.#trimmed = position
@@ -245,7 +240,6 @@ export class Reconciler {
     for (const type of retried) if (!types.has(type)) await this.#retryAll({ type })
   }
 
-  /** Rebinds nodes of existing tasks to their metadata. */
   async #rebind(ids: readonly string[]): Promise<void> {
     const { tasks, collections, limit } = this.#dependencies
     await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(collections.tenant, id))))
@@ -311,11 +305,11 @@ export class Reconciler {
 
   /** Logs once for all resources of a type. */
   #tell({ type, templateName, error }: Failure): void {
-    const text = `type ${type} wants tasks of template ${templateName}, and they cannot be made: ${error}`
+    const text = `type ${type} requires tasks of template ${templateName}, which cannot be created: ${error}`
     if (this.#told.has(text)) return
     if (this.#told.size >= MAX_TOLD) this.#told.clear()
     this.#told.add(text)
-    this.#dependencies.logger?.warn(`${text}; they are tried again`)
+    this.#dependencies.logger?.warn(`${text}; retrying`)
   }
 
   /** Reconciles again after a late creation, since there may now be two. */
@@ -346,7 +340,6 @@ export class Reconciler {
     if (this.#lackingIds.size < before) await this.#retryAll({})
   }
 
-  /** Retries resources of that type, or of types with that template. */
   async #retryAll(of: { readonly type?: string; readonly template?: string }): Promise<void> {
     const where = Object.entries(of).map(([field, value]) => ({ field, op: 'eq', value }) as const)
     for await (const ids of portionsOfIds(this.#lacking, where, RETRIED)) {
@@ -369,7 +362,7 @@ export class Reconciler {
   #interrupted(error: unknown): void {
     if (!isClosed(error)) {
       this.#dependencies.logger?.error(
-        `the reconciliation of managed tasks was interrupted: ${messageOf(error)}; it goes on later`,
+        `the reconciliation of managed tasks was interrupted, retrying: ${messageOf(error)}`,
       )
     }
     this.#retryLater()

@@ -15,7 +15,6 @@ export interface WalkOperation {
   readonly operation: { readonly entity: string; readonly action: string; readonly description: string }
   readonly queueTime: number
   readonly finishedTime?: number
-  /** Id of the type */
   readonly type: string
   /** Whether references in the metadata of the type changed too */
   readonly binds?: boolean
@@ -24,7 +23,6 @@ export interface WalkOperation {
   /** Number of processed resources, and of all at the start */
   readonly done: number
   readonly total: number
-  /** Failures per template: error and number of resources */
   readonly failed?: Readonly<Record<string, { readonly error: string; readonly count: number }>>
 }
 
@@ -59,7 +57,6 @@ interface Walk {
   going: Promise<void> | undefined
 }
 
-/** Resources per slice */
 const SLICE = 200
 const RETRY_MS = 1000
 /** Poll interval for types that others work on, in ms */
@@ -70,7 +67,6 @@ const ENGINE = 'system/engine'
 export class TypeWalks {
   readonly #dependencies: WalkDependencies
   readonly #operations: Collection<WalkOperation>
-  /** By type */
   readonly #walks = new Map<string, Walk>()
   /** Operations whose end is being stored */
   readonly #ending = new Set<string>()
@@ -150,7 +146,6 @@ export class TypeWalks {
     return walk
   }
 
-  /** Operation stored with the change of the type. */
   async #planned(type: string): Promise<WalkOperation | undefined> {
     const found = await this.#operations.find({ where: openOf(type) })
     for (const { value } of found) if (!this.#ending.has(value.id)) return value
@@ -183,7 +178,6 @@ export class TypeWalks {
         const last = ids.at(-1)
         const done = walk.record.done + ids.length
         const isLast = last === undefined || ids.length < slice
-        // other work on the type shares the operation, which ends with the last of it
         const isBusy = isLast && (await collections.types.get(type))?.value.operation === id
         const isOver = isLast && !isBusy
         const others = isOver ? await this.#others(walk.record) : []
@@ -237,7 +231,7 @@ export class TypeWalks {
     if (this.#isStopped) return
     if (!isClosed(error)) {
       this.#dependencies.logger?.error(
-        `operation ${record.id} over the resources of type ${record.type} was interrupted: ${messageOf(error)}; it goes on`,
+        `operation ${record.id} over the resources of type ${record.type} was interrupted, retrying: ${messageOf(error)}`,
       )
     }
     this.#dependencies.later(RETRY_MS, () => this.go())

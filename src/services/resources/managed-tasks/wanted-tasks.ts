@@ -26,7 +26,6 @@ export function wantedTasks(
   return entriesOf(type).map((entry) => ({ resource: resource.id, type: type.id, ...entry }))
 }
 
-/** Required tasks of a type, without a resource. */
 export function entriesOf(type: ResourceEntity): readonly Pick<WantedTask, 'key' | 'templateName' | 'settings'>[] {
   const { templates } = type
   if (!Array.isArray(templates)) return []

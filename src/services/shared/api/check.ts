@@ -32,7 +32,6 @@ const MAX_ISSUES = 100
 type SchemaError = ReturnType<typeof Errors>[number]
 type Described = { readonly description?: string } | undefined
 
-/** Schema with its check. */
 export interface Checked<S extends TSchema = TSchema> {
   readonly schema: S
   /** Throws `VALIDATION` with all problems. Its own results pass unchecked. */
@@ -42,9 +41,7 @@ export interface Checked<S extends TSchema = TSchema> {
 export interface CheckOptions {
   /** Subject at the beginning of error sentences */
   readonly subject: string
-  /** Issue type */
   readonly type?: string
-  /** Issue type of unknown fields */
   readonly typeOfUnknown?: string
 }
 

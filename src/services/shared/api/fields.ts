@@ -19,7 +19,7 @@ import {
   shown,
 } from '#kernel'
 
-export const REVISION = 'raised by every write; the ETag that If-Match asks for'
+export const REVISION = 'incremented by each write; the ETag for If-Match'
 
 /** Problem that a schema alone cannot express. */
 export interface Problem {
@@ -61,7 +61,6 @@ export function worded<S extends TSchema>(schema: S, find: FindProblems, holds =
   return Type.Refine(schema, check, () => '')
 }
 
-/** Problems of a value by the rules of a schema. */
 export function problemsBy(schema: TSchema, value: unknown): readonly Problem[] {
   const { '~refine': rules = [] } = schema as { readonly '~refine'?: readonly { check(value: never): boolean }[] }
   return rules.flatMap(({ check }) => FOUND_BY.get(check)?.(value) ?? [])
@@ -87,7 +86,6 @@ export function secret(most: number, options: object = {}) {
   })
 }
 
-/** Id of a resource. */
 export const id = refined(
   Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `at most ${MAX_ID_BYTES} bytes` }),
   (value) => {
@@ -113,7 +111,6 @@ export function word<const W extends string>(name: string, words: readonly W[]):
   return Type.Decode(schema, (value) => value.toUpperCase() as W)
 }
 
-/** Fix with the most similar word. */
 export function nearestOf(value: unknown, words: readonly unknown[]): Fix | undefined {
   const texts = words.filter((word) => typeof word === 'string')
   const like = typeof value === 'string' ? nearest(value, texts) : undefined
@@ -153,7 +150,6 @@ export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** Object without other fields. */
 export function closed<const P extends TProperties>(fields: P, options: object = {}) {
   return Type.Object(fields, { ...options, additionalProperties: false })
 }
@@ -214,5 +210,4 @@ type Frozen<T> = [Json] extends [T]
           : { readonly [Name in keyof T]: Frozen<T[Name]> }
         : T
 
-/** Decoded type of a schema. */
 export type Decoded<S extends TSchema> = Frozen<StaticDecode<S>>

@@ -4,7 +4,6 @@ import { takesList } from '../http/check-query.ts'
 import { checked } from './check.ts'
 import { type Decoded, type Problem, refined } from './fields.ts'
 
-/** Repeatable parameter. */
 export const Texts = Type.Array(Type.String())
 export const Text = Type.String()
 export const Flag = Type.Boolean()
@@ -25,7 +24,6 @@ export function parameterReader<P extends TProperties>(
   const schema = together === undefined ? all : refined(all, together)
   const { read } = checked(schema, { subject: 'the query', type: 'QUERY' })
   return (query) => {
-    // most requests have none
     if (!hasNeeded && isEmpty(query)) return NONE as Parameters<P>
     const values: Record<string, unknown> = {}
     for (const [name, schema] of Object.entries(parameters)) {

@@ -165,9 +165,9 @@ export async function addRoutes<Api>(
 }
 
 const CONDITIONS = Type.Object({
-  'If-Match': Type.Optional(Type.String({ description: 'only where what is there has this ETag; *: any' })),
+  'If-Match': Type.Optional(Type.String({ description: 'only if the current ETag is one of these; *: any' })),
   'If-None-Match': Type.Optional(
-    Type.String({ description: 'only where what is there has another ETag; *: nothing is' }),
+    Type.String({ description: 'only if the current ETag is not one of these; *: only if it does not exist' }),
   ),
 })
 

@@ -24,7 +24,6 @@ export async function bodyBytes(
   return joined(kept, size)
 }
 
-/** Joins pieces, yielding in between. */
 async function joined(pieces: readonly Uint8Array[], size: number): Promise<Buffer> {
   const whole = Buffer.allocUnsafe(size)
   let at = 0

@@ -17,9 +17,7 @@ export interface QueryParameters {
 }
 
 export interface QueryFaults {
-  /** Unknown parameters */
   readonly unknown: readonly Issue[]
-  /** Parameters that must not repeat */
   readonly repeated: readonly Issue[]
 }
 
@@ -35,9 +33,9 @@ export function queryFaults(query: unknown, { named, others }: QueryParameters):
     const schema = Object.hasOwn(named, name) ? named[name] : undefined
     const place = at('', name.slice(0, LONGEST_NAME))
     if (schema === undefined && others?.test(name) !== true) {
-      unknown.push(makeIssue('QUERY', place, 'is no parameter of this request', formsOf(named)))
+      unknown.push(makeIssue('QUERY', place, 'is not a parameter of this request', formsOf(named)))
     } else if (schema !== undefined && Array.isArray(value) && !takesList(schema)) {
-      repeated.push(makeIssue('QUERY', place, `is there ${value.length} times`, 'give it once'))
+      repeated.push(makeIssue('QUERY', place, `was sent ${value.length} times`, 'send it once'))
     }
   }
   return { unknown, repeated }
@@ -75,7 +73,7 @@ export function takesList(schema: TSchema): boolean {
 
 function formsOf(named: QueryParameters['named']): string {
   const names = Object.keys(named)
-  return names.length === 0 ? 'it has none' : `write one of ${names.join(', ')}`
+  return names.length === 0 ? 'it has no parameters' : `write one of ${names.join(', ')}`
 }
 
 /** Further names that may be misspelt parameters; a dot marks a path. */
@@ -89,15 +87,13 @@ function likenesses(query: object, { named, others }: QueryParameters): readonly
 }
 
 function warningOf({ path }: Issue): string {
-  return warning(`${asciiOf(path.slice(1))} is no parameter of this request and was not read`)
+  return warning(`${asciiOf(path.slice(1))} is not a parameter of this request and was ignored`)
 }
 
-/** HTTP warning code 299: persistent. */
 function warning(text: string): string {
   return `299 - "${text}"`
 }
 
-/** Escapes the name, since headers are ASCII. */
 function asciiOf(name: string): string {
   return encodeURI(name).replaceAll('"', '%22')
 }

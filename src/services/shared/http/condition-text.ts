@@ -41,7 +41,7 @@ interface Language<T> {
 }
 
 function read<T>(text: string, language: Language<T>): Read<NegatedConditions<T>> {
-  if (text.length > LONGEST) return { problem: `has ${text.length} characters, at most ${LONGEST} are read` }
+  if (text.length > LONGEST) return { problem: `has ${text.length} characters; at most ${LONGEST} are accepted` }
   try {
     return { query: new Reader(new ConditionText(text), language).read() }
   } catch (error) {

@@ -1,4 +1,4 @@
-/** Hop-by-hop headers. */
+/** Names of hop-by-hop headers, which proxies drop. */
 export const CONNECTION_HEADERS = [
   'connection',
   'keep-alive',

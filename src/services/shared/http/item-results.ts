@@ -15,7 +15,6 @@ const UNKNOWN: ItemResult = { statusCode: 500, error: 'the result is not stored'
 
 type Entry = readonly [id: string, result: ItemResult | undefined]
 
-/** Results of the listed entries, in order; entries without a result were not stored. */
 export async function itemResults(...lists: readonly (AsyncIterable<Entry> | Iterable<Entry>)[]): Promise<ItemResults> {
   const [success, failure] = [emptyResults(), emptyResults()]
   for (const list of lists) {

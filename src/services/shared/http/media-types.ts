@@ -4,7 +4,6 @@ export const PAGED_MEDIA_TYPE = 'application/vnd.service.paged+json'
 export const HAL_MEDIA_TYPE = 'application/hal+json'
 export const NDJSON_MEDIA_TYPE = 'application/x-ndjson'
 export const EVENTS_MEDIA_TYPE = 'text/event-stream'
-/** Alarms over time instead of a list */
 export const TIMELINE_MEDIA_TYPE = 'application/vnd.service.alarms.timeseries+json'
 
 const VENDOR = String.raw`application/vnd\.(?:[\w-]{1,64}\.){1,8}`

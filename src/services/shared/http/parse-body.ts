@@ -138,7 +138,7 @@ function isEscaped(text: string, at: number): boolean {
 function refuseTwice(text: string): void {
   const issues = new Issues('KEY', MAX_TOLD)
   for (const steps of repeatedKeysOf(text)) {
-    issues.wrong(at('', ...steps), 'the key stands there twice', 'keep one of its values')
+    issues.wrong(at('', ...steps), 'the key occurs twice', 'keep one of its values')
   }
   const lines = issues.list.map(({ path, message, suggestion }) => `${path} <- ${message} (${suggestion ?? ''})`)
   throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })

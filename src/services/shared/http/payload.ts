@@ -5,7 +5,6 @@
 import { hasDigits, isLongInteger } from '#kernel'
 import { parsePlain } from './parse-body.ts'
 
-/** Digits of 2^53. */
 const LONG_DIGITS = 16
 /** Keys such as "7", which objects sort first */
 const NUMBERED_KEY = /"(?:\d|\\u003\d)+"\s*:/
@@ -41,7 +40,6 @@ export class Payload {
   }
 }
 
-/** Value of a payload; other values unchanged. */
 export function payloadValue(given: unknown): unknown {
   return given instanceof Payload ? given.value : given
 }

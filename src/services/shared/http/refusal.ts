@@ -2,7 +2,6 @@
 import type { ErrorCode, Issue } from '#kernel'
 
 export interface Refusal {
-  /** HTTP status */
   readonly statusCode: number
   /** Text for people, without secrets and stacks */
   readonly error: string

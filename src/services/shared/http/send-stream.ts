@@ -24,7 +24,6 @@ export function untilClosed(reply: FastifyReply): AbortSignal {
 const turns = new Yielder(machineTimers)
 
 export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerEvent>): FastifyReply {
-  // the first text confirms the connection
   return sendTexts(reply, events, { type: EVENTS_MEDIA_TYPE, turns, first: HERE, quiet: STILL_HERE, textOf: eventText })
 }
 

@@ -1,4 +1,4 @@
-/** Server-sent event. */
+/** Fields of one server-sent event. */
 export interface ServerEvent {
   /** Sent by a reconnecting reader as `Last-Event-ID` */
   readonly id?: string

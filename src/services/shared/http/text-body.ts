@@ -9,7 +9,6 @@ export interface TextBodyOptions<T> {
   readonly turns: Pick<Yielder, 'soon'>
   /** Sent at once */
   readonly first?: string | undefined
-  /** Heartbeat text */
   readonly quiet: string
   /** Interval of heartbeats in ms */
   readonly quietMs: number

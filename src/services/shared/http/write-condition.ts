@@ -51,7 +51,7 @@ function names(header: string, version: number | undefined): boolean {
 }
 
 function refused(name: string, header: string): AppError {
-  return new AppError('PRECONDITION', `${name} ${header.slice(0, 200)} does not fit what is there; read it again`)
+  return new AppError('PRECONDITION', `${name} ${header.slice(0, 200)} does not match the current state; read it again`)
 }
 
 async function versionOf(current: () => Promise<{ readonly version: number }>): Promise<number | undefined> {

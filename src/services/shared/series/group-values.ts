@@ -7,11 +7,9 @@ import { BucketFigures, type Figures, Gathering } from './figures.ts'
 import type { SampleReader, Span } from './sample-reader.ts'
 
 export interface Aggregate {
-  /** Requested name */
   readonly name: string
   /** Required figures of a group: the store's sums, a deviation, or every sample */
   readonly needs: 'sums' | 'deviation' | 'change' | 'ranks'
-  /** Null without a value, as for no numeric sample */
   of(group: Figures): SampleValue | null
 }
 
@@ -22,7 +20,6 @@ export interface GroupRun {
   readonly count: number
 }
 
-/** One value per aggregate */
 export type GroupValues = readonly (SampleValue | null)[]
 
 export interface GroupRequest {
@@ -30,10 +27,8 @@ export interface GroupRequest {
   readonly filter?: ((value: SampleValue) => boolean) | undefined
   readonly groups: {
     readonly runs: readonly GroupRun[]
-    /** Start of the group of an instant */
     startOf(time: number): number
   }
-  /** Span of the samples, from the start of a group */
   readonly span: Span
   /** Start of differences: the first of a group refers to an earlier sample. Default: the span */
   readonly since?: number

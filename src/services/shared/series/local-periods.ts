@@ -7,7 +7,6 @@ import { FixedOffsetZone, IANAZone, type Zone } from 'luxon'
 /** Period of `count` units, counted from 1970: two months are January and February, March and April ... */
 export interface PeriodUnit {
   readonly unit: 'day' | 'week' | 'month'
-  /** At least 1 */
   readonly count: number
 }
 
@@ -18,7 +17,6 @@ const EPOCH_YEAR = 1970
 /** 1970 began on a Thursday. */
 const DAYS_TO_MONDAY = 3
 
-/** Number of the period of an instant in the zone's calendar. */
 export function periodOf(time: number, zone: string, { unit, count }: PeriodUnit): number {
   const day = Math.floor((time + offsetMs(time, zone)) / DAY)
   return Math.floor(unitOf(day, unit) / count)
@@ -73,7 +71,6 @@ function isIn(time: number, reading: number, zone: string): boolean {
   return time + offsetMs(time, zone) === reading
 }
 
-/** Number of the day, week or month of a day. */
 function unitOf(day: number, unit: PeriodUnit['unit']): number {
   if (unit === 'day') return day
   if (unit === 'week') return Math.floor((day + DAYS_TO_MONDAY) / WEEK_DAYS)

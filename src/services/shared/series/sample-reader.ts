@@ -11,10 +11,8 @@ export interface Span {
   readonly until: number
 }
 
-/** Span with an open start. */
 export type OpenSpan = Omit<Span, 'from'> & { readonly from: number | undefined }
 
-/** Samples per read; more than the resources that may have a sample at one time */
 const PAGE = 10_000
 const MAX_READ = 1_000_000
 
@@ -23,9 +21,7 @@ export interface ReaderOptions {
   readonly most?: number | undefined
   /** Samples per read; default 10,000. More than there are resources at one time */
   readonly page?: number
-  /** Whether to read the next page ahead */
   readonly ahead?: boolean
-  /** Stops reading when it aborts */
   readonly signal?: AbortSignal
 }
 
@@ -52,7 +48,6 @@ export class SampleReader {
     return this.#series.buckets({ resources, metric, from, until: Math.min(until + 1, MAX_TIME), width })
   }
 
-  /** First samples of a span in the given order. */
   first({ resources, metric, from, until }: OpenSpan, descending: boolean, limit: number): Promise<readonly Sample[]> {
     return this.#series.range({ resources, metric, ...(from !== undefined && { from }), until, descending, limit })
   }
@@ -62,7 +57,6 @@ export class SampleReader {
     return this.#pages(span, descending, (query) => this.#series.range(query), SAMPLES)
   }
 
-  /** As columns, which cost less. */
   columns(span: Span, descending = false): AsyncGenerator<SampleColumns> {
     return this.#pages(span, descending, (query) => this.#series.columns(query), COLUMNS)
   }
@@ -106,12 +100,11 @@ export class SampleReader {
     if (this.#read <= this.#most) return
     throw new AppError(
       'TOO_LARGE',
-      `the query goes through more than ${this.#most} samples; ask for a shorter range, or for aggregates other than median, percentile, std and diff and without a filter`,
+      `the query reads more than ${this.#most} samples; request a shorter range, or aggregates other than median, percentile, std and diff and without a filter`,
     )
   }
 }
 
-/** Accessors of a page of samples. */
 interface Paging<Page> {
   sizeOf(page: Page): number
   timeAt(page: Page, place: number): number

@@ -37,11 +37,11 @@ describe('instances', () => {
     ['lists of several lengths', [], '[[1,2],[1,2,3]]', /\/instances\/1 <- has 3 values \(send 2\)/],
     ['no list', [], '[[1,2],7]', /\/instances\/1 <- is 7 \(send a list of 2 values\)/],
     ['too deep a list', [X], '[[[1],[2]]]', /\/instances\/0\/0 <- is \[1\] \(send a number or text\)/],
-    ['a text for a number', [], '[[1,2],[1,"x"]]', /\/instances\/1 <- has "x" where FP64 is wanted/],
-    ['a fraction', [COUNT], '[1.5]', /has 1\.5 where INT64 is wanted \(send a whole number\)/],
-    ['nothing for a whole number', [COUNT], '[null]', /has null where INT64 is wanted/],
-    ['a number for a text', [input('t', 'BYTES')], '[1]', /has 1 where BYTES is wanted/],
-    ['a number for a truth value', [input('t', 'BOOL')], '[1]', /has 1 where BOOL is wanted/],
+    ['a text for a number', [], '[[1,2],[1,"x"]]', /\/instances\/1 <- has "x" where FP64 is required/],
+    ['a fraction', [COUNT], '[1.5]', /has 1\.5 where INT64 is required \(send a whole number\)/],
+    ['nothing for a whole number', [COUNT], '[null]', /has null where INT64 is required/],
+    ['a number for a text', [input('t', 'BYTES')], '[1]', /has 1 where BYTES is required/],
+    ['a number for a truth value', [input('t', 'BOOL')], '[1]', /has 1 where BOOL is required/],
     ['a list for several', [HEAT, COUNT], '[[1,2]]', /\/instances\/0 <- is \[1,2\] \(send an object of heat, count\)/],
     ['an input too few', [HEAT, COUNT], '[{"heat":1}]', /\/instances\/0 <- has no count \(send an object of heat/],
     ['an unknown input', [HEAT], '[{"heat":1,"depth":2}]', /\/instances\/0\/depth <- is not a feature .*has heat\)/],
@@ -96,7 +96,7 @@ describe('outputs', () => {
     ['too few values', [output([2, 2], [1, 2, 3])], /output y has 3 values for the shape \[2, 2\]/],
     ['nothing for a number', [output([2, 2], [1, 2, 3, null])], /has null for instance 1, which is not a number/],
     ['a text for a number', [output([2], [1, 'NaN'])], /has "NaN" for instance 1, which is not a number/],
-    ['an unknown type', [output([2], [1, 2], { datatype: 'COMPLEX' })], /is of COMPLEX, which nobody knows/],
+    ['an unknown type', [output([2], [1, 2], { datatype: 'COMPLEX' })], /has the unknown type COMPLEX/],
   ])('are refused: %s', (_title, outputs, problem) => {
     expect(() => rowsOf(outputs)).toThrow(problem)
   })

@@ -22,7 +22,6 @@ export interface Ask {
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** Headers of a conditional write. */
 export function conditionOf(expected: ExpectedVersion | undefined): Pick<Ask, 'headers'> {
   if (expected === undefined) return {}
   return { headers: expected === 'absent' ? { 'if-none-match': '*' } : { 'if-match': `"${expected}"` } }

@@ -1,7 +1,6 @@
-/** Streamed answers. */
+/** Reads streamed answers of the API. */
 import type { ServerEvent } from '../server-event.ts'
 
-/** One value per line of JSON. */
 export async function* jsonLines(response: Response): AsyncGenerator {
   for await (const line of lines(response)) if (line !== '') yield JSON.parse(line) as unknown
 }
