@@ -143,7 +143,7 @@ export class TenantServices {
   }
 
   follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
-    return served(this.registry.broker).follow(this.#options.tenant, asked, signal)
+    return served(this.registry.broker).follow(asked, signal)
   }
 
   #partitionOf({ number, others }: Tenure): HostedPartition {

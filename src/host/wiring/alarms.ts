@@ -58,16 +58,15 @@ function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
 /** Message intake of a runner. */
 export interface ChannelIntake {
   receive(
-    tenant: string,
     message: Parameters<AlarmForwarding['receive']>[0],
     options: Parameters<AlarmForwarding['receive']>[1] & { readonly channel: string },
   ): Promise<unknown>
 }
 
 /** Wakes sensors that observe alarms of a resource. */
-export function alarmForwarding(tenant: string, intake: ChannelIntake): AlarmForwarding {
+export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
   return {
-    receive: (message, options) => intake.receive(tenant, message, { ...options, channel: CHANNEL }),
+    receive: (message, options) => intake.receive(message, { ...options, channel: CHANNEL }),
   }
 }
 

@@ -187,41 +187,33 @@ export interface UnstartableTask {
 export interface ManagedTasks {
   /** Existing managed tasks of at most 500 resources; `key` is that of `WantedTask`. */
   of(
-    tenant: string,
     resources: readonly string[],
   ): Promise<
     readonly { readonly resource: string; readonly key: string; readonly type: string; readonly taskId: string }[]
   >
   /** Reason why tasks with these settings can never start for any resource; undefined when they can. */
-  check?(tenant: string, wanted: Pick<WantedTask, 'templateName' | 'settings'>): Promise<UnstartableTask | undefined>
-  /**
-   * Creates and starts a missing task; the caller has checked that it is missing. Rejects when the template is
-   * unusable.
-   */
-  make(tenant: string, wanted: WantedTask): Promise<void>
-  /** Stops and deletes a task; a missing one is ignored. */
-  remove(tenant: string, taskId: string): Promise<void>
+  check?(wanted: Pick<WantedTask, 'templateName' | 'settings'>): Promise<UnstartableTask | undefined>
+  /** Creates and starts a missing task. Rejects when the template is unusable. */
+  make(wanted: WantedTask): Promise<void>
+  remove(taskId: string): Promise<void>
   /** Rebinds the tasks whose nodes use references in the metadata of the resource. */
-  rebind?(tenant: string, resource: string): Promise<void>
+  rebind?(resource: string): Promise<void>
 }
 
 /** Port to the rules for commands: runs one actuator once. */
 export interface ActuatorCall {
-  run(
-    tenant: string,
-    call: {
-      readonly name: string
+  run(call: {
+    readonly name: string
       /** Exact version, or `latest` */
-      readonly version: string
-      readonly properties: Readonly<Record<string, Json>>
-      readonly resource: string
-      readonly hops: number
+    readonly version: string
+    readonly properties: Readonly<Record<string, Json>>
+    readonly resource: string
+    readonly hops: number
       /** With hops: id of the root */
-      readonly root?: string
+    readonly root?: string
       /** Id of the command, stable across crashes */
-      readonly id: string
-    },
-  ): Promise<{
+    readonly id: string
+  }): Promise<{
     readonly version: string
     readonly success: boolean
     readonly message?: string
@@ -234,7 +226,7 @@ export interface ActuatorCall {
  * repeated.
  */
 export interface Cascades {
-  readonly alarms?: (tenant: string, resource: string) => Promise<void>
-  readonly measurements?: (tenant: string, resource: string) => Promise<void>
-  readonly tasks?: (tenant: string, resource: string) => Promise<void>
+  readonly alarms?: (resource: string) => Promise<void>
+  readonly measurements?: (resource: string) => Promise<void>
+  readonly tasks?: (resource: string) => Promise<void>
 }

@@ -104,11 +104,11 @@ async function writeFile(
 
 async function historyOf(
   { broker }: ExportJobsOptions,
-  { tenant, store, signal }: JobContext,
+  { store, signal }: JobContext,
   { resource, metrics, from = -MAX_TIME, until = MAX_TIME, csv }: Extract<ExportSource, { kind: 'history' }>,
 ): Promise<AsyncIterable<Uint8Array>> {
   // what was posted before is exported
-  await broker()?.readable(tenant)
+  await broker()?.readable()
   const known = metrics ?? (await store.series.latest(resource)).map(({ metric }) => metric)
   if (known.length === 0) throw new AppError('NOT_FOUND', `there are no series of ${resource}`)
   if (known.length > MAX_METRICS) {

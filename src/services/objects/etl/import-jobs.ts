@@ -105,7 +105,7 @@ class ImportRun {
     const surveyed = await surveyFile(await objects.read(source), given, () => signal.aborted)
     if (surveyed === undefined) return { kind: 'released' }
     const content = await objects.read(source)
-    const importing = broker.importing(tenant)
+    const { importing } = broker
     await importing.begin()
     await this.#note({ state: 'running', started: this.#stored.value.started ?? this.#options.now() })
     const { reading, columns, problems } = surveyed
