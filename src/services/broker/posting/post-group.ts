@@ -1,29 +1,23 @@
 /**
- * Posts that came together and are of one kind share one unit of the log: what is paid for each commit and each call of
- * the engine is then paid once for all of them.
+ * Posts of one turn that agree in `store` and `forward` share one unit of the log, which pays for a commit and a call of
+ * the engine once.
  *
- * POSTGROUP-1 a group is committed whole: a post that might be refused by itself, or brings writes of its own, has one
- *   to itself
- * POSTGROUP-2 a group is no larger than a single post may be
+ * POSTGROUP-1 a group is committed whole: a post that may be rejected by itself, or has writes of its own, is not grouped
+ * POSTGROUP-2 a group is not larger than a single post may be
  */
 import type { Write } from '#storage'
 import type { PublishRequest } from './publish-request.ts'
 
-/** A post on its way, as far as groups are concerned. */
+/** A post with its size and writes. */
 export interface Grouped {
   readonly post: PublishRequest
-  /** characters of its messages */
   readonly size: number
-  /** to be committed with it */
   readonly writes: readonly Write[]
 }
 
-/** characters of one group */
 const MAX_CHARACTERS = 65_536
-/** posts of one group */
 const MAX_POSTS = 512
 
-/** In the order of the posts. */
 export function groupsOf<T extends Grouped>(posts: readonly T[]): readonly (readonly T[])[] {
   const groups: T[][] = []
   let shared: T[] | undefined

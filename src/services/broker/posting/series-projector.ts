@@ -61,7 +61,7 @@ export class SeriesProjector {
   /** the last position that series have; undefined: unknown until series are asked */
   #stored: number | undefined
   #waiting: Logged[] = []
-  /** the last acknowledged position, and the last of those that series have */
+  /** the last acknowledged position, and the last acknowledged one that is applied */
   #acknowledged = 0
   #applied = 0
   #posts = 0
