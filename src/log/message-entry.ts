@@ -26,6 +26,9 @@ export interface KeptMessage {
   readonly t?: readonly string[]
 }
 
+/** Member with the arrival, epoch ms, of messages that no task took: kept inputs have them with their time. */
+export const ARRIVED = 'w'
+
 /** What becomes one entry: the messages of one poster, which are one invocation of each task that takes them. */
 export interface NewMessages {
   readonly messages: unknown

@@ -4,7 +4,7 @@ import { isoInstant } from '#kernel'
 import { type Input, messagesOf } from '../durable/input.ts'
 import type { InputRange, KeptInput } from './contract.ts'
 
-type DataInput = Extract<Input, { k: 'data' }>
+export type DataInput = Extract<Input, { k: 'data' }>
 
 /** The input without messages that do not belong to the range; undefined: none of it does. */
 export function selectInput(kept: KeptInput, range: InputRange): KeptInput | undefined {
@@ -12,10 +12,16 @@ export function selectInput(kept: KeptInput, range: InputRange): KeptInput | und
   const { after = 0, upTo = Number.POSITIVE_INFINITY } = range
   if (position <= after || position > upTo) return undefined
   if (input.k !== 'data') return isOfTasks(input, range) ? kept : undefined
+  const selected = selectMessages(input, (message) => isIn(message, input, range))
+  return selected === input ? kept : selected && { position, input: selected }
+}
+
+/** The input with these of its messages; undefined: none of them. */
+export function selectMessages(input: DataInput, isWanted: (message: Message) => boolean): DataInput | undefined {
   const messages = messagesOf(input.m)
-  const places = messages.flatMap((message, place) => (isIn(message, input, range) ? [place] : []))
-  if (places.length === messages.length) return kept
-  return places.length === 0 ? undefined : { position, input: withPlaces(input, places) }
+  const places = messages.flatMap((message, place) => (isWanted(message) ? [place] : []))
+  if (places.length === messages.length) return input
+  return places.length === 0 ? undefined : withPlaces(input, places)
 }
 
 /** Only messages in these places remain; an array stays an array. */
