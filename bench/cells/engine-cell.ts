@@ -191,9 +191,8 @@ function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 
 }
 
 function history(engine: Engine, clock: Clock): Listener {
-  const tenant = 'bench'
   const reports = {
-    history: ({ id }: { readonly id: string }, after: number) => engine.history(id, after),
+    history: (id: string, after: number) => engine.history(id, after),
     rare$: EMPTY,
     ended$: EMPTY,
     watch: () => EMPTY,
@@ -203,10 +202,10 @@ function history(engine: Engine, clock: Clock): Listener {
     beginCheck: () => undefined,
     finish() {
       const tasks = [...engine.tasks.values()].filter((task) => task.info().lastExecutionTime !== undefined)
-      const known = tasks.filter(({ id }) => kept.events({ tenant, id }).length > 0)
+      const known = tasks.filter(({ id }) => kept.events(id).length > 0)
       if (known.length === 0) throw new Error('the history is empty')
       for (const task of known) {
-        const last = kept.events({ tenant, id: task.id }).at(-1)?.event.time
+        const last = kept.events(task.id).at(-1)?.event.time
         const { lastExecutionTime } = task.info()
         if (last !== lastExecutionTime)
           throw new Error(`${task.id}: last at ${lastExecutionTime}, its history ends at ${last}`)

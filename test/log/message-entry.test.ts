@@ -18,7 +18,7 @@ const RULE = {
 it('has an entry for each post, which says whether tasks, series and streams follow it', async () => {
   const storage = openMemory()
   const log = new TenantLog(storage.tenant(TENANT))
-  const life = new Life(storage, new Outside(), { at: NOW, log: () => log })
+  const life = new Life(storage, new Outside(), { at: NOW, log })
   const broker = createBrokerService({
     storage,
     log: () => log,

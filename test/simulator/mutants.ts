@@ -27,13 +27,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what is on its way makes a leap of the clock be made up for',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: 'if (at - horizon > SLEPT_MS || this.#hasSlept(at))',
     replace: 'if (this.#hasSlept(at))',
   },
   {
     name: 'a leap of the clock is made up for moment by moment',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: 'return now - (this.deterministic.nextAt ?? now) > SLEPT_MS',
     replace: 'return false',
   },
@@ -153,7 +153,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'calls are given up in an outage while refusals are on their way',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: 'if (nextAt > now) return false',
     replace: 'if (this.#log.size > 0 || nextAt > now) return false',
   },
@@ -165,13 +165,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'who looks at a task ends its calls before an outage is left out',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: "if (this.#log.has('still') || this.#log.has('jump')) return true",
     replace: '',
   },
   {
     name: 'time goes on to a jump that waits for the store, with what is due before it',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: "|| this.#log.has('jump')) return true",
     replace: ') return true',
     about: 'calls in an outage',
@@ -185,7 +185,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'time goes on between an outage and what leaves it out',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: 'if (this.#standstill.since !== undefined) {',
     replace: 'if (this.#isClosed) {',
   },
@@ -281,7 +281,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a state that is stored at last makes an outage count for calls',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: 'this.#standstill.heard(Math.min(now, this.#log.horizon), now)',
     replace: 'this.#standstill.heard(now, now)',
     about: 'calls in an outage',

@@ -64,7 +64,7 @@ export function isPartitionQuestion(value: unknown): value is PartitionQuestion 
 export async function answerAt(registry: ServiceRegistry, tenant: string, asked: PartitionQuestion): Promise<unknown> {
   switch (asked.of) {
     case 'rules':
-      return served(registry.rules).answer(tenant, asked.question)
+      return served(registry.rules).answer(asked.question)
     case 'broker':
       return served(registry.broker).answer(tenant, asked.question)
     case 'relay':

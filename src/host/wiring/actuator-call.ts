@@ -7,9 +7,9 @@ const ENGINE = 'system/engine'
 const NEWEST = 'latest'
 
 /** `rules` is asked at each call: `CLOSED` while there are none. */
-export function actuatorCall(rules: () => RulesService | undefined): ActuatorCall {
+export function actuatorCall(tenant: string, rules: () => RulesService | undefined): ActuatorCall {
   return {
-    run: async (tenant, { name, version, properties, resource, hops, root, id }) => {
+    run: async ({ name, version, properties, resource, hops, root, id }) => {
       const service = rules()
       if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; commands wait for them')
       const led = { hops, ...(root !== undefined && { root }) }

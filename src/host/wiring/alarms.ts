@@ -60,16 +60,15 @@ function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
 /** The part of a runner that takes messages. */
 export interface ChannelIntake {
   receive(
-    tenant: string,
     message: Parameters<AlarmForwarding['receive']>[0],
     options: Parameters<AlarmForwarding['receive']>[1] & { readonly channel: string },
   ): Promise<unknown>
 }
 
 /** Events of alarms wake the sensors that hear the alarms of a resource. */
-export function alarmForwarding(tenant: string, intake: ChannelIntake): AlarmForwarding {
+export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
   return {
-    receive: (message, options) => intake.receive(tenant, message, { ...options, channel: CHANNEL }),
+    receive: (message, options) => intake.receive(message, { ...options, channel: CHANNEL }),
   }
 }
 

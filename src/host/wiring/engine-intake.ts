@@ -1,17 +1,17 @@
-/** Messages of the broker reach tasks: `Forwarding` over the intake of whoever runs them. */
+/** Messages of the broker reach tasks: `Forwarding` over the intake of their runner. */
 import type { ForwardedPost, Forwarding } from '#services/broker/contract'
 
 type Messages = ForwardedPost['messages']
 type IntakePost = Omit<ForwardedPost, 'messages'> & { readonly messages: Messages | Messages[number] }
-type Given = Parameters<Forwarding['receive']>
+type Sent = Parameters<Forwarding['receive']>
 
 /** The part of a runner that takes messages. */
 export interface Intake {
-  receiveAll(tenant: string, posts: readonly IntakePost[], writes: Given[2], followed: Given[3]): Promise<unknown>
+  receiveAll(posts: readonly IntakePost[], writes: Sent[2], followed: Sent[3]): Promise<unknown>
 }
 
 export function engineIntake(intake: Intake): Forwarding {
-  return { receive: (tenant, posts, ...rest) => intake.receiveAll(tenant, posts.map(asTaken), ...rest) }
+  return { receive: (_tenant, posts, ...rest) => intake.receiveAll(posts.map(asTaken), ...rest) }
 }
 
 /** One message is logged and taken as such, which costs less than a list. */

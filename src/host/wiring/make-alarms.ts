@@ -24,7 +24,7 @@ export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
         store,
         now,
         newId: machineTimers.newId,
-        engine: () => services.runner && alarmForwarding(tenant, services.runner.intake),
+        engine: () => services.runner && alarmForwarding(services.runner.intake),
         causes: causeReader(tenant, () => services.rules),
         every: machineTimers.every,
         places,

@@ -31,9 +31,10 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
         newId: machineTimers.newId,
         places,
         logger,
-        managedTasks: managedTasks(() => services.rules),
-        actuators: actuatorCall(() => services.rules),
+        managedTasks: managedTasks(tenant, () => services.rules),
+        actuators: actuatorCall(tenant, () => services.rules),
         cascades: resourceCascades({
+          tenant,
           alarms: () => services.alarms,
           broker: () => services.broker,
           rules: () => services.rules,

@@ -50,7 +50,6 @@ export function objectPort(tenant: string, objects: () => InternalObjects | unde
 /** The part of a runner that takes messages. */
 export interface ObjectIntake {
   receive(
-    tenant: string,
     message: PlainObject & { readonly resource: string },
     options: {
       readonly writes: Parameters<ObjectForwarding['receive']>[2]
@@ -64,10 +63,10 @@ export interface ObjectIntake {
 /** Changes of objects wake the sensors that hear the objects of a bucket: its alias is their resource. */
 export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
   return {
-    receive: (tenant, { event, object, time, cause }, writes) => {
+    receive: (_tenant, { event, object, time, cause }, writes) => {
       const message = { resource: object.bucket, timestamp: time, event, object: shown(object) }
       const { hops = 0, root } = cause ?? {}
-      return intake.receive(tenant, message, {
+      return intake.receive(message, {
         writes,
         hops,
         channel: CHANNEL,

@@ -7,9 +7,9 @@ const ENGINE = 'system/engine'
 const PAGE = 100
 
 /** `expression` is in the query language of the listing of resources, and refused in its words. */
-export function resourceFinder(service: ResourcesService): ResourceFinder {
+export function resourceFinder(tenant: string, service: ResourcesService): ResourceFinder {
   return {
-    find: async (tenant, { type, expression }, limit) => {
+    find: async ({ type, expression }, limit) => {
       const { resources } = service.as({ tenant, user: ENGINE })
       const wanted: ListQuery = {
         ...(type !== undefined && { resourceTypeId: type }),

@@ -250,7 +250,7 @@ export interface Discovery {
 /** What the broker asks of whoever runs commands of resources. */
 export interface CommandOutbox {
   /** to be committed with the command, so that it runs also after a crash */
-  planning(tenant: string, resource: string, command: BrokerMessage, hops: number, root?: string): readonly Write[]
+  planning(resource: string, command: BrokerMessage, hops: number, root?: string): readonly Write[]
   /** After the commit. Never waits for the command. */
-  committed(tenant: string, resource: string): void
+  committed(resource: string): void
 }

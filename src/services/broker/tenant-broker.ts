@@ -297,7 +297,7 @@ export class TenantBroker {
 
   #recovered({ samples, messages }: Projected): Promise<void> | undefined {
     for (const { resource, stream } of messages) {
-      if (stream === 'commands') this.#dependencies.commands()?.committed(this.#dependencies.tenant, resource)
+      if (stream === 'commands') this.#dependencies.commands()?.committed(resource)
     }
     const first = new Map(samples.map(({ resource, time }) => [resource, time]))
     for (const { resource, stream, time } of messages) if (stream === 'events') first.set(resource, time)
@@ -314,7 +314,7 @@ export class TenantBroker {
     if (expires !== undefined) this.#expiring = true
     this.#recent.stored(post)
     if (channel === 'commands') {
-      for (const { resource } of arrivals) this.#dependencies.commands()?.committed(this.#dependencies.tenant, resource)
+      for (const { resource } of arrivals) this.#dependencies.commands()?.committed(resource)
     }
     this.streams.tell(post, position)
   }

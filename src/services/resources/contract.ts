@@ -196,38 +196,34 @@ export interface UnstartableTask {
 export interface ManagedTasks {
   /** The managed tasks that there are of these resources, at most 500 of them; `key` is that of `WantedTask`. */
   of(
-    tenant: string,
     resources: readonly string[],
   ): Promise<
     readonly { readonly resource: string; readonly key: string; readonly type: string; readonly taskId: string }[]
   >
   /** Why a task of these settings can never start, whatever its resource; undefined when it may. */
-  check?(tenant: string, wanted: Pick<WantedTask, 'templateName' | 'settings'>): Promise<UnstartableTask | undefined>
+  check?(wanted: Pick<WantedTask, 'templateName' | 'settings'>): Promise<UnstartableTask | undefined>
   /** Makes and starts one that is not there: whoever asks has looked. Rejects when the template cannot be used. */
-  make(tenant: string, wanted: WantedTask): Promise<void>
+  make(wanted: WantedTask): Promise<void>
   /** Stops and deletes it; one that is gone is no error. */
-  remove(tenant: string, taskId: string): Promise<void>
+  remove(taskId: string): Promise<void>
   /** References in the metadata of the resource changed: all tasks whose nodes are bound by them follow. */
-  rebind?(tenant: string, resource: string): Promise<void>
+  rebind?(resource: string): Promise<void>
 }
 
 /** What running a command needs of the rules: one actuator, once. */
 export interface ActuatorCall {
-  run(
-    tenant: string,
-    call: {
-      readonly name: string
-      /** exact, or `latest` */
-      readonly version: string
-      readonly properties: Readonly<Record<string, Json>>
-      readonly resource: string
-      readonly hops: number
-      /** with hops: what everything that came of one arrival is known by */
-      readonly root?: string
-      /** the same for the same command, also after a crash */
-      readonly id: string
-    },
-  ): Promise<{
+  run(call: {
+    readonly name: string
+    /** exact, or `latest` */
+    readonly version: string
+    readonly properties: Readonly<Record<string, Json>>
+    readonly resource: string
+    readonly hops: number
+    /** with hops: what everything that came of one arrival is known by */
+    readonly root?: string
+    /** the same for the same command, also after a crash */
+    readonly id: string
+  }): Promise<{
     readonly version: string
     readonly success: boolean
     readonly message?: string
@@ -237,7 +233,7 @@ export interface ActuatorCall {
 
 /** What is deleted with a resource when it is asked for (`cascade`). Before the resource itself, so that it can be repeated. */
 export interface Cascades {
-  readonly alarms?: (tenant: string, resource: string) => Promise<void>
-  readonly measurements?: (tenant: string, resource: string) => Promise<void>
-  readonly tasks?: (tenant: string, resource: string) => Promise<void>
+  readonly alarms?: (resource: string) => Promise<void>
+  readonly measurements?: (resource: string) => Promise<void>
+  readonly tasks?: (resource: string) => Promise<void>
 }

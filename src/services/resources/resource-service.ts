@@ -28,7 +28,6 @@ export function resourceApi(
   caller: Caller,
 ): ResourceApi {
   const { collections } = tenantResources
-  const { tenant } = caller
   const write = async (...[written]: Parameters<typeof writeOf>) => {
     const result = await writer.write(writeOf(written))
     if (result === undefined) throw resourceNotFound(written.id)
@@ -92,7 +91,7 @@ export function resourceApi(
           if (before === undefined) throw resourceNotFound(id)
           const users = await usersOf(tenantResources, id)
           if (users > 0) throw resourceInUse(users)
-          for (const name of CASCADES) if (cascade.includes(name)) await cascades[name]?.(tenant, id)
+          for (const name of CASCADES) if (cascade.includes(name)) await cascades[name]?.(id)
           return undefined
         },
       })

@@ -185,7 +185,7 @@ export class Types implements TypeApi {
     const issues: Issue[] = []
     for (const [i, entry] of templates.entries()) {
       const [wanted] = entriesOf({ id: own.id, templates: [entry as Json] })
-      const found = wanted && (await tasks.check(this.#caller.tenant, wanted))
+      const found = wanted && (await tasks.check(wanted))
       if (found) issues.push(problem(`/templates/${i}/${found.setting}`, found.message, found.suggestion))
     }
     if (issues.length > 0) throw refuse(SUBJECT, issues)

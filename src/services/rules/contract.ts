@@ -79,15 +79,15 @@ export interface InternalRules extends RulesService {
   /** No new work; batches go on at the next start. Running tasks stay as they are stored. */
   stop(): Promise<void>
   gauges(): RulesGauges
-  /** How many tasks of all tenants there are in each status. */
+  /** Counts of tasks by status. */
   tasksByStatus(): Promise<Readonly<Record<string, number>>>
   /**
    * After references in a resource's metadata changed: running tasks of the resource whose nodes would be bound to other
    * resources now start anew. Gives how many.
    */
-  rebind(tenant: string, resource: string): Promise<number>
+  rebind(resource: string): Promise<number>
   /** Of a service that has one of several partitions of the tenant: what another of them asks. */
-  answer(tenant: string, question: RulesQuestion): Promise<unknown>
+  answer(question: RulesQuestion): Promise<unknown>
 }
 
 /** Figures for /metrics. */

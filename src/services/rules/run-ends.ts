@@ -54,7 +54,7 @@ export class RunEnds {
         this.#waiting.push(run)
         throw error
       }
-      logger?.error(`the end of task ${run.task.id} was not stored: ${messageOf(error)}`)
+      logger?.error(`the end of task ${run.id} was not stored: ${messageOf(error)}`)
     }
   }
 }

@@ -1,5 +1,5 @@
 /**
- * What the rules service asks of the engine behind it. The durable runner implements it over the core engine and
+ * Runner of one tenant's tasks, as the rules service sees it. The durable runner implements it over the core engine and
  * the log of the tenant; tests do it over a bare engine.
  *
  * A change of a stored task is made in three steps: `plan` (may look things up, changes nothing), one commit with the
@@ -12,7 +12,6 @@
  * RUNNER-2 what `push`, `command` and `receive` acknowledged is in the log before they resolve
  * RUNNER-3 counts and states are those of one epoch; a new epoch begins with none
  * RUNNER-4 an effect's id contains the epoch (or a run number that never comes twice), so that no two runs share an id
- * RUNNER-5 no method reaches a task of another tenant
  */
 import type { Observable } from 'rxjs'
 import type {
@@ -31,14 +30,9 @@ import type { Followed, KeptMessage } from '#log'
 import type { Write } from '#storage'
 import type { Delivery, DeliveryQuery } from './inspection/inspection-schema.ts'
 
-/** A stored task by name. */
-export interface TaskRef {
-  readonly tenant: string
-  readonly id: string
-}
-
 /** A stored task that runs or is about to. */
-export interface RunnableTask extends TaskRef {
+export interface RunnableTask {
+  readonly id: string
   /** counts the starts of the task, from 1; state of another epoch is not its state */
   readonly epoch: number
   /** epoch ms of the document */
@@ -60,9 +54,9 @@ export type TaskChange =
       readonly before: Pick<RunnableTask, 'source' | 'settings'>
     }
   /** the run ends; its last states may be shown until the task is forgotten */
-  | { readonly kind: 'end'; readonly task: TaskRef; readonly epoch: number }
+  | { readonly kind: 'end'; readonly id: string; readonly epoch: number }
   /** the task is deleted; nothing of it may stay */
-  | { readonly kind: 'forget'; readonly task: TaskRef }
+  | { readonly kind: 'forget'; readonly id: string }
 
 export interface PlannedChange {
   /** to be committed together with the service's document */
@@ -101,22 +95,22 @@ export interface TaskRunner {
 /** A look into one running task, and inputs for it. `NOT_FOUND` for a task that this runner does not hold. */
 export interface NodeControl {
   /** counts and times of this epoch; undefined for a task that has no run here */
-  info(task: TaskRef): TaskInfo | undefined
+  info(task: string): TaskInfo | undefined
   /** every node in the order of the rule, or the one asked for; empty when there is no run */
-  view(task: TaskRef, label?: string): readonly NodeView[]
+  view(task: string, label?: string): readonly NodeView[]
   /** Observes a state, sets raw data, or both. `INVALID_STATE`, `NOT_FOUND`, `WRONG_STATUS`, `VALIDATION`. */
   push(
-    task: TaskRef,
+    task: string,
     node: string,
     value: { readonly state?: string; readonly rawData?: Record<string, unknown> },
   ): Promise<void>
   /** `start` runs a sensor now; `resume` lets a paused node go on. `NOT_FOUND`, `WRONG_STATUS`. */
-  command(task: TaskRef, node: string, operation: 'start' | 'resume'): Promise<void>
+  command(task: string, node: string, operation: 'start' | 'resume'): Promise<void>
   /** Forgets the times of the readings of a task. `NOT_FOUND`, `WRONG_STATUS`. */
-  resync(task: TaskRef): Promise<void>
-  explain(task: TaskRef, node: string): Explanation
+  resync(task: string): Promise<void>
+  explain(task: string, node: string): Explanation
   /** Calls of a task's actuators, newest first. */
-  deliveries(task: TaskRef, query: DeliveryQuery): Promise<readonly Delivery[]>
+  deliveries(task: string, query: DeliveryQuery): Promise<readonly Delivery[]>
 }
 
 export interface DataIntake {
@@ -126,17 +120,12 @@ export interface DataIntake {
    * rejects, nothing was written: `VALIDATION` (bad messages, channel or writes), `CONFLICT`, whose issues name the
    * caller's writes by their places, `TOO_LARGE`, `CLOSED`.
    */
-  receive(tenant: string, messages: Message | readonly Message[], options?: IntakeOptions): Promise<Intake>
+  receive(messages: Message | readonly Message[], options?: IntakeOptions): Promise<Intake>
   /**
    * As `receive` for each of the posts, in their order, with one commit for all of them and the writes. Gives the results
    * of the writes. When it rejects, nothing was written of any. `followed`: as of a unit of the log.
    */
-  receiveAll(
-    tenant: string,
-    posts: readonly IntakePost[],
-    writes: readonly Write[],
-    followed?: Followed,
-  ): Promise<readonly number[]>
+  receiveAll(posts: readonly IntakePost[], writes: readonly Write[], followed?: Followed): Promise<readonly number[]>
 }
 
 /** What one poster gives on the channel of broker data: one invocation. */
@@ -177,14 +166,14 @@ export interface Intake {
 /** What the runner tells on its own account. */
 export interface RunReports {
   /** What happened lately in a task of this process, as `Engine.history` gives it. */
-  history(task: TaskRef, after: number): TaskHistory
+  history(task: string, after: number): TaskHistory
   /**
    * What is rare and worth keeping: starts, ends, failures of plugs, lines of the log. Costs nothing. Never errors;
    * completes when the runner is closed.
    */
-  readonly rare$: Observable<TenantEvent>
+  readonly rare$: Observable<EngineEvent>
   /** Everything that happens in one task, now or when it comes; only that one is no row meanwhile. As `rare$` else. */
-  watch(task: TaskRef): Observable<EngineEvent>
+  watch(task: string): Observable<EngineEvent>
   /**
    * Runs that ended by themselves: a onetime task that finished, a task that could not go on. Told at least once;
    * told again after a crash until the task is begun anew or forgotten.
@@ -192,13 +181,9 @@ export interface RunReports {
   readonly ended$: Observable<EndedRun>
 }
 
-export interface TenantEvent {
-  readonly tenant: string
-  readonly event: EngineEvent
-}
-
 export interface EndedRun {
-  readonly task: TaskRef
+  /** the task */
+  readonly id: string
   readonly epoch: number
   readonly status: 'stopped' | 'failed'
   /** epoch ms */

@@ -48,7 +48,6 @@ it('a change wakes those that hear its bucket, with the hops that led to it', as
   const { content: _content, ...shown } = object
   expect(received).toEqual([
     [
-      TENANT,
       { resource: 'assets', timestamp: 7, event: 'delete', object: shown },
       { writes: [], hops: 1, root: 'r', channel: 'object' },
     ],

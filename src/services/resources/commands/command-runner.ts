@@ -13,7 +13,6 @@ import { COMMAND_JOBS, COMMAND_LOG, type CommandJob, type CommandRecord, oldComm
 import { planCall } from './plan-call.ts'
 
 export interface CommandRunnerDependencies {
-  readonly tenant: string
   readonly store: Store
   readonly actuators: ActuatorCall
   /** with inherited values */
@@ -83,19 +82,13 @@ export class CommandRunner implements CommandOutbox {
   }
 
   /** A job for each command, to be committed with it. */
-  planning(
-    _tenant: string,
-    resource: string,
-    command: Readonly<Record<string, Json>>,
-    hops: number,
-    root?: string,
-  ): readonly Write[] {
+  planning(resource: string, command: Readonly<Record<string, Json>>, hops: number, root?: string): readonly Write[] {
     const job = { resource, command, hops, ...(root !== undefined && { root }) }
     return [this.#store.collection(COMMAND_JOBS).putting(this.#nextId(), job)]
   }
 
   /** A command of the resource was committed. Never waits. */
-  committed(_tenant: string, resource: string): void {
+  committed(resource: string): void {
     this.#wake(resource)
   }
 
@@ -220,7 +213,7 @@ export class CommandRunner implements CommandOutbox {
   }
 
   async #execute({ id, value }: Stored<CommandJob>): Promise<CommandRecord['shown']> {
-    const { tenant, now, actuators } = this.#dependencies
+    const { now, actuators } = this.#dependencies
     const { resource, command, hops, root } = value
     const led = { hops, ...(root !== undefined && { root }) }
     const name = typeof command['name'] === 'string' ? command['name'] : ''
@@ -228,7 +221,7 @@ export class CommandRunner implements CommandOutbox {
     try {
       const planned = planCall(resource, await this.#dependencies.lookup(resource), command)
       if ('errorMessage' in planned) return { ...head, ...planned }
-      const { version, ...result } = await actuators.run(tenant, { ...planned, resource, ...led, id })
+      const { version, ...result } = await actuators.run({ ...planned, resource, ...led, id })
       return { ...head, actuator: `${planned.name}:${version}`, result }
     } catch (error) {
       if (isAway(error)) throw error

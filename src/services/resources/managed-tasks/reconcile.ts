@@ -20,7 +20,7 @@ export type Existing = Awaited<ReturnType<ManagedTasks['of']>>
  * to be done again.
  */
 export async function reconcile(
-  { tenant, resources, types }: ResourceCollections,
+  { resources, types }: ResourceCollections,
   tasks: ManagedTasks,
   id: string,
   existing: Existing,
@@ -33,12 +33,12 @@ export async function reconcile(
     const wanted = missing.get(task.key)
     // the first of a key stays: a second one is there after a crash between two makers
     if (wanted?.type === task.type) missing.delete(task.key)
-    else await tasks.remove(tenant, task.taskId)
+    else await tasks.remove(task.taskId)
   }
   const failures: Failure[] = []
   for (const wanted of missing.values()) {
     try {
-      await tasks.make(tenant, wanted)
+      await tasks.make(wanted)
     } catch (error) {
       if (isClosed(error)) throw error
       failures.push({ type: wanted.type, templateName: wanted.templateName, error: messageOf(error) })

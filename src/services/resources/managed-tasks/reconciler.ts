@@ -25,11 +25,11 @@ const LONGEST_MS = 30_000
  */
 function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: string) => void): ManagedTasks {
   return {
-    of: (tenant, resources) => inTime(tasks.of(tenant, resources), 'looked for', later),
-    make: (tenant, wanted) => inTime(tasks.make(tenant, wanted), 'made', later, () => late(wanted.resource)),
-    remove: (tenant, taskId) => inTime(tasks.remove(tenant, taskId), 'removed', later),
-    rebind: async (tenant, resource) => {
-      const bound = tasks.rebind?.(tenant, resource)
+    of: (resources) => inTime(tasks.of(resources), 'looked for', later),
+    make: (wanted) => inTime(tasks.make(wanted), 'made', later, () => late(wanted.resource)),
+    remove: (taskId) => inTime(tasks.remove(taskId), 'removed', later),
+    rebind: async (resource) => {
+      const bound = tasks.rebind?.(resource)
       if (bound !== undefined) await inTime(bound, 'bound anew', later)
     },
   }
@@ -248,8 +248,8 @@ export class Reconciler {
 
   /** Nodes of tasks that they have follow their metadata. */
   async #rebind(ids: readonly string[]): Promise<void> {
-    const { tasks, collections, limit } = this.#dependencies
-    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(collections.tenant, id))))
+    const { tasks, limit } = this.#dependencies
+    await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(id))))
   }
 
   /** Reconciles them; the writes keep what failed and forget what failed before. */
@@ -277,7 +277,7 @@ export class Reconciler {
   async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
     const { collections, tasks, limit } = this.#dependencies
     const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
-    for (const task of await tasks.of(collections.tenant, ids)) existing.get(task.resource)?.push(task)
+    for (const task of await tasks.of(ids)) existing.get(task.resource)?.push(task)
     const results = await Promise.allSettled(
       ids.map((id) =>
         limit.run(async () =>

@@ -21,7 +21,7 @@ const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
 /** Its items are ids of tasks; tasks of other partitions are changed there. */
-export function batchHandler(rulesOf: (tenant: string) => TenantRules): JobHandler {
+export function batchHandler(rulesOf: () => TenantRules): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
     isSerial: true,
@@ -29,14 +29,14 @@ export function batchHandler(rulesOf: (tenant: string) => TenantRules): JobHandl
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
     slice: SLICE,
-    item: async (id, { tenant, job }, isRepeat) => {
+    item: async (id, { job }, isRepeat) => {
       const { action } = batchData(job)
-      const rules = rulesOf(tenant)
+      const rules = rulesOf()
       const { partition } = rules.options
       const at = foreignOf(id, partition)
       if (partition === undefined || at === undefined) return act(rules, id, action, job.id, isRepeat)
       const question = { ask: 'act', id, action, batch: job.id, isRepeat } as const
-      return (await partition.ask(tenant, at, question)) as BatchEntry
+      return (await partition.ask(at, question)) as BatchEntry
     },
   })
 }

@@ -13,7 +13,7 @@ import {
   type QueuedBatch,
   type TaskAction,
 } from './batch-schema.ts'
-import type { TenantCollections } from '../collections.ts'
+import type { RulesCollections } from '../collections.ts'
 import type { BatchApi } from '../contract.ts'
 import { noTaskWithId } from '../error-texts.ts'
 import { previewElsewhere } from '../partitions/rules-partition.ts'
@@ -66,7 +66,7 @@ export function batchApi(rules: TenantRules, caller: Caller): BatchApi {
       ])
       const tasks: TaskPreview[] = []
       for (const { value } of found) {
-        const elsewhere = previewElsewhere(rules.tenant, value.id, read.action, rules.options.partition)
+        const elsewhere = previewElsewhere(value.id, read.action, rules.options.partition)
         tasks.push(await (elsewhere ?? preview(rules, value, read.action)))
         if (tasks.length % 20 === 0) await machineTimers.breathe()
       }
@@ -87,7 +87,7 @@ function operationOf({ query }: BatchRequest, { action }: ReadBatch): BatchOpera
 
 /** The tasks as they are when the operation is queued; of ids that are asked for, those that do not exist. */
 async function selected(
-  collections: TenantCollections,
+  collections: RulesCollections,
   where: TaskFilter,
 ): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
   if (where.ids === undefined) return { ids: await allIds(collections, where), missing: [] }
@@ -111,7 +111,7 @@ async function selected(
   return { ids, missing }
 }
 
-async function allIds(collections: TenantCollections, where: TaskFilter): Promise<readonly string[]> {
+async function allIds(collections: RulesCollections, where: TaskFilter): Promise<readonly string[]> {
   const found: string[] = []
   for await (const portion of portionsOfIds(collections.tasks, taskConditions(where), IDS_AT_ONCE)) {
     found.push(...portion)

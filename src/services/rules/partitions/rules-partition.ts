@@ -10,7 +10,7 @@ import type { DataPush } from '../tools/tools-schema.ts'
 /** One of several partitions of each tenant that the service has. */
 export interface RulesPartition extends Partition {
   /** Asks the rules of another partition: what `answer` of its service gives. Rejects as that does; `FENCED` when no host has it. */
-  ask(tenant: string, partition: number, question: RulesQuestion): Promise<unknown>
+  ask(partition: number, question: RulesQuestion): Promise<unknown>
 }
 
 /** Methods whose first argument is the id of a task; those that make tasks of templates pass the gates of these first. */
@@ -28,7 +28,7 @@ export function acrossPartitions(own: RulesApi, caller: Caller, partition: Rules
     api: 'tasks' | 'batches' | 'inspection' | 'tools',
     method: string,
     args: readonly unknown[],
-  ) => partition.ask(caller.tenant, at, { ask: 'api', caller, api, method, args })
+  ) => partition.ask(at, { ask: 'api', caller, api, method, args })
   const byTask = <A extends keyof typeof BY_TASK>(api: A): RulesApi[A] => {
     const local = own[api]
     const methods = BY_TASK[api].map((name) => {
@@ -90,7 +90,6 @@ export function foreignOf(id: string, partition: Partition | undefined): number 
 
 /** Those of one list that other partitions have, as these show them, by id. */
 export async function shownElsewhere(
-  tenant: string,
   ids: readonly string[],
   { options, withoutGraph }: { readonly options: ShowOptions; readonly withoutGraph: boolean },
   partition: RulesPartition,
@@ -102,7 +101,7 @@ export async function shownElsewhere(
   }
   const asked = [...byPartition].map(async ([at, some]) => {
     const question = { ask: 'shown', ids: some, options, withoutGraph } as const
-    return (await partition.ask(tenant, at, question)) as readonly TaskEntity[]
+    return (await partition.ask(at, question)) as readonly TaskEntity[]
   })
   const shown = (await Promise.all(asked)).flat()
   return new Map(shown.map((task) => [task.ID, task]))
@@ -110,7 +109,6 @@ export async function shownElsewhere(
 
 /** Undefined: it is here. */
 export function previewElsewhere(
-  tenant: string,
   id: string,
   action: TaskAction,
   partition: RulesPartition | undefined,
@@ -118,5 +116,5 @@ export function previewElsewhere(
   const at = foreignOf(id, partition)
   return partition === undefined || at === undefined
     ? undefined
-    : (partition.ask(tenant, at, { ask: 'preview', id, action }) as Promise<TaskPreview>)
+    : (partition.ask(at, { ask: 'preview', id, action }) as Promise<TaskPreview>)
 }

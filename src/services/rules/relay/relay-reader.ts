@@ -106,10 +106,10 @@ export class RelayReader {
     const intake = first.to === 'home' ? home : tasks
     try {
       const { c: channel } = first.data
-      if (channel === undefined) await intake.receiveAll(tenant, entries.map(postOf), [cursor])
+      if (channel === undefined) await intake.receiveAll(entries.map(postOf), [cursor])
       else {
         const { messages, ...led } = postOf(first)
-        await intake.receive(tenant, messages, { ...led, channel, writes: [cursor] })
+        await intake.receive(messages, { ...led, channel, writes: [cursor] })
       }
     } catch (error) {
       if (!isRefusal(error)) throw error

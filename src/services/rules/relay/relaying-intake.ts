@@ -37,7 +37,7 @@ interface Parted {
 export function relayingIntake(options: RelayingOptions): DataIntake {
   const { intake, listeners } = options
   return {
-    receive: async (tenant, messages, { writes = [], ...sent } = {}) => {
+    receive: async (messages, { writes = [], ...sent } = {}) => {
       requireMessages(messagesOf(messages), sent)
       return listeners.commit((unchanged) => {
         const { own, relayed } = parted(messages, sent, options)
@@ -45,8 +45,8 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
         const all = [...writes, ...handing, unchanged]
         const committing =
           own === undefined
-            ? intake.receiveAll(tenant, [], all).then((results): Intake => ({ taken: false, results }))
-            : intake.receive(tenant, own, { ...sent, writes: all })
+            ? intake.receiveAll([], all).then((results): Intake => ({ taken: false, results }))
+            : intake.receive(own, { ...sent, writes: all })
         return {
           place: all.length - 1,
           committing: committing.then(({ taken, results }) => {
@@ -59,7 +59,7 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
         }
       })
     },
-    receiveAll: async (tenant, posts, writes, followed) => {
+    receiveAll: async (posts, writes, followed) => {
       for (const post of posts) requireMessages(messagesOf(post.messages), post)
       return listeners.commit((unchanged) => {
         const all = posts.map(({ text, ...post }) => {
@@ -74,7 +74,7 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
         const together = [...writes, ...handingOn(relayed, options), unchanged]
         return {
           place: together.length - 1,
-          committing: intake.receiveAll(tenant, own, together, followed).then((results) => {
+          committing: intake.receiveAll(own, together, followed).then((results) => {
             tell(relayed, options)
             return results.slice(0, writes.length)
           }),

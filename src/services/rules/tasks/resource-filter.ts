@@ -5,10 +5,10 @@ import type { TaskFilter } from './task-schema.ts'
 /** What the filters ask of whoever keeps resources. */
 export interface ResourceFinder {
   /**
-   * Ids of resources of a tenant that fit all that is given, at most `limit` of them. `VALIDATION` for an expression that
+   * Ids of the resources that match all of it, at most `limit` of them. `VALIDATION` for an expression that
    * cannot be read.
    */
-  find(tenant: string, wanted: WantedResources, limit: number): Promise<readonly string[]>
+  find(wanted: WantedResources, limit: number): Promise<readonly string[]>
 }
 
 export interface WantedResources {
@@ -18,9 +18,8 @@ export interface WantedResources {
   readonly expression?: string
 }
 
-/** Of a tenant; absent where the host serves no resources. */
-interface FinderOfTenant {
-  readonly tenant: string
+interface WithFinder {
+  /** without it the host serves no resources */
   readonly options: { readonly resources?: () => ResourceFinder | undefined }
 }
 
@@ -33,11 +32,7 @@ const NAMES = ['resourceType', 'resourceMetadataExpression'] as const
  * The filter with the resources themselves in place of what describes them. Throws `VALIDATION` when nobody keeps
  * resources here, `TOO_LARGE` when there are too many. `place`: where the filter stands in the request.
  */
-export async function withResources(
-  where: TaskFilter,
-  { tenant, options }: FinderOfTenant,
-  place: string,
-): Promise<TaskFilter> {
+export async function withResources(where: TaskFilter, { options }: WithFinder, place: string): Promise<TaskFilter> {
   const { resourceType: type, resourceMetadataExpression: expression, ...others } = where
   if (type === undefined && expression === undefined) return where
   const finder = options.resources?.()
@@ -47,7 +42,7 @@ export async function withResources(
       NAMES.flatMap((name) => nobodyKnows(where, name, place)),
     )
   const wanted = { ...(type !== undefined && { type }), ...(expression !== undefined && { expression }) }
-  const resources = await finder.find(tenant, wanted, MAX_RESOURCES + 1)
+  const resources = await finder.find(wanted, MAX_RESOURCES + 1)
   if (resources.length > MAX_RESOURCES) {
     throw new AppError('TOO_LARGE', `More than ${MAX_RESOURCES} resources fit; narrow the filters of resources`)
   }

@@ -7,7 +7,7 @@ import { frozenCopy } from '#core/spi'
 import type { Plug, PlugRegistry, Template } from '#core'
 import { AppError, LruCache } from '#kernel'
 import { type Stored, walk, type Write } from '#storage'
-import type { TenantCollections } from '../collections.ts'
+import type { RulesCollections } from '../collections.ts'
 import { unknownTemplate, unknownTemplateVersion } from '../error-texts.ts'
 import { withExactVersions } from './plug-versions.ts'
 import type { TemplateRecord } from '../templates/template-record.ts'
@@ -29,7 +29,7 @@ const TOUCH_MS = 3_600_000
 const UNUSED_MS = 86_400_000
 
 export class SourceRepository {
-  readonly #collections: TenantCollections
+  readonly #collections: RulesCollections
   readonly #plugs: PlugRegistry
   readonly #now: () => number
   /** by template and version of its document */
@@ -41,7 +41,7 @@ export class SourceRepository {
   /** when it was stored or renewed last, by id; epoch ms */
   readonly #touched = new LruCache<string, number>(MAX_KEPT)
 
-  constructor(collections: TenantCollections, plugs: PlugRegistry, now: () => number) {
+  constructor(collections: RulesCollections, plugs: PlugRegistry, now: () => number) {
     this.#collections = collections
     this.#plugs = plugs
     this.#list = plugs.list()

@@ -7,10 +7,10 @@ import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
 import { AppError, KeyedMutex, messageOf, requireVersion, retryOnConflict, type RevisionOptions } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { removes, type TaskAction } from '../batches/batch-schema.ts'
-import type { TenantCollections } from '../collections.ts'
+import type { RulesCollections } from '../collections.ts'
 import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
 import { documentChanges } from '../document-changes.ts'
-import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from '../runner.ts'
+import type { EndedRun, PlannedChange, TaskChange, TaskRunner } from '../runner.ts'
 import type { SourceRepository } from './source-repository.ts'
 import { runnable, type Draft, type RunnableSource, type TaskMaker } from './task-maker.ts'
 import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
@@ -49,22 +49,22 @@ const ANEW: RunEffect = { kind: 'begin', lost: [] }
 const MAX_TRIES = 3
 
 export class TaskChanges {
-  readonly #collections: TenantCollections
+  readonly #collections: RulesCollections
   readonly #maker: TaskMaker
   readonly #sources: SourceRepository
   readonly #runner: TaskRunner
   readonly #now: () => number
-  readonly #removed: (task: TaskRef) => void
+  readonly #removed: (task: string) => void
   readonly #lanes = new KeyedMutex()
 
   /** `removed` is told of every task that is gone. */
   constructor(
-    collections: TenantCollections,
+    collections: RulesCollections,
     maker: TaskMaker,
     sources: SourceRepository,
     runner: TaskRunner,
     now: () => number,
-    removed: (task: TaskRef) => void,
+    removed: (task: string) => void,
   ) {
     this.#collections = collections
     this.#maker = maker
@@ -84,7 +84,7 @@ export class TaskChanges {
         await this.#commit('absent', { next, changes: [], parts }, [])
         return next
       }
-      const task = runnable(this.#ref(id), 1, now, parts)
+      const task = runnable(id, 1, now, parts)
       const change: TaskChange = { kind: 'begin', task }
       const plan = await this.#runner.plan(change)
       const next = begun(record, now, plan.resourceIds)
@@ -96,7 +96,7 @@ export class TaskChanges {
   /** Does it; what is deleted is returned as it was. */
   async act(id: string, action: TaskAction, options: ChangeOptions = {}): Promise<TaskRecord> {
     const made = await this.#change(id, options, (task) => this.#decide(task, action))
-    if (removes(action)) this.#removed(this.#ref(id))
+    if (removes(action)) this.#removed(id)
     return made
   }
 
@@ -127,7 +127,7 @@ export class TaskChanges {
       case 'delete':
       case 'stopAndDelete':
         if (isRunning && action.action === 'delete') throw removeRefused(task.status)
-        return { next: undefined, changes: [{ kind: 'forget', task: this.#ref(task.id) }] }
+        return { next: undefined, changes: [{ kind: 'forget', id: task.id }] }
       default:
         return this.#remade(task, await this.#maker.updated(task, action), undefined)
     }
@@ -136,9 +136,9 @@ export class TaskChanges {
   /** A run that ended by itself; told twice it counts once. */
   async noteEnd(run: EndedRun): Promise<void> {
     try {
-      await this.#change(run.task.id, {}, async (task) => {
+      await this.#change(run.id, {}, async (task) => {
         const stands = task.epoch === run.epoch && task.status === 'running'
-        return { next: stands ? ended(task, run, this.#runner.nodes.info(run.task)) : task, changes: [] }
+        return { next: stands ? ended(task, run, this.#runner.nodes.info(run.id)) : task, changes: [] }
       })
     } catch (error) {
       // a task that is gone needs no end
@@ -221,7 +221,7 @@ export class TaskChanges {
     const next = begun(task, this.#now(), task.resourceIds)
     const change: TaskChange = {
       kind: 'begin',
-      task: runnable(this.#ref(task.id), next.epoch, task.createTime, parts),
+      task: runnable(task.id, next.epoch, task.createTime, parts),
     }
     return { next, changes: [change], parts }
   }
@@ -229,7 +229,7 @@ export class TaskChanges {
   /** The run goes on under another rule. */
   async #changing(task: TaskRecord, draft: Draft, parts: RunnableSource): Promise<Decision> {
     const { id, epoch, createTime } = task
-    const made = (of: RunnableSource) => runnable(this.#ref(id), epoch, createTime, of)
+    const made = (of: RunnableSource) => runnable(id, epoch, createTime, of)
     const before = made(await this.#maker.parts(task))
     const change: TaskChange = { kind: 'change', task: made(parts), before }
     return { next: withDraft(task, draft, this.#now()), changes: [change], parts }
@@ -237,14 +237,14 @@ export class TaskChanges {
 
   #stopped(task: TaskRecord): TaskRecord {
     if (task.status !== 'running') return task
-    const info = this.#runner.nodes.info(this.#ref(task.id))
+    const info = this.#runner.nodes.info(task.id)
     return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
   }
 
   /** What an update means for the run of a task; undefined for a task that does not run. */
   async effect(task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
     if (task.status !== 'running') return undefined
-    const next = runnable(this.#ref(task.id), task.epoch, task.createTime, partsOf(draft))
+    const next = runnable(task.id, task.epoch, task.createTime, partsOf(draft))
     return effectOnRun(await this.#prepared(task), draft.prepared, () => this.#runner.losses(next))
   }
 
@@ -272,12 +272,8 @@ export class TaskChanges {
     }
   }
 
-  #ref(id: string): TaskRef {
-    return { tenant: this.#collections.tenant, id }
-  }
-
   #ending({ id, epoch }: TaskRecord): TaskChange {
-    return { kind: 'end', task: this.#ref(id), epoch }
+    return { kind: 'end', id, epoch }
   }
 
   /** What a task that is not started is bound to, as far as it can be known. */

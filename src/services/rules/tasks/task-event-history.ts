@@ -13,7 +13,7 @@
 import type { Subscription } from 'rxjs'
 import type { EngineEvent } from '#core'
 import type { EventStreamOptions, GapEvent, StreamEvent } from '../inspection/inspection-schema.ts'
-import type { RunReports, TaskRef } from '../runner.ts'
+import type { RunReports } from '../runner.ts'
 
 const KEPT_PER_TASK = 200
 const KEPT_IN_ALL = 50_000
@@ -52,7 +52,7 @@ interface Watch {
 }
 
 export class TaskEventHistory {
-  /** by tenant and id; the task that was quiet for longest comes first */
+  /** by task; the one that was quiet for longest comes first */
   readonly #histories = new Map<string, History>()
   readonly #watches = new Map<string, Watch>()
   readonly #reports: RunReports
@@ -70,7 +70,7 @@ export class TaskEventHistory {
     this.#reports = reports
     this.#life = life
     this.#now = now
-    this.#subscription = reports.rare$.subscribe(({ tenant, event }) => this.#takeOver({ tenant, id: event.task }))
+    this.#subscription = reports.rare$.subscribe((event) => this.#takeOver(event.task))
   }
 
   /** how many streams are open */
@@ -81,17 +81,16 @@ export class TaskEventHistory {
   }
 
   /** Takes what is new of a task from the engine, and tells its readers. */
-  #takeOver(task: TaskRef): void {
-    const key = keyOf(task)
-    const known = this.#histories.get(key)
+  #takeOver(task: string): void {
+    const known = this.#histories.get(task)
     const { events, last, isWhole } = this.#reports.history(task, known?.taken ?? 0)
     if (events.length === 0) return
     const history = known ?? { rare: [], steps: [], lost: this.#lost, taken: 0 }
     history.taken = last
     if (!isWhole) history.lost = ++this.#number
-    this.#histories.delete(key)
-    this.#histories.set(key, history)
-    const readers = this.#watches.get(key)?.readers
+    this.#histories.delete(task)
+    this.#histories.set(task, history)
+    const readers = this.#watches.get(task)?.readers
     for (const event of events) {
       const kept = this.#keep(history, event)
       if (readers !== undefined) for (const reader of readers) reader.take(kept)
@@ -113,26 +112,25 @@ export class TaskEventHistory {
   }
 
   /** Oldest first. */
-  events(task: TaskRef): readonly Kept[] {
+  events(task: string): readonly Kept[] {
     this.#takeOver(task)
-    const history = this.#histories.get(keyOf(task))
+    const history = this.#histories.get(task)
     if (history === undefined) return []
     return [...history.rare, ...history.steps].sort((a, b) => a.number - b.number)
   }
 
   /** The task is gone: its readers are done. */
-  forget(task: TaskRef): void {
-    const key = keyOf(task)
-    const history = this.#histories.get(key)
+  forget(task: string): void {
+    const history = this.#histories.get(task)
     if (history) this.#kept -= sizeOf(history)
-    this.#histories.delete(key)
-    const watch = this.#watches.get(key)
+    this.#histories.delete(task)
+    const watch = this.#watches.get(task)
     if (watch === undefined) return
     for (const reader of watch.readers) reader.end()
-    this.#unwatch(key, watch)
+    this.#unwatch(task, watch)
   }
 
-  async *stream(task: TaskRef, now: number, { lastEventId, signal }: EventStreamOptions): AsyncGenerator<StreamEvent> {
+  async *stream(task: string, now: number, { lastEventId, signal }: EventStreamOptions): AsyncGenerator<StreamEvent> {
     const waiting: Kept[] = []
     let wake: () => void = () => undefined
     let ended = signal.aborted || this.#ended
@@ -154,7 +152,7 @@ export class TaskEventHistory {
     signal.addEventListener('abort', abort, { once: true })
     try {
       const { missed, kept } = this.#since(task, lastEventId)
-      if (missed) yield { id: this.#id((kept[0]?.number ?? this.#number + 1) - 1), event: gap(task.id, now) }
+      if (missed) yield { id: this.#id((kept[0]?.number ?? this.#number + 1) - 1), event: gap(task, now) }
       for (const each of kept) yield { id: this.#id(each.number), event: each.event }
       for (;;) {
         for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
@@ -182,13 +180,13 @@ export class TaskEventHistory {
   }
 
   /** Without a last id there is nothing to catch up with. */
-  #since(task: TaskRef, lastEventId: string | undefined): { missed: boolean; kept: readonly Kept[] } {
+  #since(task: string, lastEventId: string | undefined): { missed: boolean; kept: readonly Kept[] } {
     if (lastEventId === undefined) return { missed: false, kept: [] }
     const kept = this.events(task)
     const [life, text = ''] = lastEventId.split('.')
     if (life !== this.#life || !/^\d{1,15}$/.test(text)) return { missed: true, kept }
     const last = Number(text)
-    const lost = this.#histories.get(keyOf(task))?.lost ?? this.#lost
+    const lost = this.#histories.get(task)?.lost ?? this.#lost
     return { missed: last < lost, kept: kept.filter(({ number }) => number > last) }
   }
 
@@ -196,11 +194,10 @@ export class TaskEventHistory {
     return `${this.#life}.${number}`
   }
 
-  #join(task: TaskRef, reader: Reader): () => void {
+  #join(task: string, reader: Reader): () => void {
     this.#unwatchLeft()
     this.#takeOver(task)
-    const key = keyOf(task)
-    const watch = this.#watches.get(key) ?? this.#watch(key, task)
+    const watch = this.#watches.get(task) ?? this.#watch(task)
     watch.readers.add(reader)
     watch.leftAt = Number.POSITIVE_INFINITY
     return () => {
@@ -208,14 +205,14 @@ export class TaskEventHistory {
     }
   }
 
-  #watch(key: string, task: TaskRef): Watch {
+  #watch(task: string): Watch {
     const readers = new Set<Reader>()
     const subscription = this.#reports.watch(task).subscribe((event) => {
       this.#takeOver(task)
-      if ((event.at ?? event.time) - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
+      if ((event.at ?? event.time) - watch.leftAt > WATCHED_AFTER) this.#unwatch(task, watch)
     })
     const watch: Watch = { subscription, readers, leftAt: Number.POSITIVE_INFINITY }
-    this.#watches.set(key, watch)
+    this.#watches.set(task, watch)
     return watch
   }
 
@@ -261,8 +258,4 @@ function isRare(event: EngineEvent): boolean {
 
 function gap(task: string, time: number): GapEvent {
   return { type: 'gap', task, time }
-}
-
-function keyOf({ tenant, id }: TaskRef): string {
-  return `${tenant}\n${id}`
 }

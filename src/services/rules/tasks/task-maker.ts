@@ -5,7 +5,7 @@ import { AppError, describeIssue, type Issue, validationError } from '#kernel'
 import type { PluginUpdate, PropertiesUpdate, TaskAction } from '../batches/batch-schema.ts'
 import { plugsOf, withExactVersions, withUpdatedPlugs } from './plug-versions.ts'
 import { readSpecification, settingsOf } from './read-specification.ts'
-import type { RunnableTask, TaskRef } from '../runner.ts'
+import type { RunnableTask } from '../runner.ts'
 import type { CountedByDocument } from '../tools/direct-runs.ts'
 import { inRequest, type SentRequest } from './request-issues.ts'
 import type { Source, SourceRepository } from './source-repository.ts'
@@ -188,9 +188,9 @@ function inBody(
 }
 
 /** What the runner gets of a task. */
-export function runnable(ref: TaskRef, epoch: number, createTime: number, parts: RunnableSource): RunnableTask {
+export function runnable(id: string, epoch: number, createTime: number, parts: RunnableSource): RunnableTask {
   const { source, rule, settings } = parts
-  return { tenant: ref.tenant, id: ref.id, epoch, createTime, source: source?.document ?? rule ?? {}, settings }
+  return { id, epoch, createTime, source: source?.document ?? rule ?? {}, settings }
 }
 
 /** The warnings and notes among them, each once. */

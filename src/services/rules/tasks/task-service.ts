@@ -17,7 +17,7 @@ import type { CreatedTask, ShowOptions, TaskEntity, TaskFilter, TaskSpecificatio
 const BN = { format: 'bn' } as const
 
 export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
-  const { tenant, collections, maker, changes, show } = rules
+  const { collections, maker, changes, show } = rules
   const { newId, partition } = rules.options
   const conditionsOf = async (where: TaskFilter) => taskConditions(await withResources(where, rules, ''))
   const withTemplate = <T>(specification: unknown, work: () => Promise<T>): Promise<T> => {
@@ -25,7 +25,7 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     return typeof template === 'string' ? rules.templateLock.shared(template, work) : work()
   }
   const askElsewhere = (at: number, method: string, args: readonly unknown[]) =>
-    partition?.ask(tenant, at, { ask: 'api', caller, api: 'tasks', method, args })
+    partition?.ask(at, { ask: 'api', caller, api: 'tasks', method, args })
   const create: TaskApi['create'] = async (specification, options = {}) => {
     const draft = await maker.make(specification, options)
     const told = toldOf('the task', draft.warnings, options)
@@ -59,7 +59,7 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     restart: async (id, options) => show.whole(await changes.act(id, { action: 'restart' }, options), BN),
     resync: async (id) => {
       const task = await runningTask(rules, id, 'resync')
-      await rules.options.runner.nodes.resync(rules.ref(id))
+      await rules.options.runner.nodes.resync(id)
       return show.whole(task, BN)
     },
     get: async (id, options = BN) => show.whole(await taskOf(rules, id), options),
@@ -74,7 +74,7 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
       ])
       const { withoutGraph = false, ...shown } = options
       const ids = found.map(({ id }) => id)
-      const foreign = partition && (await shownElsewhere(tenant, ids, { options: shown, withoutGraph }, partition))
+      const foreign = partition && (await shownElsewhere(ids, { options: shown, withoutGraph }, partition))
       const values = found.map(async ({ id, value }) => foreign?.get(id) ?? listed(rules, value, options))
       return { values: await Promise.all(values), skip: startIndex, limit: hits, total }
     },

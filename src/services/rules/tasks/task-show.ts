@@ -10,13 +10,11 @@ import type { SourceRepository } from './source-repository.ts'
 import { revisionOf, templateVersionOf, type TaskRecord } from './task-record.ts'
 
 export class TaskShow {
-  readonly #tenant: string
   readonly #sources: SourceRepository
   readonly #forms: GraphForms
   readonly #nodes: NodeControl
 
-  constructor(tenant: string, sources: SourceRepository, forms: GraphForms, nodes: NodeControl) {
-    this.#tenant = tenant
+  constructor(sources: SourceRepository, forms: GraphForms, nodes: NodeControl) {
     this.#sources = sources
     this.#forms = forms
     this.#nodes = nodes
@@ -27,7 +25,7 @@ export class TaskShow {
     const network = await this.#network(task, options.format)
     const entity = this.withoutGraph(task, options)
     if (options.format !== 'bn' || !Array.isArray(network['nodes'])) return { ...entity, network }
-    const views = this.#nodes.view({ tenant: this.#tenant, id: task.id })
+    const views = this.#nodes.view(task.id)
     const nodes = runtimeNodes(network['nodes'] as readonly Readonly<Record<string, unknown>>[], views)
     return { ...entity, network, nodes }
   }
@@ -39,7 +37,7 @@ export class TaskShow {
   }
 
   withoutGraph(task: TaskRecord, { includeHealth }: Partial<ShowOptions>): TaskEntity {
-    const info = task.status === 'running' ? this.#nodes.info({ tenant: this.#tenant, id: task.id }) : undefined
+    const info = task.status === 'running' ? this.#nodes.info(task.id) : undefined
     const { type, frequency, pollingInterval, cron, rrule, timeZone, misfire, overlap } = task.effective
     const { resource, variables, tags = {} } = task.effective
     const ms = frequency ?? (pollingInterval === undefined ? undefined : pollingInterval * 1000)

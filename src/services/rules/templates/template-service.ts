@@ -13,7 +13,7 @@ import {
   validationError,
 } from '#kernel'
 import type { Stored } from '#storage'
-import type { TenantCollections } from '../collections.ts'
+import type { RulesCollections } from '../collections.ts'
 import type { TemplateApi } from '../contract.ts'
 import { refusalText } from '../error-body.ts'
 import { duplicateTemplate, invalid, NAME_MISMATCH } from '../error-texts.ts'
@@ -48,7 +48,7 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
   })
   const change = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
     const result = await rules.templateLanes.run(name, work)
-    templateWritten?.(rules.tenant, name)
+    templateWritten?.(name)
     return result
   }
   const read = async (specification: unknown, options: PostOptions = {}): Promise<ReadTemplate> => {
@@ -199,7 +199,7 @@ function changed(record: TemplateRecord, document: Template, { user }: Caller, n
 }
 
 /** Throws `NOT_FOUND`. */
-export async function templateOf(collections: TenantCollections, name: string): Promise<Stored<TemplateRecord>> {
+export async function templateOf(collections: RulesCollections, name: string): Promise<Stored<TemplateRecord>> {
   const stored = await collections.templates.get(name)
   if (stored === undefined) throw new AppError('NOT_FOUND', `No template with name ${name}`)
   return stored
@@ -228,7 +228,7 @@ function checkName(name: string): void {
 }
 
 /** Gives its revision. Another host may have been faster. */
-async function putNew(collections: TenantCollections, name: string, record: TemplateRecord): Promise<number> {
+async function putNew(collections: RulesCollections, name: string, record: TemplateRecord): Promise<number> {
   if ((await collections.templates.get(name)) !== undefined) throw duplicateTemplate(name)
   try {
     return await collections.templates.put(name, record, 'absent')
@@ -256,7 +256,7 @@ async function upgradeAll(
   return failed.length === 0 ? { successful } : { successful, failed }
 }
 
-function discoveryTemplates(collections: TenantCollections): Promise<readonly Stored<TemplateRecord>[]> {
+function discoveryTemplates(collections: RulesCollections): Promise<readonly Stored<TemplateRecord>[]> {
   return collections.templates.find({ where: [{ field: 'discovery', op: 'eq', value: 'true' }], limit: 10 })
 }
 

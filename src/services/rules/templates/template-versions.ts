@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto'
 import type { Template } from '#core'
 import type { Page } from '#kernel'
 import type { Condition, Write } from '#storage'
-import type { TenantCollections } from '../collections.ts'
+import type { RulesCollections } from '../collections.ts'
 import { documentChanges } from '../document-changes.ts'
 import { templateVersionNotFound } from '../error-texts.ts'
 import type { OldVersionRecord, TemplateRecord, VersionMark } from './template-record.ts'
@@ -37,7 +37,7 @@ function whatRuns(document: Template): object {
 
 /** What has to be committed with a template that changes: the version it replaces is kept, others may be let go. */
 export async function keepingOld(
-  collections: TenantCollections,
+  collections: RulesCollections,
   before: TemplateRecord,
   next: TemplateRecord,
 ): Promise<readonly Write[]> {
@@ -49,7 +49,7 @@ export async function keepingOld(
 }
 
 /** Versions up to a number of which there are no tasks. */
-async function lettingGo(collections: TenantCollections, name: string, upTo: number): Promise<readonly Write[]> {
+async function lettingGo(collections: RulesCollections, name: string, upTo: number): Promise<readonly Write[]> {
   if (upTo < 1) return []
   const where: Condition[] = [...ofTemplate(name), { field: 'number', op: 'lte', value: upTo }]
   const ids = await collections.oldVersions.ids({ where, sort: [{ field: 'number' }], limit: PORTION })
@@ -59,7 +59,7 @@ async function lettingGo(collections: TenantCollections, name: string, upTo: num
 }
 
 /** What has to be committed with the removal of a template. */
-export async function forgettingOld(collections: TenantCollections, name: string): Promise<readonly Write[]> {
+export async function forgettingOld(collections: RulesCollections, name: string): Promise<readonly Write[]> {
   for (;;) {
     const ids = await collections.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
     const writes = ids.map((id) => collections.oldVersions.deleting(id))
@@ -70,7 +70,7 @@ export async function forgettingOld(collections: TenantCollections, name: string
 
 /** The template as it was in that version; as it is when none is named. Throws `NOT_FOUND`. */
 export async function inVersion(
-  collections: TenantCollections,
+  collections: RulesCollections,
   record: TemplateRecord,
   number?: number,
 ): Promise<TemplateRecord> {
@@ -83,7 +83,7 @@ export async function inVersion(
 
 /** A version that was replaced; undefined when it is not kept or never was. */
 export async function oldVersion(
-  collections: TenantCollections,
+  collections: RulesCollections,
   name: string,
   number: number,
 ): Promise<OldVersionRecord | undefined> {
@@ -92,7 +92,7 @@ export async function oldVersion(
 
 /** The versions that are kept, newest first. */
 export async function listVersions(
-  collections: TenantCollections,
+  collections: RulesCollections,
   record: TemplateRecord,
   { hits, startIndex }: { readonly hits: number; readonly startIndex: number },
 ): Promise<Page<TemplateVersion>> {
@@ -123,7 +123,7 @@ export async function listVersions(
 }
 
 /** How many tasks there are of each version of a template. */
-function tasksByVersion(collections: TenantCollections, name: string): Promise<ReadonlyMap<string, number>> {
+function tasksByVersion(collections: RulesCollections, name: string): Promise<ReadonlyMap<string, number>> {
   return collections.tasks.countBy('templateVersion', [{ field: 'template', op: 'eq', value: name }])
 }
 

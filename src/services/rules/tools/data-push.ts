@@ -17,13 +17,13 @@ export async function pushData(rules: TenantRules, caller: Caller, input: unknow
   if (nodes !== undefined) return pushStates(rules, caller, resource, nodes)
   let taken = false
   for (const message of messagesOf(resource, [data ?? []].flat())) {
-    taken = (await rules.options.runner.intake.receive(rules.tenant, message)).taken || taken
+    taken = (await rules.options.runner.intake.receive(message)).taken || taken
   }
   return { taken }
 }
 
 async function pushStates(
-  { tenant, collections, show, options }: TenantRules,
+  { collections, show, options }: TenantRules,
   caller: Caller,
   resource: string,
   nodes: NonNullable<DataPush['nodes']>,
@@ -31,9 +31,9 @@ async function pushStates(
   const { runner, partition } = options
   const push = (id: string, node: string, state: string): Promise<unknown> => {
     const at = foreignOf(id, partition)
-    if (partition === undefined || at === undefined) return runner.nodes.push({ tenant, id }, node, { state })
+    if (partition === undefined || at === undefined) return runner.nodes.push(id, node, { state })
     const args = [id, node, { state }]
-    return partition.ask(tenant, at, { ask: 'api', caller, api: 'inspection', method: 'push', args })
+    return partition.ask(at, { ask: 'api', caller, api: 'inspection', method: 'push', args })
   }
   const where = taskConditions({ resource, status: 'running' })
   const found = await collections.tasks.find({ where, limit: MAX_TASKS })

@@ -7,7 +7,7 @@ import { Standstill } from '../../../../src/services/rules/durable/standstill.ts
 import type { Store, Write } from '../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
-import { Life, Outside, ref, runnableOf } from './support/lives.ts'
+import { Life, Outside, runnableOf } from './support/lives.ts'
 import { withCommit } from './support/slow-store.ts'
 
 const SENDS: Rule = {
@@ -102,7 +102,7 @@ async function called(): Promise<void> {
   await life.rest()
 }
 const statuses = async (life: Life) =>
-  (await life.runner.nodes.deliveries(ref('a'), { limit: 10 })).map(({ status }) => status)
+  (await life.runner.nodes.deliveries('a', { limit: 10 })).map(({ status }) => status)
 
 // Holds STILL-2
 

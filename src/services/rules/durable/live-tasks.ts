@@ -2,8 +2,8 @@
  * The tasks of one tenant, live: inputs go through the log to the engine, states go to the store, real time moves the
  * engine's time.
  *
- * TENANT-1 the engine's time never passes an input that is on its way: that one would come too late
- * TENANT-2 until every stored task was resumed, the log keeps all that they may need
+ * LIVETASKS-1 the engine's time never passes an input that is on its way: that one would come too late
+ * LIVETASKS-2 until every stored task was resumed, the log keeps all that they may need
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 import { type Preparer, type Reply, requireMessages, resolveResources } from '#core/spi'
@@ -22,7 +22,7 @@ import { SignsOfLife } from './signs-of-life.ts'
 import { Standstill } from './standstill.ts'
 import { DeterministicEngine, type EndOfRun, type EngineHooks, type EngineSettings } from './deterministic-engine.ts'
 
-export interface TenantRunnerDependencies {
+export interface LiveTasksDependencies {
   readonly store: Store
   readonly log: TenantLog
   readonly engine: EngineSettings
@@ -51,12 +51,12 @@ const RESUMED_AFTER_MS = 60_000
 type Answer = Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>
 type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
 
-export class TenantRunner {
+export class LiveTasks {
   readonly deterministic: DeterministicEngine
   readonly deliveries: EndedDeliveries
   /** messages and pushes that tasks took */
   inputs = 0
-  readonly #dependencies: TenantRunnerDependencies
+  readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
   readonly #checkpoints: Checkpoints
   readonly #later: Set<string>
@@ -76,7 +76,7 @@ export class TenantRunner {
   #isClosing = false
   #isClosed = false
 
-  private constructor(dependencies: TenantRunnerDependencies, recovery: Recovery) {
+  private constructor(dependencies: LiveTasksDependencies, recovery: Recovery) {
     const { store, log, scheduler, checkpoints, engine } = dependencies
     this.#dependencies = dependencies
     this.#recovery = recovery
@@ -124,8 +124,8 @@ export class TenantRunner {
     log.attach(engineOfLog, recovery.position)
   }
 
-  static async open(dependencies: TenantRunnerDependencies): Promise<TenantRunner> {
-    const runner = new TenantRunner(dependencies, await Recovery.read(dependencies.engine, dependencies.store))
+  static async open(dependencies: LiveTasksDependencies): Promise<LiveTasks> {
+    const runner = new LiveTasks(dependencies, await Recovery.read(dependencies.engine, dependencies.store))
     const until = runner.#recovery?.until
     if (until === undefined) runner.#allResumed()
     else await runner.#take({ k: 'open', until })
@@ -150,7 +150,7 @@ export class TenantRunner {
       const resources = await this.#resources(task)
       return planned((writes) => this.#change(task, resources, before, writes), resources)
     }
-    const { id } = change.task
+    const { id } = change
     if (change.kind === 'end') {
       const { epoch } = change
       return planned((writes) => this.#take({ k: 'end', t: id, e: epoch }, [...writes, ...this.deliveries.writes(id)]))
