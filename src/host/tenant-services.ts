@@ -148,7 +148,7 @@ export class TenantServices {
 
   /** Messages for another partition of the tenant. */
   follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
-    return served(this.registry.broker).follow(this.#options.tenant, asked, signal)
+    return served(this.registry.broker).follow(asked, signal)
   }
 
   #partitionOf({ number, others }: Tenure): HostedPartition {

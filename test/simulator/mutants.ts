@@ -123,14 +123,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'series do not catch up with the log at start',
-    file: 'src/services/broker/tenant-broker.ts',
-    find: 'await this.#projection.open()',
+    file: 'src/services/broker/service.ts',
+    find: 'await this.#projector.open()',
     replace: 'await Promise.resolve()',
   },
   {
     name: 'series that could not be written go on with what came after',
     file: 'src/services/broker/posting/series-projector.ts',
-    find: 'if (hadFailed) await this.#projection.follow(upTo)\n      else if',
+    find: 'if (hadFailed) await this.#catchUp(upTo)\n      else if',
     replace: 'if',
   },
   {
@@ -295,7 +295,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what is imported is not on the disk when the import goes on',
-    file: 'src/services/broker/tenant-broker.ts',
+    file: 'src/services/broker/service.ts',
     find: 'await this.#dependencies.store.series.append({ samples, synced: true })',
     replace: 'await this.#dependencies.store.series.append({ samples })',
   },

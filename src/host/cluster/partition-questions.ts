@@ -66,7 +66,7 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
     case 'rules':
       return served(registry.rules).answer(asked.question)
     case 'broker':
-      return served(registry.broker).answer(tenant, asked.question)
+      return served(registry.broker).answer(asked.question)
     case 'relay':
       return registry.relay?.wake()
     case 'plugs': {
@@ -78,8 +78,7 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
       if (!METHODS.includes(asked.method)) throw new AppError('INTERNAL', `${asked.method} is asked of no service`)
       // as where there is none: nothing to find, and no plugs
       if (service === undefined && asked.method !== 'call') return undefined
-      const whose = asked.service === 'functions' ? [tenant] : []
-      return call(served(service), asked.method, [...whose, ...asked.args])
+      return call(served(service), asked.method, asked.args)
     }
   }
 }

@@ -10,7 +10,7 @@ type CallPlug = Pick<InternalFunctions, 'call'>
  * The plug that stands for a deployed one. Its answers come later, so that the durable runner records each as an input:
  * a replay never calls it.
  */
-export function functionPlug(tenant: string, deployed: DeployedPlug, service: () => CallPlug | undefined): Plug {
+export function functionPlug(deployed: DeployedPlug, service: () => CallPlug | undefined): Plug {
   const { name, version, kind, description, category, states, input, output } = deployed
   return definePlug({
     name,
@@ -26,7 +26,7 @@ export function functionPlug(tenant: string, deployed: DeployedPlug, service: ()
       const functions = service()
       if (functions === undefined) throw new AppError('PLUG_FAILED', 'functions are not served by this host')
       const { signal } = context
-      const answer = await functions.call(tenant, name, version, paramsOf(context), { signal })
+      const answer = await functions.call(name, version, paramsOf(context), { signal })
       return resultOf(answer)
     },
   })

@@ -21,13 +21,12 @@ import {
   functionsErrorBody,
   functionsRoutes,
   type OpenedPool,
-  webscriptOf,
+  webscriptNameOf,
 } from '#services/functions'
 import { AllowList, AppError, isPlainObject } from '#kernel'
 import type { Config } from '../config.ts'
 import { ownFolder } from '../own-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { storageOfOne } from './storage-of-one.ts'
 import { served, type ServiceRegistry, type Tenants } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { ownVersion } from '../version.ts'
@@ -106,19 +105,20 @@ export const makeFunctions: MakeService = ({
       }),
     open: ({ tenant, store, services }) => {
       const functions = createFunctionsService({
-        storage: storageOfOne(tenant, store),
         tenant,
+        store,
         programs,
         now,
         newSecret: () => randomBytes(32).toString('base64'),
         newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
         isTaken: (name) => ownNames.has(name) || plugs().some((plug) => plug.name === name),
-        usesOf: async (_tenant, { type, name, version }) =>
-          // rules name nothing but plugs
+        // rules use plugs alone
+        usesOf: async ({ type, name, version }) =>
           type === 'plugs' ? usesOf(services, tenant, `${name}:${version}`) : 0,
         models: () => services.models,
         vault: () => services.vault,
-        tellWebscripts,
+        announceWebscripts: (ids, removed) => tellWebscripts?.(tenant, ids, removed) ?? Promise.resolve(),
+        onLine: (line) => services.webscripts?.addLine(line),
         places,
         logger,
       })
@@ -169,7 +169,7 @@ function poolOptions(
     later: machineTimers.later,
     clock: () => performance.now(),
     answer: async (program, method, params, signal) => {
-      const webscript = webscriptOf(program.key)
+      const webscript = webscriptNameOf(program)
       const { webscripts } = tenants.of(program.owner)
       return webscript !== undefined && webscripts !== undefined && method !== 'fetch'
         ? webscripts.answer(webscript, method, params, signal)

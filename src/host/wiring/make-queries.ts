@@ -21,7 +21,7 @@ export const makeQueries: MakeService = ({ figures, now, tenants }) => {
         store,
         now,
         resources: () => services.resources && resourceSelector(tenant, services.resources),
-        readable: async () => services.broker?.readable(tenant),
+        readable: async () => services.broker?.readable(),
         slots,
       })
       return { provides: { queries } }

@@ -13,7 +13,6 @@ import {
   Transfers,
 } from '#services/objects'
 import { sealKey } from '../seal-key.ts'
-import { objectsOf } from './make-objects.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller, served } from './service-registry.ts'
 
@@ -30,10 +29,9 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
     description: 'Who is told of changes of objects; imports of files into series, and exports',
     errorBody: objectsErrorBody,
     routes: async (app) => {
-      const objects = objectsOf(tenants)
       await subscriptionsRoutes(app, {
         service: ofCaller(tenants, ({ subscriptions }) => subscriptions),
-        objects: () => objects,
+        objects: ofCaller(tenants, ({ objects }) => objects),
       })
       await transferRoutes(
         app,

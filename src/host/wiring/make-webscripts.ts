@@ -1,9 +1,10 @@
 /** Makes the webscripts service of a host. */
 import { machineTimers } from '#platform'
-import { createWebscriptsService, webscriptsRoutes } from '#services/webscripts'
+import { createWebscriptsService, ScriptLog, webscriptsRoutes } from '#services/webscripts'
 import { errorBodyOfLines } from '#services/shared'
 import { TokenBuckets } from '../rate-limit.ts'
 import type { MakeService } from './service-dependencies.ts'
+import { ofCaller } from './service-registry.ts'
 import { onOrigin } from '../webscript-origin.ts'
 
 /** calls of one tenant at once */
@@ -20,40 +21,49 @@ function callIds(): () => string {
 }
 
 /** Over the functions of tenants; inside of them the API of the host is asked as their tenant. */
-export const makeWebscripts: MakeService = ({ config, now, gauges, checkPair, isToken, ownApi, tenants }) => {
+export const makeWebscripts: MakeService = ({ config, now, figures, checkPair, isToken, ownApi, tenants }) => {
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
-  const service = createWebscriptsService({
-    functions: (tenant) => tenants.find(tenant)?.functions,
-    webscriptOf: (id) => {
-      for (const { functions } of tenants.all()) {
-        const found = functions?.webscriptOf(id)
-        if (found !== undefined) return found
-      }
-      return undefined
-    },
-    checkPair,
-    isToken,
-    askApi: (caller, request, signal, led) => ownApi.ask(caller, request, signal, led),
-    limits: { takeCall: (tenant) => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
-    now,
-    clock: () => performance.now(),
-    later: machineTimers.later,
-    newId: callIds(),
-  })
+  const log = new ScriptLog()
+  const newId = callIds()
   const isOnOwnOrigin = config.webscriptUrl === undefined ? undefined : onOrigin(config.webscriptUrl)
-  gauges.watchQueue('webscripts-open', () => service.gauges().open)
-  gauges.watchTotal('webscripts-called', () => service.gauges().calls)
-  gauges.watchTotal('webscripts-failed', () => service.gauges().errors)
+  figures.queue('webscripts-open', ({ webscripts }) => webscripts?.gauges().open)
+  figures.total('webscripts-called', ({ webscripts }) => webscripts?.gauges().calls)
+  figures.total('webscripts-failed', ({ webscripts }) => webscripts?.gauges().errors)
   return {
     name: 'webscripts',
     description: 'HTTP functions of tenants: public, or for whoever has their secret',
     errorBody: errorBodyOfLines,
     routes: (app) => {
       ownApi.isAt(app)
-      return webscriptsRoutes(app, { service, isOnOwnOrigin, ownUrl: config.url })
+      return webscriptsRoutes(app, {
+        service: ofCaller(tenants, ({ webscripts }) => webscripts),
+        find: (tenant) => tenants.find(tenant)?.webscripts,
+        all: function* () {
+          for (const { webscripts } of tenants.all()) if (webscripts !== undefined) yield webscripts
+        },
+        checkPair,
+        isToken,
+        isOnOwnOrigin,
+        ownUrl: config.url,
+      })
     },
-    open: () => ({ provides: { webscripts: service } }),
-    stop: () => service.stop(),
+    open: ({ tenant, services }) => {
+      const webscripts = createWebscriptsService({
+        tenant,
+        functions: () => services.functions,
+        checkPair,
+        isToken,
+        askApi: (...request) => ownApi.ask(...request),
+        limits: { takeCall: () => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
+        log,
+        now,
+        clock: () => performance.now(),
+        later: machineTimers.later,
+        newId,
+      })
+      return { provides: { webscripts } }
+    },
+    stop: () => log.end(),
   }
 }

@@ -52,7 +52,7 @@ export interface ObjectIntake {
   receive(
     message: PlainObject & { readonly resource: string },
     options: {
-      readonly writes: Parameters<ObjectForwarding['receive']>[2]
+      readonly writes: Parameters<ObjectForwarding['receive']>[1]
       readonly hops: number
       readonly root?: string
       readonly channel: string
@@ -63,7 +63,7 @@ export interface ObjectIntake {
 /** Changes of objects wake the sensors that hear the objects of a bucket: its alias is their resource. */
 export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
   return {
-    receive: (_tenant, { event, object, time, cause }, writes) => {
+    receive: ({ event, object, time, cause }, writes) => {
       const message = { resource: object.bucket, timestamp: time, event, object: shown(object) }
       const { hops = 0, root } = cause ?? {}
       return intake.receive(message, {

@@ -6,7 +6,7 @@
 import { AppError } from '#kernel'
 import type { Series, StoredMessage } from '#storage'
 import type { BrokerMessage, Channel, MessageApi } from './contract.ts'
-import type { Post } from './posting/arrival.ts'
+import type { PublishRequest } from './posting/publish-request.ts'
 
 /** messages of a channel that are kept */
 export const MAX_KEPT = 100
@@ -57,7 +57,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   }
 
   /** A post was stored. Never waits. */
-  stored({ arrivals, channel, store }: Post): void {
+  stored({ arrivals, channel, store }: PublishRequest): void {
     if (!store) return
     const counts = (this.#counts ??= new Uint8Array(GROUPS))
     this.#stored += arrivals.length

@@ -2,7 +2,7 @@
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type Caller, isPlainObject, makeIssue, refuse } from '#kernel'
 import { addRoutes, bodyBytes, FORM_TYPE, issueLine, type Refusal, routesOf } from '#services/shared'
-import { ASSET_ROLES, type Change, type FunctionsApi, type FunctionsService, type SingleFunction } from './contract.ts'
+import { ASSET_ROLES, type Change, type FunctionsApi, type InternalFunctions, type SingleFunction } from './contract.ts'
 import {
   Bytes,
   CHANGE_QUERY,
@@ -457,7 +457,7 @@ export function functionsErrorBody({ statusCode, error, code, issues }: Refusal)
 }
 
 interface RegistryRouting {
-  readonly service: FunctionsService
+  readonly service: Pick<InternalFunctions, 'as'>
   readonly now: () => number
   /** of this package */
   readonly revision: string

@@ -51,40 +51,25 @@ export interface DeployedPlug {
   readonly output: readonly DeclaredProperty[]
 }
 
-/** A version, and whose it is. */
-export interface FunctionVersionId {
-  readonly tenant: string
-  readonly type: FunctionType
-  readonly name: string
-  readonly version: string
-}
-
-/** The service as callers reach it. */
-export interface FunctionsService {
-  /** The functions of one type. */
+/** The functions of one tenant, for routes and the other services of the host. */
+export interface InternalFunctions {
   as(caller: Caller, type: FunctionType): FunctionsApi
-}
-
-/** The service inside the host: what its neighbours and the host call. */
-export interface InternalFunctions extends FunctionsService {
-  /** The plugs of a tenant that rules may use: the same list until they are others. */
-  plugs(tenant: string): readonly DeployedPlug[]
-  /** Calls a plug of a tenant in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
-  call(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** Plugs that rules may use: the same list until it changes. */
+  plugs(): readonly DeployedPlug[]
+  /** Calls a plug in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
+  call(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
   /** The versions of a webscript, the newest first; empty without one. */
-  webscripts(tenant: string, name: string): readonly DeployedWebscript[]
-  /** Whose webscript has that id. */
-  webscriptOf(id: string): { readonly tenant: string; readonly name: string } | undefined
+  webscripts(name: string): readonly DeployedWebscript[]
+  /** The name of the webscript with that id. */
+  webscriptName(id: string): string | undefined
   /** Calls a version in its own process. `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE`, `CLOSED`. */
-  callWebscript(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
-  /** `FORBIDDEN` when the caller may not read what a version is made of, `NOT_FOUND`. */
+  callWebscript(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** `FORBIDDEN` when the caller may not read the assets of a version, `NOT_FOUND`. */
   checkReadable(caller: Caller, type: FunctionType, name: string, version: string): Promise<void>
-  /** What another service commits with a record of its own about a version. Undefined: it is gone, or is being taken away. */
-  whileThere(version: FunctionVersionId): Promise<readonly Write[] | undefined>
-  /** ms of CPU time that the processes of a tenant have taken on this host so far. */
-  cpuMs(tenant: string): number
-  /** Tells every line of log from now on. */
-  onLine(listener: (line: FunctionLine) => void): void
+  /** Writes that fail once the version changes; undefined: it is gone, or is being removed. */
+  whileThere(type: FunctionType, name: string, version: string): Promise<readonly Write[] | undefined>
+  /** ms of CPU time of the tenant's processes on this host since the start */
+  cpuMs(): number
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): { readonly openJobs: number }
@@ -118,7 +103,11 @@ export interface DeployedWebscript {
 }
 
 /** A line that a process of a function wrote. */
-export interface FunctionLine extends LogLine, FunctionVersionId {}
+export interface FunctionLine extends LogLine {
+  readonly type: FunctionType
+  readonly name: string
+  readonly version: string
+}
 
 /** What one caller can do with the functions of one type. */
 export interface FunctionsApi {

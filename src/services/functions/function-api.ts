@@ -55,7 +55,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
       inTurn(name, () => patchManifest(context, { name, version }, patch, options)),
     patchMetadata: async (name, version, patch, options = {}) => {
       const changed = await inTurn(name, () => patchMetadata(context, { name, version }, patch, options))
-      await dependencies.runnerOf(type).described(who.tenant, changed)
+      await dependencies.runnerOf(type).described(changed)
       return single(changed, options)
     },
     patchDocumentation: async (name, version, patch, options = {}) =>
@@ -67,7 +67,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
     remove: (name, version, options = {}) => inTurn(name, () => removeVersions(context, name, version, options)),
     tags: async (name, version, scope) => tagsOf(context, await context.chosen(name, version), scope),
     changeTags: (name, version, change, scope) => inTurn(name, () => changeTags(context, name, version, change, scope)),
-    log: async (name, version) => dependencies.caller.lines(who.tenant, await get(name, version)),
+    log: async (name, version) => dependencies.caller.lines(await get(name, version)),
     jobs: jobsApi(jobs, type),
     allTags: tagsApi(store),
   }

@@ -9,20 +9,20 @@ import type { PlugDeclaration } from './runtimes/plug-call.ts'
 
 /** What rejects with a BuildRefusal is wrong with the version: another attempt is useless. */
 export interface VersionRunner {
-  build(tenant: string, record: FunctionRecord, assets: Assets): Promise<BuildResult>
-  deploy(tenant: string, record: FunctionRecord): Promise<void>
+  build(record: FunctionRecord, assets: Assets): Promise<BuildResult>
+  deploy(record: FunctionRecord): Promise<void>
   /** Asks it. A text: it has answered, and this is wrong with it. Rejects when it has not. */
-  ask(tenant: string, record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
+  ask(record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
   /** Its record says that it has answered. */
-  verified(tenant: string, id: FunctionId): Promise<void>
+  verified(id: FunctionId): Promise<void>
   /** Nothing runs of it until it is called. */
-  rest(tenant: string, record: FunctionRecord): Promise<void>
+  rest(record: FunctionRecord): Promise<void>
   /** Its record is gone, or says that it is not deployed. */
-  ended(tenant: string, id: FunctionId): Promise<void>
+  ended(id: FunctionId): Promise<void>
   /** What its metadata says is something else now. */
-  described(tenant: string, record: FunctionRecord): Promise<void>
+  described(record: FunctionRecord): Promise<void>
   /** The last lines that it wrote. */
-  lines(tenant: string, record: FunctionRecord): readonly string[]
+  lines(record: FunctionRecord): readonly string[]
 }
 
 /** Versions that run in processes of this service. */
@@ -33,32 +33,32 @@ export class ProcessRunner implements VersionRunner {
     this.#caller = caller
   }
 
-  build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
-    return this.#caller.build(owner, record, assets)
+  build(record: FunctionRecord, assets: Assets): Promise<BuildResult> {
+    return this.#caller.build(record, assets)
   }
 
-  async deploy(tenant: string, record: FunctionRecord): Promise<void> {
+  async deploy(record: FunctionRecord): Promise<void> {
     const problem = await this.#caller.problem(runtimeOf(record))
     if (problem !== undefined) throw new BuildRefusal(problem)
     try {
-      await this.#caller.secretsOf(tenant, record)
+      await this.#caller.secretsOf(record)
     } catch (error) {
       if (error instanceof AppError && error.code === 'PLUG_FAILED') throw new BuildRefusal(error.message)
       throw error
     }
-    await this.#caller.ensureBuilt(tenant, record)
+    await this.#caller.ensureBuilt(record)
   }
 
-  async ask(tenant: string, record: FunctionRecord, signal: AbortSignal): Promise<string | undefined> {
-    return mismatch(record, await this.#caller.call(tenant, record, 'declare', {}, { signal }))
+  async ask(record: FunctionRecord, signal: AbortSignal): Promise<string | undefined> {
+    return mismatch(record, await this.#caller.call(record, 'declare', {}, { signal }))
   }
 
   verified(): Promise<void> {
     return Promise.resolve()
   }
 
-  rest(tenant: string, record: FunctionRecord): Promise<void> {
-    return this.#caller.release(tenant, record)
+  rest(record: FunctionRecord): Promise<void> {
+    return this.#caller.release(record)
   }
 
   ended(): Promise<void> {
@@ -69,8 +69,8 @@ export class ProcessRunner implements VersionRunner {
     return Promise.resolve()
   }
 
-  lines(tenant: string, record: FunctionRecord): readonly string[] {
-    return this.#caller.lines(tenant, record).map(({ text }) => text)
+  lines(record: FunctionRecord): readonly string[] {
+    return this.#caller.lines(record).map(({ text }) => text)
   }
 }
 

@@ -43,10 +43,10 @@ export class RegisteredUploads {
   }
 
   /** What is committed with a record so that it takes no place for a version that is gone. `CONFLICT` when it is so already. */
-  async whileThere({ tenant }: Caller, { name, release }: ModelRecord): Promise<readonly Write[]> {
+  async whileThere({ name, release }: ModelRecord): Promise<readonly Write[]> {
     const registry = this.#registry()
     if (registry === undefined || release === undefined) return []
-    const conditions = await registry.whileThere({ tenant, type: 'models', name, version: release })
+    const conditions = await registry.whileThere('models', name, release)
     if (conditions === undefined)
       throw new AppError('CONFLICT', `the model ${name} was deleted while it was uploaded; upload it again`)
     return conditions

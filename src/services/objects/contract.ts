@@ -41,24 +41,15 @@ export const MAX_EXPIRY = 604_800
 /** what is stored without a content type */
 export const DEFAULT_CONTENT_TYPE = 'binary/octet-stream'
 
-/** The service as callers reach it. */
-export interface ObjectsService {
+/** The objects of one tenant, for the other services of the host. */
+export interface InternalObjects {
   /** With the rights of users. */
   as(caller: Caller): ObjectsApi
-  /** With every right on every bucket: for services of the host, which write what users only read. */
-  inside(tenant: string): ObjectsApi
-  /** Whether the tenant has stored anything. */
-  hasTenant(tenant: string): Promise<boolean>
-}
-
-/** The service inside the host: what its neighbours and the host call. */
-export interface InternalObjects extends ObjectsService {
-  changes(tenant: string): ObjectChanges
-  /**
-   * Tells that changes of a tenant were committed in this process: a reason to read its log now. Nothing is told of
-   * changes before a restart. Gives what ends it.
-   */
-  onChanges(listener: (tenant: string) => void): () => void
+  /** With every right on every bucket. */
+  readonly inside: ObjectsApi
+  readonly changes: ObjectChanges
+  /** Notifies of commits in this process, not of changes before a restart. Returns what unsubscribes. */
+  onChanges(listener: () => void): () => void
   start(): Promise<void>
   stop(): Promise<void>
   /** Resolves when contents that nobody refers to have been looked for, and no change is after that. */
@@ -104,7 +95,7 @@ export interface ObjectChange {
 /** What whoever hands changes on asks of the engine. */
 export interface ObjectForwarding {
   /** Commits the writes whole with the inputs of the tasks that hear of the change; without such tasks the writes alone. */
-  receive(tenant: string, change: ObjectChange, writes: readonly Write[]): Promise<unknown>
+  receive(change: ObjectChange, writes: readonly Write[]): Promise<unknown>
 }
 
 /** The rule behind a change. */
@@ -355,19 +346,19 @@ export function isHidden(path: string): boolean {
 export interface ContentStore {
   readonly shown: ObjectStore
   /** Durable when it resolves. What is left of one that failed is taken away by `remove`. */
-  put(
-    tenant: string,
-    id: string,
-    content: AsyncIterable<Uint8Array>,
-    options: { readonly contentType: string },
-  ): Promise<StoredContent>
+  put(id: string, content: AsyncIterable<Uint8Array>, options: { readonly contentType: string }): Promise<StoredContent>
   /** Undefined when there is none. It is open, and stays readable when it is removed meanwhile. */
-  open(tenant: string, id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>
+  open(id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>
   /** A content of its own with the same bytes; false when there is no source. */
-  copy(tenant: string, source: string, target: string): Promise<boolean>
+  copy(source: string, target: string): Promise<boolean>
   /** Also what is not there. */
-  remove(tenant: string, id: string): Promise<void>
-  close(): Promise<void>
+  remove(id: string): Promise<void>
+}
+
+/** A store of contents that all tenants of a host share. */
+export interface SharedContents {
+  of(tenant: string): ContentStore
+  close(): void
 }
 
 export interface StoredContent {

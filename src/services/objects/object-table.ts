@@ -7,7 +7,7 @@
  */
 import { createHash } from 'node:crypto'
 import { EffectLedger } from '#services/shared'
-import type { Collection, CollectionSpec, Log, Storage, Store, Stored, Write } from '#storage'
+import type { Collection, CollectionSpec, Log, Store, Stored, Write } from '#storage'
 import type { ObjectFolder, ObjectRecord, UploadedPart } from './contract.ts'
 import { folderOf, isFolderMark, foldersAround } from './paths.ts'
 import { isHidden } from './contract.ts'
@@ -43,14 +43,14 @@ const ENTRIES: CollectionSpec<ObjectEntry> = {
 }
 
 /** A content that no record refers to: on its way in, or on its way out. */
-export interface LooseContent {
+export interface OrphanedContent {
   /** epoch ms by the clock of the store: whoever wrote it lets go of it then, at the latest; 0: at once */
   readonly until: number
   /** of the store, where it has sessions: a content of an earlier one is nobody's */
   readonly session?: string
 }
 
-const LOOSE: CollectionSpec<LooseContent> = {
+const ORPHANS: CollectionSpec<OrphanedContent> = {
   name: 'object_contents_loose',
   version: 1,
   fields: {
@@ -98,23 +98,20 @@ const CHANGE_LOG = 'object_changes'
 export const PARTITION = 0
 
 export interface ObjectTable {
-  readonly tenant: string
   readonly store: Store
   readonly entries: Collection<ObjectEntry>
-  readonly loose: Collection<LooseContent>
+  readonly orphans: Collection<OrphanedContent>
   readonly uploads: Collection<UploadRecord>
   readonly parts: Collection<PartRecord>
   readonly changes: Log
   readonly effects: EffectLedger
 }
 
-export function openTable(storage: Storage, tenant: string): ObjectTable {
-  const store = storage.tenant(tenant)
+export function openTable(store: Store): ObjectTable {
   return {
-    tenant,
     store,
     entries: store.collection(ENTRIES),
-    loose: store.collection(LOOSE),
+    orphans: store.collection(ORPHANS),
     uploads: store.collection(UPLOADS),
     parts: store.collection(PARTS),
     changes: store.log(CHANGE_LOG),

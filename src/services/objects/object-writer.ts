@@ -4,7 +4,7 @@
  * faster is found out by the version, and then the commit is tried anew: the content stays where it is.
  */
 import type { EffectDraft } from '#services/shared'
-import { AppError, FORBIDDEN_KEYS, Issues, type Json, type KeyedMutex, retryOnConflict, shown } from '#kernel'
+import { AppError, FORBIDDEN_KEYS, Issues, type Json, KeyedMutex, retryOnConflict, shown } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { boundedContent } from './bounded-content.ts'
 import {
@@ -15,7 +15,7 @@ import {
   type ObjectRecord,
 } from './contract.ts'
 import type { PutOptions, WriteCondition } from './contract.ts'
-import type { Claim, LooseContents } from './loose-contents.ts'
+import type { Claim, OrphanedContents } from './orphaned-contents.ts'
 import { entryId, findObject, keyOf, objectsFrom, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
 import { foldersAround } from './paths.ts'
 
@@ -56,17 +56,17 @@ function isContentType(text: string): boolean {
 const READ_AT_ONCE = 1_000
 
 export interface WriterDependencies {
+  readonly table: ObjectTable
   readonly contents: ContentStore
-  readonly loose: LooseContents
-  readonly mutex: KeyedMutex
+  readonly orphans: OrphanedContents
   /** epoch ms */
   readonly now: () => number
   /** changes were committed */
-  readonly changed: (tenant: string, changes: { readonly put: number; readonly removed: number }) => void
+  readonly changed: (changes: { readonly put: number; readonly removed: number }) => void
 }
 
 /** One object that a commit makes. */
-interface Made {
+interface Draft {
   readonly record: ObjectRecord
   readonly expect?: WriteCondition | undefined
   readonly cause?: ObjectCause | undefined
@@ -85,6 +85,7 @@ type NewChange = Omit<ObjectChange, 'position'>
 
 export class ObjectWriter {
   readonly #dependencies: WriterDependencies
+  readonly #mutex = new KeyedMutex()
   #uploads = 0
 
   constructor(dependencies: WriterDependencies) {
@@ -97,7 +98,6 @@ export class ObjectWriter {
   }
 
   async put(
-    table: ObjectTable,
     bucket: string,
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
@@ -106,12 +106,10 @@ export class ObjectWriter {
     const { contentType = DEFAULT_CONTENT_TYPE, metadata, expect, length, cause } = options
     checkPut(options)
     // told before the content comes; the commit looks again
-    checkExpected(path, expect, (await findObject(table, bucket, path))?.value)
-    return this.#placing(table, async (claim) => {
+    checkExpected(path, expect, (await findObject(this.#dependencies.table, bucket, path))?.value)
+    return this.#placing(async (claim) => {
       const { contents, now } = this.#dependencies
-      const { size, etag } = await contents.put(table.tenant, claim.id, boundedContent(content, length), {
-        contentType,
-      })
+      const { size, etag } = await contents.put(claim.id, boundedContent(content, length), { contentType })
       const record: ObjectRecord = {
         bucket,
         path,
@@ -122,34 +120,35 @@ export class ObjectWriter {
         ...(metadata !== undefined && Object.keys(metadata).length > 0 && { metadata }),
         content: claim.id,
       }
-      const ending = this.#dependencies.loose.ending(table, claim)
-      return this.#commit(table, { record, expect, cause, writes: async () => [ending] })
+      const ending = this.#dependencies.orphans.ending(claim)
+      return this.#commit({ record, expect, cause, writes: async () => [ending] })
     })
   }
 
   /** `NOT_FOUND` without the source. */
-  async copy(table: ObjectTable, bucket: string, target: string, source: string): Promise<ObjectRecord> {
-    const found = await this.#source(table, bucket, source)
+  async copy(bucket: string, target: string, source: string): Promise<ObjectRecord> {
+    const found = await this.#source(bucket, source)
     if (source === target) return found.value
-    return this.#placing(table, async (claim) => {
-      if (!(await this.#dependencies.contents.copy(table.tenant, found.value.content, claim.id))) throw replaced(source)
+    return this.#placing(async (claim) => {
+      if (!(await this.#dependencies.contents.copy(found.value.content, claim.id))) throw replaced(source)
       const record = { ...found.value, path: target, modified: this.#dependencies.now(), content: claim.id }
-      const ending = this.#dependencies.loose.ending(table, claim)
-      return this.#commit(table, { record, writes: async () => [ending] })
+      const ending = this.#dependencies.orphans.ending(claim)
+      return this.#commit({ record, writes: async () => [ending] })
     })
   }
 
   /** The content changes its object. */
-  async move(table: ObjectTable, bucket: string, target: string, source: string): Promise<ObjectRecord> {
-    const found = await this.#source(table, bucket, source)
+  async move(bucket: string, target: string, source: string): Promise<ObjectRecord> {
+    const found = await this.#source(bucket, source)
     if (source === target) return found.value
-    const time = this.#dependencies.now()
+    const { table, now } = this.#dependencies
+    const time = now()
     const record = { ...found.value, path: target, modified: time }
-    const outcome = await this.#commit(table, {
+    const outcome = await this.#commit({
       record,
       writes: async () => {
-        const now = await findObject(table, bucket, source)
-        if (now?.version !== found.version) throw replaced(source)
+        const current = await findObject(table, bucket, source)
+        if (current?.version !== found.version) throw replaced(source)
         // the target is a new object in the folders around it, so those are not left
         const left = await foldersWithout(table, bucket, [source], [target])
         return [table.entries.deleting(entryId(bucket, source), found.version), ...left]
@@ -160,11 +159,12 @@ export class ObjectWriter {
   }
 
   /** Removes records that were just read, of one bucket and in order of path; each must be as it was. */
-  async remove(table: ObjectTable, stored: readonly Stored<ObjectRecord>[]): Promise<void> {
+  async remove(stored: readonly Stored<ObjectRecord>[]): Promise<void> {
+    const { table, orphans, now, changed } = this.#dependencies
     const [first] = stored
     if (first === undefined) return
     const { bucket } = first.value
-    const time = this.#dependencies.now()
+    const time = now()
     const left = await foldersWithout(
       table,
       bucket,
@@ -173,7 +173,7 @@ export class ObjectWriter {
     await table.store.commit([
       ...stored.flatMap(({ id, version, value }) => [
         table.entries.deleting(id, version),
-        this.#dependencies.loose.letting(table, value.content),
+        orphans.orphaning(value.content),
       ]),
       ...left,
       appending(
@@ -181,81 +181,76 @@ export class ObjectWriter {
         stored.map(({ value }) => ({ event: 'delete', object: value, time })),
       ),
     ])
-    this.#dependencies.loose.sweep(table)
-    this.#dependencies.changed(table.tenant, { put: 0, removed: stored.length })
+    orphans.sweep()
+    changed({ put: 0, removed: stored.length })
   }
 
   /** One object; false when there is none. */
-  removeOne(table: ObjectTable, bucket: string, path: string): Promise<boolean> {
-    return this.#dependencies.mutex.run(lockOf(table, bucket, path), () =>
+  removeOne(bucket: string, path: string): Promise<boolean> {
+    return this.#mutex.run(keyOf(bucket, path), () =>
       retryOnConflict(async () => {
-        const found = await findObject(table, bucket, path)
+        const found = await findObject(this.#dependencies.table, bucket, path)
         if (found === undefined) return false
-        await this.remove(table, [found])
+        await this.remove([found])
         return true
       }),
     )
   }
 
   /** A content of its own; whatever is not made an object of goes. */
-  async #placing(table: ObjectTable, place: (claim: Claim) => Promise<Outcome>): Promise<ObjectRecord> {
-    const { loose } = this.#dependencies
-    const claim = await loose.claim(table)
+  async #placing(commit: (claim: Claim) => Promise<Outcome>): Promise<ObjectRecord> {
+    const { orphans } = this.#dependencies
+    const claim = await orphans.claim()
     this.#uploads += 1
     try {
-      const { record, isMade } = await place(claim)
-      if (!isMade) await loose.drop(table, claim)
+      const { record, isMade } = await commit(claim)
+      if (!isMade) await orphans.drop(claim)
       return record
     } catch (error) {
-      await loose.drop(table, claim)
+      await orphans.drop(claim)
       throw error
     } finally {
       this.#uploads -= 1
     }
   }
 
-  #commit(table: ObjectTable, made: Made): Promise<Outcome> {
-    const { bucket, path } = made.record
-    const { mutex } = this.#dependencies
-    return mutex.run(lockOf(table, bucket, path), () => retryOnConflict(() => this.#tryCommit(table, made)))
+  #commit(draft: Draft): Promise<Outcome> {
+    const { bucket, path } = draft.record
+    return this.#mutex.run(keyOf(bucket, path), () => retryOnConflict(() => this.#tryCommit(draft)))
   }
 
-  async #tryCommit(table: ObjectTable, { record, expect, cause, writes, changes = [] }: Made): Promise<Outcome> {
-    const { loose, changed } = this.#dependencies
+  async #tryCommit({ record, expect, cause, writes, changes = [] }: Draft): Promise<Outcome> {
+    const { table, orphans, changed } = this.#dependencies
     const { bucket, path } = record
     const before = await findObject(table, bucket, path)
     checkExpected(path, expect, before?.value)
-    const effects = cause && (await this.#admitted(table, bucket, path, cause))
+    const effects = cause && (await this.#admitted(bucket, path, cause))
     // what it made may be gone since: it is not made anew
     if (effects === 'again') return { record: before?.value ?? record, isMade: false }
     const change: NewChange = { event: 'put', object: record, time: record.modified, ...(cause && { cause }) }
     await table.store.commit([
       table.entries.putting(entryId(bucket, path), record, before?.version ?? 'absent'),
       ...(await writes()),
-      ...(before === undefined ? puttingFolders(table, bucket, path) : [loose.letting(table, before.value.content)]),
+      ...(before === undefined ? puttingFolders(table, bucket, path) : [orphans.orphaning(before.value.content)]),
       ...(effects?.writes() ?? []),
       appending(table, [change, ...changes]),
     ])
-    if (before !== undefined) loose.sweep(table)
-    changed(table.tenant, { put: 1, removed: changes.length })
+    if (before !== undefined) orphans.sweep()
+    changed({ put: 1, removed: changes.length })
     return { record, isMade: true }
   }
 
-  async #admitted(
-    { effects }: ObjectTable,
-    bucket: string,
-    path: string,
-    cause: ObjectCause,
-  ): Promise<EffectDraft | 'again'> {
-    const draft = effects.draft(this.#dependencies.now())
+  async #admitted(bucket: string, path: string, cause: ObjectCause): Promise<EffectDraft | 'again'> {
+    const { table, now } = this.#dependencies
+    const draft = table.effects.draft(now())
     const { isAgain, note } = await draft.admit([`object:${keyOf(bucket, path)}`], cause)
     if (isAgain) return 'again'
     note()
     return draft
   }
 
-  async #source(table: ObjectTable, bucket: string, path: string): Promise<Stored<ObjectRecord>> {
-    const found = await findObject(table, bucket, path)
+  async #source(bucket: string, path: string): Promise<Stored<ObjectRecord>> {
+    const found = await findObject(this.#dependencies.table, bucket, path)
     if (found !== undefined) return found
     throw new AppError('NOT_FOUND', `There is no object ${path} in the bucket ${bucket}`)
   }
@@ -264,10 +259,6 @@ export class ObjectWriter {
 function appending({ changes }: ObjectTable, bodies: readonly NewChange[]): Write {
   // records and causes are plain JSON
   return changes.appending(PARTITION, bodies as readonly unknown[] as readonly Json[])
-}
-
-function lockOf({ tenant }: ObjectTable, bucket: string, path: string): string {
-  return `${tenant}\n${keyOf(bucket, path)}`
 }
 
 function checkExpected(

@@ -14,7 +14,7 @@ import {
   type UploadedPart,
   type UploadsApi,
 } from './contract.ts'
-import type { LooseContents } from './loose-contents.ts'
+import type { OrphanedContents } from './orphaned-contents.ts'
 import type { ObjectTable, PartRecord, UploadRecord } from './object-table.ts'
 import { checkPut, type ObjectWriter } from './object-writer.ts'
 import { S3Error } from './signing/s3-error.ts'
@@ -33,7 +33,7 @@ export interface PartUploadsDependencies {
   readonly table: ObjectTable
   readonly writer: ObjectWriter
   readonly contents: ContentStore
-  readonly loose: LooseContents
+  readonly orphans: OrphanedContents
   /** never the same twice */
   readonly newId: () => string
   /** epoch ms */
@@ -72,16 +72,14 @@ export class PartUploads implements UploadsApi {
   }
 
   async put(...[bucket, path, id, { number, content }]: Parameters<UploadsApi['put']>): Promise<UploadedPart> {
-    const { table, loose, contents, now } = this.#dependencies
+    const { table, orphans, contents, now } = this.#dependencies
     const { value: upload } = await this.#upload(bucket, path, id)
     const others = (await this.#parts(id)).filter((part) => part.number !== number)
     const max = MAX_OBJECT_BYTES - others.reduce((sum, { size }) => sum + size, 0)
-    const claim = await loose.claim(table, upload.until)
+    const claim = await orphans.claim(upload.until)
     try {
       const bounded = boundedContent(content, { max })
-      const { size, etag } = await contents.put(table.tenant, claim.id, bounded, {
-        contentType: 'application/octet-stream',
-      })
+      const { size, etag } = await contents.put(claim.id, bounded, { contentType: 'application/octet-stream' })
       const part = { number, size, etag, modified: now() }
       await retryOnConflict(async () => {
         // completed or aborted meanwhile: the part would belong to no upload
@@ -91,13 +89,13 @@ export class PartUploads implements UploadsApi {
         await table.store.commit([
           table.uploads.expecting(id, version),
           table.parts.putting(partId, { ...part, upload: id, content: claim.id }, before?.version ?? 'absent'),
-          ...(before === undefined ? [] : [loose.letting(table, before.value.content)]),
+          ...(before === undefined ? [] : [orphans.orphaning(before.value.content)]),
         ])
-        if (before !== undefined) loose.sweep(table)
+        if (before !== undefined) orphans.sweep()
       })
       return part
     } catch (error) {
-      await loose.drop(table, claim)
+      await orphans.drop(claim)
       throw error
     }
   }
@@ -106,14 +104,14 @@ export class PartUploads implements UploadsApi {
   async complete(
     ...[bucket, path, id, named, { expect } = {}]: Parameters<UploadsApi['complete']>
   ): Promise<ObjectRecord> {
-    const { table, writer } = this.#dependencies
+    const { writer } = this.#dependencies
     const { value: upload } = await this.#upload(bucket, path, id)
     const parts = chosen(named, await this.#parts(id))
     const size = parts.reduce((sum, part) => sum + part.size, 0)
     if (size > MAX_OBJECT_BYTES)
       throw new S3Error('EntityTooLarge', `All parts have ${size} bytes, more than an object`)
     const { contentType, metadata } = upload
-    const record = await writer.put(table, upload.bucket, upload.path, this.#joined(id, parts), {
+    const record = await writer.put(upload.bucket, upload.path, this.#joined(id, parts), {
       ...(contentType !== undefined && { contentType }),
       ...(metadata !== undefined && { metadata }),
       expect,
@@ -137,9 +135,9 @@ export class PartUploads implements UploadsApi {
   }
 
   async *#joined(id: string, parts: readonly PartRecord[]): AsyncGenerator<Uint8Array, undefined> {
-    const { contents, table } = this.#dependencies
+    const { contents } = this.#dependencies
     for (const { content } of parts) {
-      const found = await contents.open(table.tenant, content)
+      const found = await contents.open(content)
       if (found === undefined) throw noUpload(id)
       yield* found
     }
@@ -163,7 +161,7 @@ export class PartUploads implements UploadsApi {
 
   /** Its document goes last: until then it leads to its parts. */
   async #forget({ id, version, value }: Stored<UploadRecord>): Promise<void> {
-    const { table, loose } = this.#dependencies
+    const { table, orphans } = this.#dependencies
     // no part is added from here on
     const over = value.isOver === true ? version : await table.uploads.put(id, { ...value, isOver: true }, version)
     for (;;) {
@@ -171,13 +169,13 @@ export class PartUploads implements UploadsApi {
       await table.store.commit([
         ...parts.flatMap((part) => [
           table.parts.deleting(part.id, part.version),
-          loose.letting(table, part.value.content),
+          orphans.orphaning(part.value.content),
         ]),
         ...(parts.length < SLICE ? [table.uploads.deleting(id, over)] : []),
       ])
       if (parts.length < SLICE) break
     }
-    loose.sweep(table)
+    orphans.sweep()
   }
 }
 

@@ -22,7 +22,7 @@ export interface Removal extends RemoveOptions {
 export async function removeObjects(table: ObjectTable, writer: ObjectWriter, removal: Removal): Promise<Removed> {
   const { bucket, path, recursive = false } = removal
   const isNamed = path !== '' && !path.endsWith('/')
-  if (isNamed && (await writer.removeOne(table, bucket, path))) return { paths: [path], count: 1 }
+  if (isNamed && (await writer.removeOne(bucket, path))) return { paths: [path], count: 1 }
   return recursive ? removeAll(table, writer, removal) : removeFolder(table, writer, removal)
 }
 
@@ -36,7 +36,7 @@ async function removeFolder(table: ObjectTable, writer: ObjectWriter, { bucket, 
       `The folder ${path} is not empty; remove what is in it first, or ask for recursive=true`,
     )
   }
-  await writer.removeOne(table, bucket, folderMark(path))
+  await writer.removeOne(bucket, folderMark(path))
   return { paths: [path], count: 1 }
 }
 
@@ -81,7 +81,7 @@ async function removeSlice(
   const some = fewEnough(found)
   // a hidden one that came after the look stays
   const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
-  await writer.remove(table, gone)
+  await writer.remove(gone)
   return {
     gone: gone.map(({ value }) => value.path).filter((one) => !isFolderMark(one)),
     after: some.at(-1)?.value.path ?? startAfter,

@@ -3,7 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { addRoutes, EVENTS_MEDIA_TYPE, routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
 import { BASE, callRoutes, type CallRouting } from './call-routes.ts'
-import type { WebscriptsApi } from './contract.ts'
+import type { InternalWebscripts, WebscriptsApi } from './contract.ts'
 import {
   ErrorSchema,
   InfoSchema,
@@ -107,8 +107,11 @@ const ROUTES = [
 ]
 
 /** Adds every route of the service, those of calls in a scope of their own. */
-export async function webscriptsRoutes(app: FastifyInstance, routing: CallRouting): Promise<void> {
-  await addRoutes(app, routing.service, { tag: 'webscripts', errors: ErrorSchema, routes: ROUTES })
+export async function webscriptsRoutes(
+  app: FastifyInstance,
+  { service, ...routing }: CallRouting & { readonly service: Pick<InternalWebscripts, 'as'> },
+): Promise<void> {
+  await addRoutes(app, service, { tag: 'webscripts', errors: ErrorSchema, routes: ROUTES })
   await app.register(async (own) => callRoutes(own, routing))
 }
 

@@ -1,14 +1,14 @@
 /** Calls of webscripts: any method, any body, at the address of one. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { AppError, type CancelSignal, ERRORS, secondsToWait } from '#kernel'
+import { AppError, type CancelSignal, decodedText, ERRORS, secondsToWait } from '#kernel'
 import { Type } from 'typebox'
 import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
 import { CONNECTION_HEADERS } from '#services/shared/contract'
 import type { CallFailure, DeployedWebscript } from '#services/functions/contract'
-import { noWebscript } from './admission.ts'
+import { admit, type AdmissionOptions, noWebscript } from './admission.ts'
 import { etagOf, isKnown } from './answer-head.ts'
-import { ClientGone } from './client-gone.ts'
-import type { Admitted, ScriptAddress, ScriptAnswer, ScriptRequest, WebscriptsService } from './contract.ts'
+import type { Admitted, InternalWebscripts, ScriptAnswer, ScriptRequest } from './contract.ts'
+import { DisconnectSignal } from './disconnect-signal.ts'
 import { ErrorSchema } from './webscript-schema.ts'
 
 /** What every address of the service begins with. */
@@ -16,8 +16,11 @@ export const BASE = '/api/v1'
 /** Where webscripts are called: there, and as the links of the registry have it. */
 export const CALL_BASES = [BASE, '/functions/v1'] as const
 
-export interface CallRouting {
-  readonly service: WebscriptsService
+export interface CallRouting extends AdmissionOptions {
+  /** webscripts of a tenant that may not exist */
+  readonly find: (tenant: string) => InternalWebscripts | undefined
+  /** webscripts of the tenants that are open on this host */
+  readonly all: () => Iterable<InternalWebscripts>
   /** how clients reach this host, where a proxy sends another name as `Host` */
   readonly ownUrl?: string | undefined
   /** Whether the request came to the origin of webscripts, which has no routes of the API; absent: all share one origin. */
@@ -35,12 +38,15 @@ const OF_THE_CONNECTION: ReadonlySet<string> = new Set(CONNECTION_HEADERS)
 /** What was found out before the body was read. */
 interface AdmittedCall extends Admitted {
   readonly script: DeployedWebscript
-  readonly address: ScriptAddress
-  /** without what let the call in */
+  readonly service: InternalWebscripts
+  /** behind the address of the webscript, encoded; begins with a slash */
+  readonly path: string
+  /** without the secret */
   readonly query: string
 }
 
-export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUrl }: CallRouting): void {
+export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
+  const { isOnOwnOrigin, ownUrl } = routing
   const admitted = new WeakMap<FastifyRequest, AdmittedCall>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
@@ -55,17 +61,18 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
     const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
     const query = queries.join('?')
     const base = CALL_BASES.find((one) => path.startsWith(`${one}/`)) ?? BASE
-    const address = service.find(path.slice(base.length + 1))
+    const located = locate(path.slice(base.length + 1), routing)
     const version = headers[VERSION_HEADER]
-    const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
+    const requested = typeof version === 'string' ? version.trim() : undefined
+    const script = located?.service.choose(located.name, requested)
     const { authorization } = headers
-    /** Gives why not. */
+    /** Returns the refusal. */
     const enter = (caller: Admitted): Error | undefined => {
       try {
-        if (script === undefined || address === undefined) throw noWebscript()
-        service.admit(script)
+        if (script === undefined || located === undefined) throw noWebscript()
+        located.service.admit()
         const shown = script.isPrivate ? withoutSecret(query) : query
-        admitted.set(request, { ...caller, script, address, query: shown })
+        admitted.set(request, { ...caller, ...located, script, query: shown })
         return undefined
       } catch (error) {
         return withHeaders(reply, error as Error)
@@ -76,7 +83,7 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
       const page = script?.isPrivate === true && mayBeAttached(authorization) ? foreignPage(request, ownUrl) : undefined
       if (page !== undefined) return new AppError('FORBIDDEN', refusedPage(page))
       try {
-        return enter(await service.authenticate(script, shown))
+        return enter(await (located?.service.authenticate(script, shown) ?? admit(undefined, [], shown, routing)))
       } catch (error) {
         return withHeaders(reply, error as Error)
       }
@@ -89,11 +96,11 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
   const call = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const found = admitted.get(request)
     if (found === undefined) throw noWebscript()
-    const signal = new ClientGone(reply.raw)
+    const signal = new DisconnectSignal(reply.raw)
     let answer: ScriptAnswer
     try {
       const isOnApiOrigin = isOnOwnOrigin?.(request) !== true
-      answer = await service.call(found.script, { ...requestOf(request, found, signal), isOnApiOrigin })
+      answer = await found.service.call(found.script, { ...requestOf(request, found, signal), isOnApiOrigin })
     } catch (error) {
       return refuse(reply, error, found)
     }
@@ -135,9 +142,28 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
   }
 }
 
+interface LocatedScript {
+  readonly service: InternalWebscripts
+  readonly name: string
+  readonly path: string
+}
+
+/** The webscript of an address: `{id}/{path}` or `{tenant}/{name}/{path}`, encoded. */
+function locate(address: string, { find, all }: CallRouting): LocatedScript | undefined {
+  const [first = '', second = ''] = address.split('/', 2)
+  const [id, named] = [decodedText(first), decodedText(second)]
+  for (const service of all()) {
+    const name = service.nameOf(id)
+    if (name !== undefined) return { service, name, path: address.slice(first.length) || '/' }
+  }
+  const service = find(id)
+  if (service?.has(named) !== true) return undefined
+  return { service, name: named, path: address.slice(first.length + 1 + second.length) || '/' }
+}
+
 function requestOf(
   { raw, headers, body, method }: FastifyRequest,
-  { address, query, isHeaderOurs }: AdmittedCall,
+  { path, query, isHeaderOurs }: AdmittedCall,
   signal: CancelSignal,
 ): ScriptRequest {
   const pairs: [string, string][] = []
@@ -156,7 +182,7 @@ function requestOf(
   }
   return {
     method,
-    path: address.path,
+    path,
     query,
     headers: pairs,
     body: body instanceof Uint8Array ? body : new Uint8Array(),

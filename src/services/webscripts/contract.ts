@@ -11,7 +11,7 @@
  * Errors are AppErrors: `NOT_FOUND`, `UNAUTHORIZED`, `FORBIDDEN`, `RATE_LIMITED`, `PLUG_FAILED`, `TOO_LARGE`, `CLOSED`.
  */
 import type { Caller, CancelSignal, Causation } from '#kernel'
-import type { DeployedWebscript, WebHead } from '#services/functions/contract'
+import type { DeployedWebscript, FunctionLine, WebHead } from '#services/functions/contract'
 import type {
   NewWebscript,
   Operation,
@@ -23,30 +23,27 @@ import type {
   WebscriptInfo,
 } from './webscript-schema.ts'
 
-/** The service of one host. */
-export interface WebscriptsService {
+/** The webscripts of one tenant. */
+export interface InternalWebscripts {
   as(caller: Caller): WebscriptsApi
-  /** What an address leads to: `{id}/{path}` or `{tenant}/{name}/{path}`, as they were written. */
-  find(address: string): ScriptAddress | undefined
-  /** The version that is asked for: exact, a range, or `latest`. Undefined when there is none. */
-  choose(address: Pick<ScriptAddress, 'tenant' | 'name'>, version: string | undefined): DeployedWebscript | undefined
+  has(name: string): boolean
+  /** The name of the webscript with that id. */
+  nameOf(id: string): string | undefined
+  /** The requested version: exact, a range, or `latest`. */
+  choose(name: string, version: string | undefined): DeployedWebscript | undefined
   /**
    * Lets a call in, whether the webscript is there or not: `NOT_FOUND`, `UNAUTHORIZED` (nothing was shown), `FORBIDDEN`,
    * `RATE_LIMITED`. A secret of another published version opens it too, so that a new version locks nobody out.
    */
   authenticate(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<Admitted>
-  /** To be asked before each call, and before its body is read. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
-  admit(script: Pick<DeployedWebscript, 'tenant'>): void
+  /** Called before each call, and before its body is read. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
+  admit(): void
   call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer>
-  /** What a webscript asks of its host while one of its calls is open. */
-  answer(
-    script: Pick<DeployedWebscript, 'tenant' | 'name'>,
-    question: string,
-    params: unknown,
-    signal: AbortSignal,
-  ): Promise<unknown>
+  /** Answers a webscript that asks its host while one of its calls is open. */
+  answer(name: string, question: string, params: unknown, signal: AbortSignal): Promise<unknown>
+  /** Keeps a line that a process wrote. */
+  addLine(line: FunctionLine): void
   gauges(): { readonly open: number; readonly calls: number; readonly errors: number }
-  stop(): void
 }
 
 /** What is known of a caller that was let in. */
@@ -68,13 +65,6 @@ export interface ShownCredentials {
   readonly tokenOf?: string
 }
 
-export interface ScriptAddress {
-  readonly tenant: string
-  readonly name: string
-  /** what stands behind it, as it was written; begins with a slash */
-  readonly path: string
-}
-
 export interface ScriptRequest {
   readonly method: string
   readonly path: string
@@ -84,8 +74,8 @@ export interface ScriptRequest {
   readonly body: Uint8Array
   /** the client is gone */
   readonly signal: CancelSignal
-  /** when a rule calls it */
-  readonly led?: Causation
+  /** of a call by a rule */
+  readonly causation?: Causation
   /** Its answer goes to a client of the API's origin, whose browser keeps credentials for it (WEBSCRIPT-6). */
   readonly isOnApiOrigin?: boolean
 }

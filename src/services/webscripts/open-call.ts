@@ -29,8 +29,10 @@ export interface CallTimes {
 
 export interface CallFacts {
   readonly requestId: string
-  /** of the webscript, in all its versions */
-  readonly owner: string
+  /** of the webscript */
+  readonly name: string
+  /** of the webscript in the log */
+  readonly key: string
   readonly version: string
   readonly request: ScriptRequest
   readonly log: ScriptLog
@@ -71,12 +73,12 @@ export class OpenCall {
     this.#say('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
   }
 
-  get owner(): string {
-    return this.#facts.owner
+  get name(): string {
+    return this.#facts.name
   }
 
-  get led(): Causation | undefined {
-    return this.#facts.request.led
+  get causation(): Causation | undefined {
+    return this.#facts.request.causation
   }
 
   /** Returns bytes of the body, as base64. */
@@ -178,8 +180,8 @@ export class OpenCall {
   }
 
   #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
-    const { log, owner, version, requestId } = this.#facts
-    log.add(owner, { time: this.#times.now(), level, kind, message, version, requestId })
+    const { log, key, version, requestId } = this.#facts
+    log.add(key, { time: this.#times.now(), level, kind, message, version, requestId })
   }
 
   #untilRoom(pieces: Readable): Promise<void> {

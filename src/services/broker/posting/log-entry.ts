@@ -3,7 +3,7 @@ import { isPlainObject, type Json } from '#kernel'
 import { KEPT_EVENTS, type KeptMessage, messageBody, messagesOfEntry } from '#log'
 import type { LogBody, NewMessage, Sample, SampleValue, Series } from '#storage'
 import type { BrokerMessage, Channel, ForwardedPost } from '../contract.ts'
-import { readableMessageOf, routedText, type Post } from './arrival.ts'
+import { readableMessageOf, routedText, type PublishRequest } from './publish-request.ts'
 import { CLAIMED_TIMESTAMP } from './time-bounds.ts'
 
 interface BulkEntry {
@@ -16,7 +16,7 @@ interface BulkEntry {
 type WireColumn = readonly [resource: string, metric: string, times: readonly number[], values: readonly SampleValue[]]
 
 /** A post as tasks get it. */
-export function forwarded(post: Post): ForwardedPost {
+export function forwarded(post: PublishRequest): ForwardedPost {
   const { arrivals, hops, root, identityIgnores, store } = post
   const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
   const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
@@ -33,7 +33,7 @@ export function forwarded(post: Post): ForwardedPost {
 }
 
 /** The entries of a post that no task takes: one for most, none of one that is not stored. */
-export function entriesOf(post: Post): readonly LogBody[] {
+export function entriesOf(post: PublishRequest): readonly LogBody[] {
   const { bulk, expires, store } = post
   if (!store) return []
   if (bulk === undefined)
@@ -44,19 +44,19 @@ export function entriesOf(post: Post): readonly LogBody[] {
   })
 }
 
-function isReadable({ oddities }: Post): boolean {
+function isReadable({ oddities }: PublishRequest): boolean {
   return oddities === undefined || oddities.unreadable === 0
 }
 
 /** All that tasks read; undefined where that is less than what came. */
-function textOf(post: Post): string | undefined {
+function textOf(post: PublishRequest): string | undefined {
   if (!isReadable(post)) return undefined
   const { arrivals } = post
   const [only] = arrivals
   return arrivals.length === 1 && only !== undefined ? routedText(only) : `[${arrivals.map(routedText).join()}]`
 }
 
-function keptOf(post: Post): KeptMessage {
+function keptOf(post: PublishRequest): KeptMessage {
   const { channel: s, expires: x, arrived, arrivals } = post
   const isAhead = s === 'events' && arrivals.some(({ message }) => message.timestamp > arrived)
   if (s === 'events' && x === undefined && !isAhead && isReadable(post)) return KEPT_EVENTS
@@ -86,7 +86,7 @@ export function isFull({ samples, messages }: Projected): boolean {
 /** samples and messages of one append to series; what one post has is never split, and is within their own bound */
 const MAX_AT_ONCE = 40_000
 
-export function projectPost(post: Post, into: Projected): void {
+export function projectPost(post: PublishRequest, into: Projected): void {
   const { channel, bulk, expires, arrivals, arrived, store } = post
   if (!store) return
   for (const columns of bulk?.parts ?? []) {

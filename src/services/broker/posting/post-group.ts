@@ -7,11 +7,11 @@
  * POSTGROUP-2 a group is no larger than a single post may be
  */
 import type { Write } from '#storage'
-import type { Post } from './arrival.ts'
+import type { PublishRequest } from './publish-request.ts'
 
 /** A post on its way, as far as groups are concerned. */
 export interface Grouped {
-  readonly post: Post
+  readonly post: PublishRequest
   /** characters of its messages */
   readonly size: number
   /** to be committed with it */

@@ -16,7 +16,7 @@ import {
 } from '#kernel'
 import { MAX_TIME } from '#services/shared/contract'
 import type { BrokerMessage, PostOptions, TimeBounds } from '../contract.ts'
-import type { Arrival, Oddities, Post } from './arrival.ts'
+import type { IncomingMessage, Oddities, PublishRequest } from './publish-request.ts'
 import { Bulk } from './bulk.ts'
 import { isSample } from './log-entry.ts'
 import { MAX_MESSAGES } from './message-schema.ts'
@@ -43,7 +43,7 @@ export function readPost(
   options: PostOptions,
   now: number,
   bounds = NO_BOUNDS,
-): Post {
+): PublishRequest {
   // what rules post is of messages that were taken
   const isTaken = options.badTime === 'receipt' || (options.hops ?? 0) > 0
   const reader = new PostReader(resource, now, { ...bounds, refuses: bounds.refuses && !isTaken })
@@ -81,7 +81,7 @@ function repeatsResource(resource: string | undefined, list: readonly unknown[])
 }
 
 /** A command is one object with a `name`; it is kept, and never handed to tasks as data. */
-export function readCommand(resource: string, body: unknown, options: PostOptions, now: number): Post {
+export function readCommand(resource: string, body: unknown, options: PostOptions, now: number): PublishRequest {
   const reader = new PostReader(resource, now, NO_BOUNDS)
   const arrival = reader.one(body, '')
   const { name } = arrival.message
@@ -116,7 +116,7 @@ class PostReader {
     if (resource !== undefined) this.#label(resource, '/resource', 'the id of a resource')
   }
 
-  list(body: readonly unknown[]): readonly Arrival[] {
+  list(body: readonly unknown[]): readonly IncomingMessage[] {
     refuseMany(body)
     if (body.length === 0) this.wrong('', 'the array is empty', 'send at least one message')
     const arrivals = body.map((each, i) => this.one(each, `/${i}`))
@@ -148,7 +148,7 @@ class PostReader {
     return bulk
   }
 
-  one(value: unknown, place: string): Arrival {
+  one(value: unknown, place: string): IncomingMessage {
     if (!isPlainObject(value)) {
       this.wrong(place, 'must be an object with metrics', 'send {"temperature": 21.5}')
       return { resource: '', message: { timestamp: this.#now }, text: '' }
@@ -195,7 +195,7 @@ class PostReader {
     return Object.assign(message, isKept && { [CLAIMED_TIMESTAMP]: claim }, { timestamp: time })
   }
 
-  settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops' | 'root'> {
+  settings(options: PostOptions): Pick<PublishRequest, 'store' | 'forward' | 'expires' | 'hops' | 'root'> {
     const { store = true, forward = true, ttl, hops = 0, root } = options
     if (hops > MAX_HOPS) {
       throw new AppError(
@@ -311,7 +311,7 @@ function refuseMany({ length }: readonly unknown[]): void {
 }
 
 /** Tasks get a list whole, as one entry of their log. */
-function refuseLong(arrivals: readonly Arrival[]): void {
+function refuseLong(arrivals: readonly IncomingMessage[]): void {
   let bytes = 0
   for (const { resource, text } of arrivals) bytes += Buffer.byteLength(resource) + Buffer.byteLength(text)
   if (bytes <= MAX_LIST) return

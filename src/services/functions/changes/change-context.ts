@@ -48,8 +48,8 @@ export class ChangeContext {
     this.dependencies = dependencies
     this.who = who
     this.type = type
-    this.store = dependencies.storeOf(who.tenant)
-    this.jobs = dependencies.queueOf(who.tenant)
+    this.store = dependencies.store
+    this.jobs = dependencies.queue()
   }
 
   get noun(): string {
@@ -101,7 +101,7 @@ export class ChangeContext {
     for (const plan of plans) if (plan !== undefined) added.push(await jobs.adding(plan.job))
     await store.store.commit([...writes, ...added.flatMap((one) => one.writes)])
     for (const one of added) jobs.added(one)
-    await this.dependencies.changed(this.who.tenant)
+    await this.dependencies.changed()
   }
 
   /** Tags that are not there yet; those that are stay as they are. */

@@ -105,7 +105,7 @@ function together(context: ChangeContext, name: string, plans: readonly Plan[]):
 }
 
 async function refuseUsed(context: ChangeContext, { type, name, version }: FunctionRecord): Promise<void> {
-  const uses = await context.dependencies.usesOf(context.who.tenant, { type, name, version })
+  const uses = await context.dependencies.usesOf({ type, name, version })
   if (uses === 0) return
   const many = uses === 1 ? 'one task or template uses' : `${uses} tasks and templates use`
   throw new AppError('CONFLICT', `${many} '${name}@${version}': let them use another version first`)

@@ -20,14 +20,14 @@ import type { VersionRunner } from '../version-runner.ts'
 export interface LifecycleDependencies {
   readonly builder: Builder
   readonly runnerOf: (type: FunctionType) => VersionRunner
-  readonly storeOf: (tenant: string) => FunctionStore
+  readonly store: FunctionStore
   /** epoch ms */
   readonly now: () => number
   /** how many tasks and templates use it */
-  readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
-  readonly queueOf: (tenant: string) => JobQueue
-  /** A record of the tenant is another one. */
-  readonly changed: (tenant: string) => Promise<void>
+  readonly usesOf: (id: FunctionId) => Promise<number>
+  readonly queue: () => JobQueue
+  /** Call after each change of a record. */
+  readonly changed: () => Promise<void>
 }
 
 const ATTEMPTS = 3
@@ -70,7 +70,7 @@ class Work {
   }
 
   get store(): FunctionStore {
-    return this.dependencies.storeOf(this.context.tenant)
+    return this.dependencies.store
   }
 
   get runner(): VersionRunner {
@@ -114,7 +114,7 @@ class Work {
       return changed
     }
     if ((await this.store.change(this.id, become, commit)) === undefined) changed = undefined
-    await dependencies.changed(context.tenant)
+    await dependencies.changed()
     return changed
   }
 }
@@ -144,7 +144,7 @@ async function build(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
   const assets = await work.store.assets(record.assets)
-  const { digest, lock, log } = await work.runner.build(work.context.tenant, record, assets)
+  const { digest, lock, log } = await work.runner.build(record, assets)
   const built = await work.become({ build: { digest, revision: record.revision, ...(lock && { lock }) } })
   if (built === undefined) {
     await dropBuild(work, digest)
@@ -156,12 +156,12 @@ async function build(work: Work): Promise<JobOutcome> {
 async function deploy(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
-  await work.runner.deploy(work.context.tenant, record)
+  await work.runner.deploy(record)
   // what had answered with these assets does not have to be asked again
   const isKnown = record.verified === record.revision
   const status = work.data.skipsVerify === true && isKnown ? 'running' : 'deployed'
   if ((await work.become({ status })) === undefined) {
-    await work.runner.rest(work.context.tenant, record)
+    await work.runner.rest(record)
     return SUPERSEDED
   }
   const { name, version } = record
@@ -171,10 +171,10 @@ async function deploy(work: Work): Promise<JobOutcome> {
 async function verify(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
-  const { tenant, signal } = work.context
+  const { signal } = work.context
   let problem: string | undefined
   try {
-    problem = await work.runner.ask(tenant, record, signal)
+    problem = await work.runner.ask(record, signal)
   } catch (error) {
     if (signal.aborted || (error instanceof AppError && error.code === 'CLOSED')) throw error
     problem = messageOf(error)
@@ -182,13 +182,13 @@ async function verify(work: Work): Promise<JobOutcome> {
   if (problem === undefined) {
     const change = { status: 'running', verified: record.revision, failures: undefined } as const
     if ((await work.become(change)) === undefined) {
-      await work.runner.rest(tenant, record)
+      await work.runner.rest(record)
       return SUPERSEDED
     }
-    await work.runner.verified(tenant, work.id)
+    await work.runner.verified(work.id)
     return completed({ healthy: true, replicas: 1 })
   }
-  const log = work.runner.lines(tenant, record)
+  const log = work.runner.lines(record)
   await work.become({ status: 'unhealthy', failure: { reason: problem, log: log.slice(-20) } })
   return completed({ healthy: false, reason: problem })
 }
@@ -198,29 +198,29 @@ async function undeploy(work: Work): Promise<JobOutcome> {
   const found = await work.store.find(work.id)
   if (found === undefined) {
     // it was carried out before, to its end or not
-    await work.runner.ended(work.context.tenant, work.id)
+    await work.runner.ended(work.id)
     return completed({ deployment: true, assets: true, registration: true, image: true })
   }
   const record = found.value
   // another one has its name by now
   if (record.createdAt > work.context.job.queueTime) return SUPERSEDED
-  await work.runner.rest(work.context.tenant, record)
+  await work.runner.rest(record)
   const isRemoved = then === 'remove'
   if (isRemoved) {
     await work.context.progress({ done: 0, total: 1 }, work.store.deleting(record, found.version))
     await work.store.dropAssets(record.assets)
   } else if (then === 'reset') await work.become({ status: 'registered', draft: true })
   else await work.become({ status: 'undeployed' })
-  await work.runner.ended(work.context.tenant, work.id)
+  await work.runner.ended(work.id)
   if (record.build !== undefined) await dropBuild(work, record.build.digest, record)
-  await work.dependencies.changed(work.context.tenant)
+  await work.dependencies.changed()
   return completed({ deployment: true, assets: isRemoved, registration: isRemoved, image: true })
 }
 
 /** No process is left; the next call starts one. */
 async function scale(work: Work): Promise<JobOutcome> {
   const record = await work.record()
-  if (record !== undefined) await work.runner.rest(work.context.tenant, record)
+  if (record !== undefined) await work.runner.rest(record)
   return completed({})
 }
 
@@ -236,10 +236,10 @@ async function cleanup(work: Work): Promise<JobOutcome> {
   const record = (await work.store.find(id))?.value
   const isDone = record?.deprecated !== true || record.createdAt > job.queueTime
   if (isDone || ['undeploying', 'undeployed'].includes(record.status)) return completed({})
-  const isUsed = (await dependencies.usesOf(tenant, id)) > 0
+  const isUsed = (await dependencies.usesOf(id)) > 0
   // a repeat finds the job that it added before
   const next = `${tenant}$${createHash('sha256').update(job.id).digest('base64url').slice(0, 21)}`
-  const queue = dependencies.queueOf(tenant)
+  const queue = dependencies.queue()
   if ((await queue.get(next)) === undefined) {
     const { labels = [], user } = job
     const again: NewJob = isUsed

@@ -5,13 +5,13 @@
 import { createHash } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { AppError, messageOf } from '#kernel'
-import type { ByteRange, ContentStore, ObjectStore, StoredContent } from '../contract.ts'
+import type { ByteRange, ContentStore, ObjectStore, SharedContents, StoredContent } from '../contract.ts'
 import { openedContent } from './opened-content.ts'
 
 /** bytes; S3 wants 5 MiB at least, and 10,000 parts at most */
 const PART = 8 * 1_048_576
 
-export interface S3Place {
+export interface S3Location {
   readonly bucket: string
   /** what all keys begin with; empty, or with a slash at its end */
   readonly prefix: string
@@ -21,7 +21,7 @@ export interface S3Place {
 }
 
 /** Of `s3://bucket/prefix?endpoint=...&region=...`. `USAGE` for what is none. */
-export function readS3Place(text: string): S3Place {
+export function readS3Location(text: string): S3Location {
   const url = new URL(text)
   const endpoint = url.searchParams.get('endpoint') ?? undefined
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'endpoint' && name !== 'region')
@@ -39,9 +39,9 @@ export function readS3Place(text: string): S3Place {
 }
 
 /** Credentials are found as all programs of AWS do: in the environment, or a profile. `USAGE` without the package. */
-export async function openS3Contents(place: S3Place): Promise<ContentStore> {
+export async function openS3Contents(location: S3Location): Promise<SharedContents> {
   const sdk = await loadSdk()
-  const { endpoint, region } = place
+  const { endpoint, region, bucket, prefix } = location
   const client = new sdk.S3Client({
     region,
     // checksums of a newer kind are not known everywhere
@@ -49,7 +49,11 @@ export async function openS3Contents(place: S3Place): Promise<ContentStore> {
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
   })
-  return new S3Contents(sdk, client, place)
+  const shown = { type: 's3', name: 's3', url: endpoint ?? `https://s3.${region}.amazonaws.com` }
+  return {
+    of: (tenant) => new S3Contents(sdk, client, shown, { Bucket: bucket, prefix: `${prefix}${tenant}/` }),
+    close: () => client.destroy(),
+  }
 }
 
 async function loadSdk(): Promise<typeof Sdk> {
@@ -66,32 +70,37 @@ async function loadSdk(): Promise<typeof Sdk> {
   }
 }
 
+/** Keys of one tenant. */
+interface Folder {
+  readonly Bucket: string
+  readonly prefix: string
+}
+
 class S3Contents implements ContentStore {
   readonly shown: ObjectStore
   readonly #sdk: typeof Sdk
   readonly #client: Sdk.S3Client
-  readonly #place: S3Place
+  readonly #folder: Folder
 
-  constructor(sdk: typeof Sdk, client: Sdk.S3Client, place: S3Place) {
+  constructor(sdk: typeof Sdk, client: Sdk.S3Client, shown: ObjectStore, folder: Folder) {
     this.#sdk = sdk
     this.#client = client
-    this.#place = place
-    this.shown = { type: 's3', name: 's3', url: place.endpoint ?? `https://s3.${place.region}.amazonaws.com` }
+    this.shown = shown
+    this.#folder = folder
   }
 
   async put(
-    tenant: string,
     id: string,
     content: AsyncIterable<Uint8Array>,
     { contentType }: { readonly contentType: string },
   ): Promise<StoredContent> {
     const hash = createHash('md5')
-    const object = { ...this.#object(tenant, id), ContentType: contentType }
+    const object = { ...this.#object(id), ContentType: contentType }
     const { CompleteMultipartUploadCommand, CreateMultipartUploadCommand, PutObjectCommand, UploadPartCommand } =
       this.#sdk
     const written: { readonly PartNumber: number; readonly ETag: string | undefined }[] = []
     const upload: { readonly Bucket: string; readonly Key: string; UploadId: string | undefined } = {
-      ...this.#object(tenant, id),
+      ...this.#object(id),
       UploadId: undefined,
     }
     const add = async (part: Uint8Array): Promise<void> => {
@@ -123,28 +132,28 @@ class S3Contents implements ContentStore {
     return { size, etag: hash.digest('hex') }
   }
 
-  async open(tenant: string, id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
+  async open(id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
     const { GetObjectCommand } = this.#sdk
     const bytes = range && `bytes=${range.from}-${range.until ?? ''}`
     const answer = await this.#unlessMissing('Reading', () =>
-      this.#client.send(new GetObjectCommand({ ...this.#object(tenant, id), ...(bytes && { Range: bytes }) })),
+      this.#client.send(new GetObjectCommand({ ...this.#object(id), ...(bytes && { Range: bytes }) })),
     )
     // a stream of Node, as everything here
     return answer && openedContent((answer.Body ?? noContent()) as AsyncIterable<Uint8Array>)
   }
 
-  async copy(tenant: string, source: string, target: string): Promise<boolean> {
+  async copy(source: string, target: string): Promise<boolean> {
     const { CopyObjectCommand } = this.#sdk
-    const { Bucket, Key } = this.#object(tenant, source)
+    const { Bucket, Key } = this.#object(source)
     const from = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
-    const command = new CopyObjectCommand({ ...this.#object(tenant, target), CopySource: from })
+    const command = new CopyObjectCommand({ ...this.#object(target), CopySource: from })
     return (await this.#unlessMissing('Copying', () => this.#client.send(command))) !== undefined
   }
 
   /** Also the parts of one that was never completed. */
-  async remove(tenant: string, id: string): Promise<void> {
+  async remove(id: string): Promise<void> {
     const { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand } = this.#sdk
-    const object = this.#object(tenant, id)
+    const object = this.#object(id)
     await this.#unlessMissing('Removing', () => this.#client.send(new DeleteObjectCommand(object)))
     const list = new ListMultipartUploadsCommand({ Bucket: object.Bucket, Prefix: object.Key })
     const { Uploads = [] } = await asking('Removing', () => this.#client.send(list))
@@ -154,12 +163,9 @@ class S3Contents implements ContentStore {
     }
   }
 
-  async close(): Promise<void> {
-    this.#client.destroy()
-  }
-
-  #object(tenant: string, id: string): { readonly Bucket: string; readonly Key: string } {
-    return { Bucket: this.#place.bucket, Key: `${this.#place.prefix}${tenant}/${id}` }
+  #object(id: string): { readonly Bucket: string; readonly Key: string } {
+    const { Bucket, prefix } = this.#folder
+    return { Bucket, Key: prefix + id }
   }
 
   async #unlessMissing<T>(doing: string, ask: () => Promise<T>): Promise<T | undefined> {

@@ -3,7 +3,8 @@ import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { routesOf } from '#services/shared'
 import { addObjectRoutes, originOf } from '../api-parts.ts'
 import { BASE, bucketHref } from '../show.ts'
-import type { TransfersApi, TransfersService } from './contract.ts'
+import type { TransfersApi } from './contract.ts'
+import type { Transfers } from './transfers.ts'
 import { EXPORT_BUCKET } from './export-jobs.ts'
 import { IMPORT_BUCKET, REPORT_SUFFIX } from './import-jobs.ts'
 import {
@@ -79,7 +80,7 @@ const ROUTES = [
   }),
 ]
 
-export function transferRoutes(app: FastifyInstance, service: TransfersService): Promise<void> {
+export function transferRoutes(app: FastifyInstance, service: Pick<Transfers, 'as'>): Promise<void> {
   return addObjectRoutes(app, service, { tag: 'subscriptions', routes: ROUTES })
 }
 

@@ -7,7 +7,6 @@
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CLOSED`.
  */
-import type { Caller } from '#kernel'
 import type { ExportInfo, ImportInfo, TransferQuery } from './transfer-schema.ts'
 
 export interface TransfersApi {
@@ -18,8 +17,4 @@ export interface TransfersApi {
   startExport(body: unknown): Promise<ExportInfo>
   exports(query?: TransferQuery): Promise<readonly ExportInfo[]>
   export(id: string): Promise<ExportInfo>
-}
-
-export interface TransfersService {
-  as(caller: Caller): TransfersApi
 }

@@ -5,7 +5,7 @@ import type { Stored } from '#storage'
 import type { InternalBroker } from '#services/broker/contract'
 import { MAX_TIME } from '#services/shared'
 import type { InternalQueries } from '#services/queries/contract'
-import type { ObjectsService } from '../contract.ts'
+import type { InternalObjects } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
 import { ATTEMPTS, attempted, type Transfer, transferRecords } from './transfer.ts'
 import { MAX_METRICS } from './transfer-schema.ts'
@@ -44,7 +44,7 @@ const CSV = 'text/csv; charset=utf-8'
 const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
-  readonly objects: () => ObjectsService
+  readonly objects: () => InternalObjects
   readonly queries: () => InternalQueries | undefined
   readonly broker: () => InternalBroker | undefined
   /** epoch ms */
@@ -98,17 +98,17 @@ async function writeFile(
       ? await historyOf(options, context, request)
       : encoded(await answerOf(options, tenant, user, request, signal))
   const put = { contentType: CSV }
-  const { size } = await options.objects().inside(tenant).put(EXPORT_BUCKET, object, content, put)
+  const { size } = await options.objects().inside.put(EXPORT_BUCKET, object, content, put)
   return size
 }
 
 async function historyOf(
   { broker }: ExportJobsOptions,
-  { tenant, store, signal }: JobContext,
+  { store, signal }: JobContext,
   { resource, metrics, from = -MAX_TIME, until = MAX_TIME, csv }: Extract<ExportSource, { kind: 'history' }>,
 ): Promise<AsyncIterable<Uint8Array>> {
   // what was posted before is exported
-  await broker()?.readable(tenant)
+  await broker()?.readable()
   const known = metrics ?? (await store.series.latest(resource)).map(({ metric }) => metric)
   if (known.length === 0) throw new AppError('NOT_FOUND', `there are no series of ${resource}`)
   if (known.length > MAX_METRICS) {

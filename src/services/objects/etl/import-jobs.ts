@@ -10,7 +10,7 @@ import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import type { LineProblem } from '#formats/recording'
 import type { Collection, Stored } from '#storage'
 import type { InternalBroker } from '#services/broker/contract'
-import type { ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
+import type { InternalObjects, ObjectRecord, ObjectsApi } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
 import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
 import type { ImportInfo } from './transfer-schema.ts'
@@ -47,7 +47,7 @@ const WINDOW = 3
 const CONCURRENCY = 2
 
 export interface ImportJobsOptions {
-  readonly objects: () => ObjectsService
+  readonly objects: () => InternalObjects
   readonly broker: () => InternalBroker | undefined
   /** epoch ms */
   readonly now: () => number
@@ -96,16 +96,16 @@ class ImportRun {
   }
 
   async run(): Promise<JobOutcome> {
-    const { tenant, signal } = this.#context
+    const { signal } = this.#context
     const broker = this.#options.broker()
     if (broker === undefined) throw new AppError('CLOSED', 'this host serves no broker')
     const { source, line } = this.#stored.value
-    const objects = this.#options.objects().inside(tenant)
+    const objects = this.#options.objects().inside
     const given = readingOf(givenReading(source.metadata))
     const surveyed = await surveyFile(await objects.read(source), given, () => signal.aborted)
     if (surveyed === undefined) return { kind: 'released' }
     const content = await objects.read(source)
-    const importing = broker.importing(tenant)
+    const { importing } = broker
     await importing.begin()
     await this.#note({ state: 'running', started: this.#stored.value.started ?? this.#options.now() })
     const { reading, columns, problems } = surveyed
@@ -147,7 +147,7 @@ class ImportRun {
   /** Why there is none: the path is too long with what it adds, or there is nothing any more that it would stand beside. */
   async #report(record: ImportRecord): Promise<string | undefined> {
     const text = `${JSON.stringify(reportOf(record), null, 2)}\n`
-    const api = this.#options.objects().inside(this.#context.tenant)
+    const api = this.#options.objects().inside
     const options = { contentType: 'application/json' }
     try {
       await requireSame(api, record.source)

@@ -5,7 +5,7 @@ import type { Collection, CollectionSpec, Condition, Store, Write } from '#stora
 import type { InternalQueries } from '#services/queries/contract'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectChange } from '../contract.ts'
 import type { SubscriptionRecord } from '../subscriptions/subscription-record.ts'
-import type { TransfersApi, TransfersService } from './contract.ts'
+import type { TransfersApi } from './contract.ts'
 import { EXPORT_JOB, EXPORTS, type ExportRecord, type ExportSource } from './export-jobs.ts'
 import { IMPORT_BUCKET, IMPORT_JOB, importInfo, IMPORTS, REPORT_SUFFIX, type ImportRecord } from './import-jobs.ts'
 import { sweepTransfers, type Transfer, transferInfo } from './transfer.ts'
@@ -43,7 +43,7 @@ export const IMPORT_SUBSCRIPTION: SubscriptionRecord = {
   filters: [{ prefix: UPLOADS, events: ['put'], queue: `objects:${IMPORT_BUCKET}:import:0` }],
 }
 
-export class Transfers implements TransfersService {
+export class Transfers {
   readonly #options: TransfersOptions
 
   constructor(options: TransfersOptions) {

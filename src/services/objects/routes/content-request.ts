@@ -1,13 +1,16 @@
 /** A request for a content: which object it is about, and whether it is let in (OBJECT-5). */
 import type { FastifyRequest } from 'fastify'
 import { NAME_PREFIX, readBucketName } from '../buckets.ts'
-import type { BucketRight, ObjectBucket, ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
+import type { BucketRight, ObjectRecord, ObjectsApi } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 import { decoded, isSigned, verifyAddress, type Grant, type SentRequest } from '../signing/verify-address.ts'
 
 export interface ContentRouting {
-  readonly service: ObjectsService
+  /** the objects of a tenant, with every right */
+  readonly objectsOf: (tenant: string) => ObjectsApi
+  /** the same for a tenant that may not exist */
+  readonly find: (tenant: string) => ObjectsApi | undefined
   readonly keys: SigningKeys
   /** epoch ms */
   readonly now: () => number
@@ -50,16 +53,17 @@ export function contentAddress(request: FastifyRequest, prefix: string): Content
 export async function admitRequest(
   address: ContentAddress,
   right: BucketRight,
-  { service, keys, now }: ContentRouting,
+  { objectsOf, find, keys, now }: ContentRouting,
 ): Promise<AdmittedRequest> {
   const { tenant, alias, sent } = address
   if (isSigned(sent.query)) {
     const grant = verifyAddress(keys, sent, now())
     if (grant.tenant !== tenant || grant.bucket !== alias || !grant.rights.includes(right)) throw denied()
-    return { ...address, api: service.inside(tenant), grant }
+    return { ...address, api: objectsOf(tenant), grant }
   }
-  if (right !== 'read' || !(await isPublic(service, address))) throw denied()
-  return { ...address, api: service.inside(tenant) }
+  const api = right === 'read' ? find(tenant) : undefined
+  if (api === undefined || !(await api.bucket(alias)).isPublic) throw denied()
+  return { ...address, api }
 }
 
 /** Of a request that was let in: the object, or NoSuchKey. */
@@ -71,13 +75,6 @@ export async function requestedRecord({ api, alias, key }: AdmittedRequest): Pro
 
 export function denied(): S3Error {
   return new S3Error('AccessDenied', 'Access Denied.')
-}
-
-/** Nothing is made for a tenant that is not there. */
-async function isPublic(service: ObjectsService, { tenant, alias }: ContentAddress): Promise<boolean> {
-  if (!(await service.hasTenant(tenant))) return false
-  const bucket: ObjectBucket = await service.inside(tenant).bucket(alias)
-  return bucket.isPublic
 }
 
 /** What clients of S3 ask of an object beside its content: to take it for the content would lose that. */

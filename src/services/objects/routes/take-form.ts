@@ -53,7 +53,7 @@ interface FormUpload {
 
 async function put(
   { tenant, alias, bucketName }: ContentAddress,
-  { service, keys, now }: ContentRouting,
+  { objectsOf, keys, now }: ContentRouting,
   { fields, fileName, fileType, content }: FormUpload,
 ): Promise<ObjectRecord> {
   const given = fields.get('key')
@@ -63,9 +63,8 @@ async function put(
   if (grant.tenant !== tenant || grant.bucket !== alias || !grant.rights.includes('write')) throw denied()
   const { metadata } = describedBy(fields)
   const contentType = fields.get('content-type') || fileType || DEFAULT_CONTENT_TYPE
-  return service
-    .inside(tenant)
-    .put(alias, key, content, { contentType, metadata, ...(grant.length && { length: grant.length }) })
+  const length = grant.length && { length: grant.length }
+  return objectsOf(tenant).put(alias, key, content, { contentType, metadata, ...length })
 }
 
 interface TakenForm {

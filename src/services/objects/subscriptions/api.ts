@@ -1,11 +1,12 @@
 /** Subscriptions over HTTP, as values: what each route takes and answers. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '#kernel'
 import { routesOf } from '#services/shared'
 import { addObjectRoutes, at, hrefWith, originOf } from '../api-parts.ts'
-import type { ObjectBucket, ObjectsApi, ObjectsService } from '../contract.ts'
+import type { InternalObjects, ObjectBucket, ObjectsApi } from '../contract.ts'
 import { LinksSchema } from '../object-schema.ts'
 import { BASE, bucketHref, shownBucket } from '../show.ts'
-import type { SubscriptionsApi, SubscriptionsService } from './contract.ts'
+import type { InternalSubscriptions, SubscriptionsApi } from './contract.ts'
 import {
   BucketSubscriptionsSchema,
   DELIVERIES_QUERY,
@@ -20,8 +21,8 @@ import {
 } from './subscription-schema.ts'
 
 export interface SubscriptionsRouting {
-  readonly service: SubscriptionsService
-  readonly objects: () => ObjectsService
+  readonly service: Pick<InternalSubscriptions, 'as'>
+  readonly objects: Pick<InternalObjects, 'as'>
 }
 
 /** As the caller may use both. */
@@ -139,12 +140,8 @@ const ROUTES = [
   }),
 ]
 
-export function subscriptionsRoutes(app: FastifyInstance, routing: SubscriptionsRouting): Promise<void> {
-  const { service, objects } = routing
-  const as: (...caller: Parameters<SubscriptionsService['as']>) => Apis = (caller) => ({
-    own: service.as(caller),
-    objects: objects().as(caller),
-  })
+export function subscriptionsRoutes(app: FastifyInstance, { service, objects }: SubscriptionsRouting): Promise<void> {
+  const as = (caller: Caller): Apis => ({ own: service.as(caller), objects: objects.as(caller) })
   return addObjectRoutes(app, { as }, { tag: 'subscriptions', routes: ROUTES })
 }
 

@@ -105,9 +105,9 @@ export class ChangeReader {
   }
 
   #commit(change: ObjectChange, writes: readonly Write[]): Promise<unknown> {
-    const { tenant, store, engine } = this.#options
+    const { store, engine } = this.#options
     const forwarding = isHidden(change.object.path) ? undefined : engine()
-    return forwarding === undefined ? store.commit(writes) : forwarding.receive(tenant, change, writes)
+    return forwarding === undefined ? store.commit(writes) : forwarding.receive(change, writes)
   }
 
   async #subscriptions(): Promise<readonly (readonly [string, SubscriptionRecord])[]> {

@@ -44,13 +44,9 @@ export interface SubscriptionsApi {
   deliveries(bucket: string, id: string, query?: DeliveryQuery): Promise<DeliveryPage>
 }
 
-/** The service as callers reach it. */
-export interface SubscriptionsService {
+/** The subscriptions of one tenant. */
+export interface InternalSubscriptions {
   as(caller: Caller): SubscriptionsApi
-}
-
-/** The service inside the host: what its neighbours and the host call. */
-export interface InternalSubscriptions extends SubscriptionsService {
   /** Goes on with what was not handed on, and with what was not delivered. */
   start(): Promise<void>
   stop(): Promise<void>

@@ -9,11 +9,10 @@ import { deliveryHandler, type DeliveryOf } from './delivery-jobs.ts'
 import { Outbox } from './outbox.ts'
 import type { Seal } from '#platform'
 import { keyOf, type SubscriptionRecord } from './subscription-record.ts'
-import { TenantSubscriptions } from './tenant-subscriptions.ts'
+import { CallerSubscriptions } from './caller-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
-  readonly tenant: string
   /** of jobs, which the tenants of a host share */
   readonly places?: JobPlaces
   readonly store: Store
@@ -98,13 +97,13 @@ export class Subscriptions implements InternalSubscriptions {
     this.#outbox = new Outbox(store, this.#jobs.queue, now)
   }
 
-  as({ tenant, user }: Caller): SubscriptionsApi {
-    const { store, objects, seal, newId } = this.#options
-    return new TenantSubscriptions({
+  as(caller: Caller): SubscriptionsApi {
+    const { tenant, store, objects, seal, newId } = this.#options
+    return new CallerSubscriptions({
       tenant,
       store,
-      objects: objects(),
-      api: objects().as({ tenant, user }),
+      changes: objects().changes,
+      api: objects().as(caller),
       outbox: this.#outbox,
       seal,
       system: this.#records,
@@ -155,13 +154,13 @@ export class Subscriptions implements InternalSubscriptions {
     const { bucket, id: name } = of.subscription
     const own = this.#system.get(keyOf(bucket, name))
     if (own !== undefined) return own.take(of.change)
-    return callWebscript(this.#options, this.#options.tenant, id, of, signal)
+    return callWebscript(this.#options, id, of, signal)
   }
 
   /** For changes without a listener: of an earlier session, and where hosts share the store of those that died since. */
   async #look(): Promise<void> {
-    const { objects, tenant, store, timers } = this.#options
-    const { first, last } = await objects().changes(tenant).bounds()
+    const { objects, store, timers } = this.#options
+    const { first, last } = await objects().changes.bounds()
     if (first <= last) this.#handOn()
     const { session } = await store.now()
     if (session !== undefined || this.#looks.isStopped) return
@@ -181,7 +180,7 @@ export class Subscriptions implements InternalSubscriptions {
     this.#reader ??= new ChangeReader({
       tenant,
       store,
-      changes: objects().changes(tenant),
+      changes: objects().changes,
       outbox: this.#outbox,
       system: [...this.#records.values()],
       engine,

@@ -1,6 +1,6 @@
 /** Calls the webscript of a channel, and shows what the channel has to show. */
 import { AppError, type StartTimer } from '#kernel'
-import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
+import type { InternalWebscripts, ScriptAnswer, ShownCredentials } from '#services/webscripts/contract'
 import type { ObjectChange, InternalObjects, SignedLink } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import type { Seal } from '#platform'
@@ -8,8 +8,9 @@ import { keyOf } from './subscription-record.ts'
 import { type Channel, secondsOf } from './subscription-schema.ts'
 
 export interface WebscriptChannelOptions {
+  readonly tenant: string
   readonly objects: () => InternalObjects
-  readonly webscripts: () => WebscriptsService | undefined
+  readonly webscripts: () => InternalWebscripts | undefined
   readonly seal: Seal
   /** Whose that key pair is; undefined when it is wrong. */
   readonly checkPair: (key: string, secret: string, address: string) => Promise<{ readonly tenant: string } | undefined>
@@ -30,19 +31,19 @@ const LINKS = { GET: 'get_object', PUT: 'put_object', POST: 'post_object' } as c
 /** Rejects with `Refused` unless the webscript answers with a status from 200 to 299. */
 export async function callWebscript(
   options: WebscriptChannelOptions,
-  tenant: string,
   id: string,
   { subscription, change }: DeliveryOf,
   signal: AbortSignal,
 ): Promise<void> {
+  const { tenant } = options
   const { channel } = subscription
   const webscripts = options.webscripts()
   if (webscripts === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
-  const script = webscripts.choose({ tenant, name: channel.name }, channel.version)
-  const shown = await credentialsOf(options, tenant, keyOf(subscription.bucket, subscription.id), channel)
+  const script = webscripts.choose(channel.name, channel.version)
+  const shown = await credentialsOf(options, keyOf(subscription.bucket, subscription.id), channel)
   const { isHeaderOurs } = await webscripts.authenticate(script, shown)
   if (script === undefined) throw new AppError('NOT_FOUND', `There is no webscript ${channel.name}`)
-  webscripts.admit(script)
+  webscripts.admit()
   const isGet = channel.method === 'GET'
   const message = isGet ? '' : JSON.stringify(await notificationOf(options.objects(), tenant, change, channel))
   const { authorization } = shown
@@ -61,7 +62,7 @@ export async function callWebscript(
       ],
       body: new TextEncoder().encode(message),
       signal: AbortSignal.any([signal, over.signal]),
-      ...(cause && { led: { hops: cause.hops, ...(cause.root !== undefined && { root: cause.root }) } }),
+      ...(cause && { causation: { hops: cause.hops, ...(cause.root !== undefined && { root: cause.root }) } }),
     })
     const text = await beginningOf(answer)
     if (answer.status < 200 || answer.status > 299) {
@@ -74,8 +75,7 @@ export async function callWebscript(
 
 /** What the call shows, by the method of the channel. `FORBIDDEN` for a pair that is none of the tenant's. */
 async function credentialsOf(
-  { seal, checkPair }: WebscriptChannelOptions,
-  tenant: string,
+  { tenant, seal, checkPair }: WebscriptChannelOptions,
   place: string,
   { authentication }: Channel,
 ): Promise<ShownCredentials> {

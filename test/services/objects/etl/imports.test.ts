@@ -101,13 +101,10 @@ describe('a file that is put under upload/', () => {
       await dying.settled().catch(() => undefined)
       await dying.kill()
       const host = await world.host()
-      const isThere = await host.objects
-        .inside(TENANT)
-        .stat(BUCKET, 'upload/a.csv')
-        .then(
-          () => true,
-          (error: unknown) => error instanceof AppError && error.code !== 'NOT_FOUND',
-        )
+      const isThere = await host.objects.inside.stat(BUCKET, 'upload/a.csv').then(
+        () => true,
+        (error: unknown) => error instanceof AppError && error.code !== 'NOT_FOUND',
+      )
       if (!isThere) await host.put('upload/a.csv', text, BUCKET)
       await host.settled()
       const report = await reported(host, 'upload/a.csv')
@@ -124,7 +121,7 @@ describe('how a file is read', () => {
     metadata: Readonly<Record<string, string>>,
   ): Promise<Record<string, unknown>> => {
     const content = typeof text === 'string' ? new TextEncoder().encode(text) : text
-    await host.objects.inside(TENANT).put(BUCKET, 'upload/a.csv', content, { metadata })
+    await host.objects.inside.put(BUCKET, 'upload/a.csv', content, { metadata })
     await host.settled()
     return reported(host, 'upload/a.csv')
   }

@@ -1,4 +1,4 @@
-/** What one caller does with the objects of its tenant. */
+/** The API of objects with the rights of one kind of caller. */
 import { AppError, makeIssue, refuse, shown } from '#kernel'
 import type { Condition } from '#storage'
 import { requireRight } from './buckets.ts'
@@ -41,19 +41,20 @@ const FOLDER_TYPE = 'application/x-directory'
 const RIGHTS = { GET: 'read', PUT: 'write', POST: 'write', DELETE: 'delete' } as const
 const PATHS = { GET: readObjectPath, PUT: readPath, POST: readPrefix, DELETE: readPath } as const
 
-export interface TenantDependencies extends Omit<PartUploadsDependencies, 'locate'> {
-  /** as the caller has them */
+export interface CallerObjectsDependencies extends Omit<PartUploadsDependencies, 'locate'> {
+  readonly tenant: string
+  /** with the caller's rights */
   readonly buckets: readonly ObjectBucket[]
   readonly keys: SigningKeys
   /** where this host is reached */
   readonly origin: () => string
 }
 
-export class TenantObjects implements ObjectsApi {
+export class CallerObjects implements ObjectsApi {
   readonly uploads: UploadsApi
-  readonly #dependencies: TenantDependencies
+  readonly #dependencies: CallerObjectsDependencies
 
-  constructor(dependencies: TenantDependencies) {
+  constructor(dependencies: CallerObjectsDependencies) {
     this.#dependencies = dependencies
     this.uploads = new PartUploads({
       ...dependencies,
@@ -90,8 +91,7 @@ export class TenantObjects implements ObjectsApi {
 
   async read(record: ObjectRecord, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
     this.#with(record.bucket, 'read')
-    const { contents, table } = this.#dependencies
-    const found = await contents.open(table.tenant, record.content, range)
+    const found = await this.#dependencies.contents.open(record.content, range)
     if (found !== undefined) return found
     throw new AppError('CONFLICT', `The object ${record.path} was replaced or removed before it was read; look again`)
   }
@@ -103,7 +103,7 @@ export class TenantObjects implements ObjectsApi {
     options: PutOptions = {},
   ): Promise<ObjectRecord> {
     const { alias } = this.#with(bucket, 'write')
-    return this.#dependencies.writer.put(this.#dependencies.table, alias, readObjectPath(path), content, options)
+    return this.#dependencies.writer.put(alias, readObjectPath(path), content, options)
   }
 
   async putFolder(bucket: string, path: string, { all = false } = {}): Promise<ObjectFolder> {
@@ -112,10 +112,9 @@ export class TenantObjects implements ObjectsApi {
     refuseHiddenPath(folder, all)
     const mark = readPath(folderMark(folder))
     try {
-      const { writer, table } = this.#dependencies
-      await writer.put(table, alias, mark, new Uint8Array(), { contentType: FOLDER_TYPE, expect: { noneMatch: ['*'] } })
+      const options = { contentType: FOLDER_TYPE, expect: { noneMatch: ['*'] } }
+      await this.#dependencies.writer.put(alias, mark, new Uint8Array(), options)
     } catch (error) {
-      // it was there
       if (!(error instanceof AppError && error.code === 'PRECONDITION')) throw error
     }
     return { bucket: alias, path: folder, isFolder: true }
@@ -128,9 +127,9 @@ export class TenantObjects implements ObjectsApi {
     { move = false }: Parameters<ObjectsApi['copy']>[3] = {},
   ): Promise<ObjectRecord> {
     const { alias } = this.#with(bucket, 'read', 'write', ...(move ? (['delete'] as const) : []))
-    const { writer, table } = this.#dependencies
+    const { writer } = this.#dependencies
     const [to, from] = [readObjectPath(target), readObjectPath(source)]
-    return move ? writer.move(table, alias, to, from) : writer.copy(table, alias, to, from)
+    return move ? writer.move(alias, to, from) : writer.copy(alias, to, from)
   }
 
   async remove(bucket: string, path: string, options: RemoveOptions = {}): Promise<Removed> {
@@ -150,11 +149,11 @@ export class TenantObjects implements ObjectsApi {
     }
     const signed = upload === undefined ? PATHS[method](path) : readObjectPath(path)
     if (method !== 'GET') refuseHiddenPath(signed, all)
-    const { keys, now, table, origin } = this.#dependencies
+    const { tenant, keys, now, origin } = this.#dependencies
     const ms = now()
     const time = signingTime(ms)
     const key = {
-      ...keys.of({ tenant: table.tenant, bucket: alias, rights }),
+      ...keys.of({ tenant, bucket: alias, rights }),
       date: time.slice(0, 8),
       region: REGION,
     }

@@ -1,7 +1,7 @@
-/** What a caller can do with the subscriptions of its tenant. */
+/** The API of subscriptions. */
 import { AppError, type KeyedMutex, makeIssue, refuse } from '#kernel'
 import type { Collection, Store } from '#storage'
-import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type InternalObjects } from '../contract.ts'
+import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectChanges, type ObjectsApi } from '../contract.ts'
 import type { DeliveryPage, SubscriptionPage, SubscriptionsApi } from './contract.ts'
 import { showDelivery } from './delivery-record.ts'
 import type { Outbox } from './outbox.ts'
@@ -24,10 +24,10 @@ import {
   type SubscriptionQuery,
 } from './subscription-schema.ts'
 
-export interface TenantSubscriptionsOptions {
+export interface CallerSubscriptionsOptions {
   readonly tenant: string
   readonly store: Store
-  readonly objects: InternalObjects
+  readonly changes: ObjectChanges
   readonly api: ObjectsApi
   readonly outbox: Outbox
   readonly seal: Seal
@@ -38,11 +38,11 @@ export interface TenantSubscriptionsOptions {
   readonly mutex: KeyedMutex
 }
 
-export class TenantSubscriptions implements SubscriptionsApi {
-  readonly #options: TenantSubscriptionsOptions
+export class CallerSubscriptions implements SubscriptionsApi {
+  readonly #options: CallerSubscriptionsOptions
   readonly #records: Collection<SubscriptionRecord>
 
-  constructor(options: TenantSubscriptionsOptions) {
+  constructor(options: CallerSubscriptionsOptions) {
     this.#options = options
     this.#records = options.store.collection(SUBSCRIPTIONS)
   }
@@ -145,7 +145,7 @@ export class TenantSubscriptions implements SubscriptionsApi {
         queue: queueOf(alias, id, i),
       })),
       bucket: alias,
-      since: before?.since ?? (await this.#options.objects.changes(this.#options.tenant).bounds()).last,
+      since: before?.since ?? (await this.#options.changes.bounds()).last,
     }
     await this.#records.put(keyOf(alias, id), record)
     return shownOf(record)
@@ -210,7 +210,7 @@ export class TenantSubscriptions implements SubscriptionsApi {
   }
 
   #one<T>(alias: string, work: () => Promise<T>): Promise<T> {
-    return this.#options.mutex.run(`${this.#options.tenant}/${alias}`, work)
+    return this.#options.mutex.run(alias, work)
   }
 }
 
