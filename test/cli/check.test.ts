@@ -126,7 +126,7 @@ describe('check', () => {
     expect(await space.cli(['check', 'rule.json', '--plugs', 'own.mjs'])).toMatchObject({ code: 0 })
     expect(await space.cli(['check', 'rule.json', '--plugs', 'empty.mjs'])).toMatchObject({
       code: 1,
-      stderr: 'error: empty.mjs: no plug among its exports (nothing); export what definePlug gives\n',
+      stderr: 'error: empty.mjs: its exports (nothing) lack a plug; export the result of definePlug\n',
     })
     expect(await space.cli(['check', 'rule.json', '--plugs', 'broken.mjs'])).toMatchObject({
       code: 1,

@@ -31,8 +31,6 @@ const NO_PLAIN_COUNTS = {
 
 export type PlainReason = keyof typeof NO_PLAIN_COUNTS
 
-const PLAIN_REASONS = Object.keys(NO_PLAIN_COUNTS) as readonly PlainReason[]
-
 /** Messages by path, once per task that took one, since the engine was created; the numbers only grow. */
 export interface EngineStats {
   /** taken by many tasks in one pass over their limits */
@@ -50,13 +48,6 @@ export function noPlainCounts(): PlainCounts {
 }
 
 export function statsOf(why: Readonly<PlainCounts>, vectorized = 0, rows = 0): EngineStats {
-  const plain = PLAIN_REASONS.reduce((sum, reason) => sum + why[reason], 0)
+  const plain = Object.values(why).reduce((sum, count) => sum + count, 0)
   return { vectorized, rows, plain, why: { ...why } }
-}
-
-export function sumOfStats(all: readonly EngineStats[]): EngineStats {
-  const why = noPlainCounts()
-  for (const one of all) for (const reason of PLAIN_REASONS) why[reason] += one.why[reason]
-  const sum = (way: 'vectorized' | 'rows') => all.reduce((total, one) => total + one[way], 0)
-  return statsOf(why, sum('vectorized'), sum('rows'))
 }
