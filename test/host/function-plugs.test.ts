@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from '../../src/platform/sandbox/limits.ts'
 import { ProcessPool } from '../../src/platform/sandbox/process-pool.ts'
 import type { DeployedPlug } from '../../src/services/functions/contract.ts'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
-import { Ground, ref, runnableOf } from '../services/rules/durable/support/lives.ts'
+import { Ground, runnableOf } from '../services/rules/durable/support/lives.ts'
 import { testFolder } from '../support/test-folder.ts'
 
 const deployed: DeployedPlug = {
@@ -81,18 +81,18 @@ describe('a plug in a process of its own', () => {
     await first.begin(task)
     for (const value of [1, 2, 3]) await first.send('boiler', { value })
     // the process answers in its own time
-    await expect.poll(() => first.runner.nodes.view(ref('watch'), 'd')[0]).toMatchObject({ rawData: { call: 3 } })
+    await expect.poll(() => first.runner.nodes.view('watch', 'd')[0]).toMatchObject({ rawData: { call: 3 } })
     await first.rest()
-    const shown = first.runner.nodes.view(ref('watch'), 'd')
+    const shown = first.runner.nodes.view('watch', 'd')
     expect(calls).toBe(3)
     await first.crash()
 
     const second = ground.open(options)
     await second.runner.resume([task])
-    expect(second.runner.nodes.view(ref('watch'), 'd')).toEqual(shown)
+    expect(second.runner.nodes.view('watch', 'd')).toEqual(shown)
     expect(calls).toBe(3)
     await second.send('boiler', { value: 0 })
-    await expect.poll(() => second.runner.nodes.view(ref('watch'), 'd')[0]).toMatchObject({ rawData: { call: 4 } })
+    await expect.poll(() => second.runner.nodes.view('watch', 'd')[0]).toMatchObject({ rawData: { call: 4 } })
     expect(calls).toBe(4)
     await second.crash()
   })

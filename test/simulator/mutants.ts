@@ -27,13 +27,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what is on its way makes a leap of the clock be made up for',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: 'if (at - horizon > SLEPT_MS || this.#hasSlept(at))',
     replace: 'if (this.#hasSlept(at))',
   },
   {
     name: 'a leap of the clock is made up for moment by moment',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: 'return now - (this.deterministic.nextAt ?? now) > SLEPT_MS',
     replace: 'return false',
   },
@@ -45,7 +45,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'limits pass although nobody knows whether the store says anything',
-    file: `${RULES}/standstill.ts`,
+    file: `${RULES}/stall-detector.ts`,
     find: 'return now - this.#heardAt > QUIET_MS',
     replace: 'return false',
   },
@@ -123,14 +123,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'series do not catch up with the log at start',
-    file: 'src/services/broker/tenant-broker.ts',
-    find: 'await this.#projection.open()',
+    file: 'src/services/broker/service.ts',
+    find: 'await this.#projector.open()',
     replace: 'await Promise.resolve()',
   },
   {
     name: 'series that could not be written go on with what came after',
     file: 'src/services/broker/posting/series-projector.ts',
-    find: 'if (hadFailed) await this.#projection.follow(upTo)\n      else if',
+    find: 'if (hadFailed) await this.#catchUp(upTo)\n      else if',
     replace: 'if',
   },
   {
@@ -147,13 +147,13 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an answer that comes first after an outage ends the calls that waited',
-    file: `${RULES}/standstill.ts`,
+    file: `${RULES}/stall-detector.ts`,
     find: 'const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY',
     replace: 'const silent = Number.POSITIVE_INFINITY',
   },
   {
     name: 'calls are given up in an outage while refusals are on their way',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: 'if (nextAt > now) return false',
     replace: 'if (this.#log.size > 0 || nextAt > now) return false',
   },
@@ -165,28 +165,28 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'who looks at a task ends its calls before an outage is left out',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: "if (this.#log.has('still') || this.#log.has('jump')) return true",
     replace: '',
   },
   {
     name: 'time goes on to a jump that waits for the store, with what is due before it',
-    file: `${RULES}/tenant-runner.ts`,
+    file: `${RULES}/live-tasks.ts`,
     find: "|| this.#log.has('jump')) return true",
     replace: ') return true',
     about: 'calls in an outage',
   },
   {
     name: 'a store that speaks soon after it was asked stood still no longer than that',
-    file: `${RULES}/standstill.ts`,
-    find: 'now - this.#askedAt > LATE_MS',
-    replace: 'now - this.#askedAt > QUIET_MS',
+    file: `${RULES}/stall-detector.ts`,
+    find: 'now - this.#queriedAt > LATE_MS',
+    replace: 'now - this.#queriedAt > QUIET_MS',
     about: 'calls in an outage',
   },
   {
     name: 'time goes on between an outage and what leaves it out',
-    file: `${RULES}/tenant-runner.ts`,
-    find: 'if (this.#standstill.since !== undefined) {',
+    file: `${RULES}/live-tasks.ts`,
+    find: 'if (this.#stall.since !== undefined) {',
     replace: 'if (this.#isClosed) {',
   },
   {
@@ -281,9 +281,9 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a state that is stored at last makes an outage count for calls',
-    file: `${RULES}/tenant-runner.ts`,
-    find: 'this.#standstill.heard(Math.min(now, this.#log.horizon), now)',
-    replace: 'this.#standstill.heard(now, now)',
+    file: `${RULES}/live-tasks.ts`,
+    find: 'this.#stall.responded(Math.min(now, this.#log.horizon), now)',
+    replace: 'this.#stall.responded(now, now)',
     about: 'calls in an outage',
   },
   {
@@ -295,7 +295,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what is imported is not on the disk when the import goes on',
-    file: 'src/services/broker/tenant-broker.ts',
+    file: 'src/services/broker/service.ts',
     find: 'await this.#dependencies.store.series.append({ samples, synced: true })',
     replace: 'await this.#dependencies.store.series.append({ samples })',
   },

@@ -50,7 +50,7 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
         webscripts: () => services.webscripts,
         seal,
         checkPair,
-        engine: () => services.runner && objectForwarding(tenant, services.runner.intake),
+        engine: () => services.runner && objectForwarding(services.runner.intake),
         system: [{ record: IMPORT_SUBSCRIPTION, take: (change) => transfers.take(change) }],
         handlers: [importHandler({ objects, broker, now }), exportHandler({ objects, queries, broker, now })],
         now,

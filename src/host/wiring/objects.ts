@@ -49,7 +49,6 @@ export function objectPort(tenant: string, objects: () => InternalObjects | unde
 
 export interface ObjectIntake {
   receive(
-    tenant: string,
     message: PlainObject & { readonly resource: string },
     options: {
       readonly writes: Parameters<ObjectForwarding['receive']>[1]
@@ -61,12 +60,12 @@ export interface ObjectIntake {
 }
 
 /** A change is a message of the resource that has the alias of the bucket. */
-export function objectForwarding(tenant: string, intake: ObjectIntake): ObjectForwarding {
+export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
   return {
     receive: ({ event, object, time, cause }, writes) => {
       const message = { resource: object.bucket, timestamp: time, event, object: shown(object) }
       const { hops = 0, root } = cause ?? {}
-      return intake.receive(tenant, message, {
+      return intake.receive(message, {
         writes,
         hops,
         channel: CHANNEL,

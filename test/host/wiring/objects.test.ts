@@ -41,14 +41,13 @@ describe('the port of objects', () => {
 
 it('a change wakes sensors of its bucket, with the hops that led to it', async () => {
   const received: unknown[] = []
-  const forwarding = objectForwarding(TENANT, { receive: async (...args) => void received.push(args) })
+  const forwarding = objectForwarding({ receive: async (...args) => void received.push(args) })
   const object = { bucket: 'assets', path: 'x', etag: 'e', size: 1, contentType: 't', modified: 5, content: 'hidden' }
   const change: ObjectChange = { position: 1, event: 'delete', object, time: 7, cause }
   await forwarding.receive(change, [])
   const { content: _content, ...shown } = object
   expect(received).toEqual([
     [
-      TENANT,
       { resource: 'assets', timestamp: 7, event: 'delete', object: shown },
       { writes: [], hops: 1, root: 'r', channel: 'object' },
     ],

@@ -101,11 +101,11 @@ async function writeFile(
 
 async function historyOf(
   { broker }: ExportJobsOptions,
-  { tenant, store, signal }: JobContext,
+  { store, signal }: JobContext,
   { resource, metrics, from = -MAX_TIME, until = MAX_TIME, csv }: Extract<ExportSource, { kind: 'history' }>,
 ): Promise<AsyncIterable<Uint8Array>> {
   // includes what was posted before
-  await broker()?.readable(tenant)
+  await broker()?.readable()
   const known = metrics ?? (await store.series.latest(resource)).map(({ metric }) => metric)
   if (known.length === 0) throw new AppError('NOT_FOUND', `the resource ${resource} has no series`)
   if (known.length > MAX_METRICS) {

@@ -87,7 +87,7 @@ class ImportRun {
   }
 
   async run(): Promise<JobOutcome> {
-    const { tenant, signal } = this.#context
+    const { signal } = this.#context
     const broker = this.#options.broker()
     if (broker === undefined) throw new AppError('CLOSED', 'this host serves no broker')
     const { source, line } = this.#stored.value
@@ -96,7 +96,7 @@ class ImportRun {
     const surveyed = await surveyFile(await objects.read(source), given, () => signal.aborted)
     if (surveyed === undefined) return { kind: 'released' }
     const content = await objects.read(source)
-    const importing = broker.importing(tenant)
+    const { importing } = broker
     await importing.begin()
     await this.#note({ state: 'running', started: this.#stored.value.started ?? this.#options.now() })
     const { reading, columns, problems } = surveyed

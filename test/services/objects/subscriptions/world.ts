@@ -105,7 +105,12 @@ export class SubscriptionsHost {
       logger,
       origin: () => 'http://host.test',
     })
-    const broker = createBrokerService({ storage, now, every: () => () => undefined })
+    const broker = createBrokerService({
+      tenant: TENANT,
+      store: storage.tenant(TENANT),
+      now,
+      every: () => () => undefined,
+    })
     const timers: JobTimers = {
       later: world.later,
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
