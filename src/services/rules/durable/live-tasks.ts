@@ -27,7 +27,6 @@ export interface LiveTasksDependencies {
   readonly log: TenantLog
   readonly engine: EngineSettings
   readonly preparer: Preparer
-  /** real time in epoch ms, and timers */
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
@@ -53,7 +52,6 @@ type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
 export class LiveTasks {
   readonly deterministic: DeterministicEngine
   readonly deliveries: EndedDeliveries
-  /** accepted messages and pushes */
   inputs = 0
   readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
@@ -70,7 +68,6 @@ export class LiveTasks {
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
-  /** timers act without an input */
   #isCatchingUp = false
   #isClosing = false
   #isClosed = false
@@ -224,7 +221,6 @@ export class LiveTasks {
     if (input.k === 'push') this.inputs++
   }
 
-  /** Messages that wait for busy tasks. */
   get waiting(): number {
     return this.deterministic.engine.waitingMessages
   }
@@ -362,11 +358,9 @@ export class LiveTasks {
     void this.#log.add({ entries: [entryOf(this.#jumpTo(now))] }).catch(() => this.#stall.refused(scheduler.now()))
   }
 
-  /** Result of a checkpoint. */
   #onRound(isStoreAway: boolean): void {
     if (isStoreAway) return this.#stall.away()
     const now = this.#dependencies.scheduler.now()
-    // inputs that wait were sent earlier
     this.#stall.responded(Math.min(now, this.#log.horizon), now)
     this.#spareCalls()
   }
@@ -378,7 +372,6 @@ export class LiveTasks {
     const now = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now)
     this.#stall.counted(now)
     const { engine, nextAt = Number.POSITIVE_INFINITY } = this.deterministic
-    // due timers may begin calls
     if (engine.openCalls === 0 && nextAt > now) return
     // timers of so long a time act once: otherwise calls would be retried throughout it
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
@@ -414,7 +407,6 @@ export class LiveTasks {
       .catch(() => this.#stall.refused(scheduler.now()))
   }
 
-  /** After due timers have acted. */
   async #storeSign(): Promise<void> {
     this.catchUp()
     await this.#checkpoints.alive()
@@ -477,7 +469,6 @@ export class LiveTasks {
       const delivered = await this.deliveries.count(task.id, task.epoch)
       await this.#begin(task, await this.#resources(task), delivered)
     } catch (error) {
-      // the caller retries
       if (isAway(error)) throw error
       this.#fail(task, messageOf(error))
     }

@@ -15,7 +15,6 @@ import { RELAY_CURSORS, RELAY_LOG, type RelayEntry } from './relay-records.ts'
 export interface RelayReaderOptions {
   readonly tenant: string
   readonly store: Store
-  /** of the partition */
   readonly number: number
   /** applies messages of the partition's resources, and relays them to other listeners */
   readonly home: DataIntake
@@ -31,7 +30,6 @@ interface Cursor {
 }
 
 const WINDOW = 200
-/** entries behind the cursor that are worth trimming */
 const WORTH_TRIMMING = 5_000
 
 export class RelayReader {
@@ -71,14 +69,12 @@ export class RelayReader {
     try {
       while (!this.#isStopped && (await this.#takeNext()));
     } catch (error) {
-      // the cursor is read again
       this.#cursor = undefined
       const { tenant, number, logger } = this.#options
       if (!this.#isStopped) logger?.warn(`partition ${number} of ${tenant} takes messages later: ${messageOf(error)}`)
     }
   }
 
-  /** Returns false at the end of the log. */
   async #takeNext(): Promise<boolean> {
     const { store, number } = this.#options
     const current = (this.#cursor ??= await this.#stored())

@@ -10,10 +10,8 @@ import { relayingIntake } from './relaying-intake.ts'
 
 export interface RelayOptions {
   readonly tenant: string
-  /** of the partition */
   readonly store: Store
   readonly partition: Partition
-  /** of the tasks of the partition */
   readonly intake: DataIntake
   /** A message was sent to that partition. Must not wait. */
   readonly handed: (partition: number) => void
@@ -23,7 +21,6 @@ export interface RelayOptions {
 }
 
 export class Relay {
-  /** Accepts messages of any resource. */
   readonly intake: DataIntake
   readonly #options: RelayOptions
   readonly #reader: RelayReader
@@ -69,7 +66,6 @@ export class Relay {
     await this.#reader.stop()
   }
 
-  /** A failed opening is retried by the next call. */
   #opened(): Promise<DataIntake> {
     const { store, partition } = this.#options
     this.#home ??= Listeners.open(store, partition).then((listeners) => relayingIntake({ ...this.#options, listeners }))

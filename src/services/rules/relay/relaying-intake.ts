@@ -17,7 +17,6 @@ import type { Listeners } from './listeners.ts'
 import { RELAY_LOG, type RelayEntry } from './relay-records.ts'
 
 export interface RelayingOptions {
-  /** of the tasks of this partition */
   readonly intake: DataIntake
   readonly store: Store
   readonly partition: Partition
@@ -27,9 +26,7 @@ export interface RelayingOptions {
 }
 
 interface Parted {
-  /** messages for tasks of this partition */
   readonly local: Message | readonly Message[] | undefined
-  /** indexes among those */
   readonly unstamped: readonly number[] | undefined
   readonly relayed: readonly (readonly [partition: number, entry: RelayEntry])[]
 }
@@ -84,7 +81,6 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
   }
 }
 
-/** Indexes of messages stamped at arrival. */
 type Unstamped = { readonly unstamped: readonly number[] | undefined }
 
 function parted(

@@ -8,7 +8,6 @@ import type { TaskRecord } from '../tasks/task-record.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import { DataPush, type PushedValue, type PushOutcome } from './tools-schema.ts'
 
-/** Running tasks that one push may reach. */
 const MAX_TASKS = 10_000
 const MAX_VALUES = 10_000
 
