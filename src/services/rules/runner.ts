@@ -105,26 +105,24 @@ export interface NodeControl {
 
 export interface DataIntake {
   /**
-   * Resolves when the messages and the caller's writes are durable, in one commit, and the messages are applied. An
-   * array is one invocation. Writes are committed in the order of arrival, also of messages without a listener. A
-   * rejected call wrote nothing: `VALIDATION` (bad messages, channel or writes), `CONFLICT`, whose issues name the
-   * caller's writes by index, `TOO_LARGE`, `CLOSED`.
+   * Resolves when the posts and the caller's writes are durable, in one commit, and the posts are applied in their
+   * order. Writes are committed in the order of arrival, also of messages without a listener. A rejected call wrote
+   * nothing: `VALIDATION` (bad messages, channel or writes), `CONFLICT`, whose issues name the caller's writes by index,
+   * `TOO_LARGE`, `CLOSED`. `followed`: as of a unit of the log.
    */
-  receive(messages: Message | readonly Message[], options?: IntakeOptions): Promise<Intake>
-  /**
-   * Like `receive` for each of the posts, in their order, with one commit for all of them and the writes. Returns the
-   * results of the writes. `followed`: as of a unit of the log.
-   */
-  receiveAll(posts: readonly IntakePost[], writes: readonly Write[], followed?: Followed): Promise<readonly number[]>
+  receive(posts: readonly IntakePost[], writes?: readonly Write[], followed?: Followed): Promise<Intake>
 }
 
+/** One invocation. */
 export interface IntakePost {
   readonly messages: Message | readonly Message[]
   /** the messages as JSON, if at hand */
   readonly text?: string
   /** they are logged with or without a listener */
   readonly kept?: KeptMessage | undefined
-  /** number of rules in a row that led to them; default 0 */
+  /** default: broker data */
+  readonly channel?: string
+  /** number of rules in a row that led to the messages; default 0 */
   readonly hops?: number
   /** with hops: the id of the arrival behind them */
   readonly root?: string
@@ -134,17 +132,8 @@ export interface IntakePost {
   readonly identityIgnores?: readonly string[] | 'all' | undefined
 }
 
-export interface IntakeOptions {
-  readonly writes?: readonly Write[]
-  /** channel of the messages, default: broker data */
-  readonly channel?: string
-  /** number of rules in a row that led to the messages; default 0 */
-  readonly hops?: number
-  /** with hops: the id of the arrival behind them */
-  readonly root?: string
-}
-
 export interface Intake {
+  /** whether some running task receives a message */
   readonly taken: boolean
   /** results of the caller's writes, in their order, as of a commit: new versions, last positions */
   readonly results: readonly number[]

@@ -169,10 +169,8 @@ class Runner implements DurableRunner {
   }
 
   readonly intake: TaskRunner['intake'] = {
-    receive: async (messages, options) => (await this.#open()).receive(messages, options),
     // without a turn in between where possible: later calls of the same turn stay behind it
-    receiveAll: async (...args) =>
-      ((this.#closing === undefined && this.#tasks) || (await this.#open())).receiveAll(...args),
+    receive: async (...args) => ((this.#closing === undefined && this.#tasks) || (await this.#open())).receive(...args),
   }
 
   close(): Promise<void> {

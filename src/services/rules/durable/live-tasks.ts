@@ -11,7 +11,7 @@ import type { Lost, Message, RareEvent } from '#core'
 import { AppError, isAway, messageOf } from '#kernel'
 import { type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
 import type { Store, Write } from '#storage'
-import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
+import type { Intake, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './input.ts'
@@ -47,7 +47,6 @@ const AWAY_MS = 250
 const RESUMED_AFTER_MS = 60_000
 
 type Answer = Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>
-type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
 
 export class LiveTasks {
   readonly deterministic: DeterministicEngine
@@ -230,19 +229,6 @@ export class LiveTasks {
     return this.#checkpoints.unstored
   }
 
-  async receive(messages: Message | readonly Message[], options: IntakeOptions = {}): Promise<Intake> {
-    const { writes = [], ...post } = options
-    return this.#receive([{ messages, ...post }], writes)
-  }
-
-  async receiveAll(
-    posts: readonly IntakePost[],
-    writes: readonly Write[],
-    followed?: Followed,
-  ): Promise<readonly number[]> {
-    return (await this.#receive(posts, writes, followed)).results
-  }
-
   catchUp(): void {
     const now = Math.min(this.#dependencies.scheduler.now(), this.#log.horizon)
     if (this.#isClosed || now < this.deterministic.now) return
@@ -279,7 +265,7 @@ export class LiveTasks {
     return now - (this.deterministic.nextAt ?? now) > SLEPT_MS
   }
 
-  #takes({ messages, channel }: ChannelPost): boolean {
+  #takes({ messages, channel }: IntakePost): boolean {
     if (this.#log.has('begin') || this.#log.has('change')) return true
     const { engine } = this.deterministic
     const hasListener = ({ resource }: Message) =>
@@ -287,7 +273,7 @@ export class LiveTasks {
     return messagesOf(messages).some(hasListener)
   }
 
-  async #receive(posts: readonly ChannelPost[], writes: readonly Write[], followed?: Followed): Promise<Intake> {
+  async receive(posts: readonly IntakePost[], writes: readonly Write[] = [], followed?: Followed): Promise<Intake> {
     for (const post of posts) requireMessages(messagesOf(post.messages), post)
     this.#dependencies.requireRoom()
     if (posts.length > 0) this.#allResumed()

@@ -9,7 +9,7 @@
  */
 import { AppError, type Logger, messageOf } from '#kernel'
 import type { LogEntry, Store, Write } from '#storage'
-import type { DataIntake } from '../runner.ts'
+import type { DataIntake, IntakePost } from '../runner.ts'
 import { RELAY_CURSORS, RELAY_LOG, type RelayEntry } from './relay-records.ts'
 
 export interface RelayReaderOptions {
@@ -101,12 +101,7 @@ export class RelayReader {
     const cursor = await this.#moving(last.position)
     const intake = first.to === 'home' ? home : tasks
     try {
-      const { c: channel } = first.data
-      if (channel === undefined) await intake.receiveAll(entries.map(postOf), [cursor])
-      else {
-        const { messages, ...causation } = postOf(first)
-        await intake.receive(messages, { ...causation, channel, writes: [cursor] })
-      }
+      await intake.receive(entries.map(postOf), [cursor])
     } catch (error) {
       if (!isRefusal(error)) throw error
       if (group.length > 1) {
@@ -132,23 +127,28 @@ export class RelayReader {
   }
 }
 
-/** Neighbours of one kind share a commit, except those of a channel. */
+/** Neighbours with the same receiver share a commit. */
 function groupsOf(window: readonly LogEntry[]): readonly (readonly LogEntry[])[] {
   const groups: LogEntry[][] = []
-  let kind: string | undefined
+  let receiver: string | undefined
   for (const entry of window) {
-    const { to, data } = entry.body as unknown as RelayEntry
-    const next = data.c === undefined ? to : undefined
-    if (next !== undefined && next === kind) groups.at(-1)?.push(entry)
+    const { to } = entry.body as unknown as RelayEntry
+    if (to === receiver) groups.at(-1)?.push(entry)
     else groups.push([entry])
-    kind = next
+    receiver = to
   }
   return groups
 }
 
-function postOf({ data: { m, h, r, u, g } }: RelayEntry) {
+function postOf({ data: { m, c, h, r, u, g } }: RelayEntry): IntakePost {
   const causation = { ...(h !== undefined && { hops: h }), ...(r !== undefined && { root: r }) }
-  return { messages: m, ...causation, ...(u && { unstamped: u }), ...(g && { identityIgnores: g }) }
+  return {
+    messages: m,
+    ...(c !== undefined && { channel: c }),
+    ...causation,
+    ...(u && { unstamped: u }),
+    ...(g && { identityIgnores: g }),
+  }
 }
 
 /** Whether the message is invalid, so that a retry is pointless. */

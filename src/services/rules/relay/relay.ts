@@ -32,10 +32,7 @@ export class Relay {
   constructor(options: RelayOptions) {
     const { tenant, store, partition, intake: tasks, logger } = options
     this.#options = options
-    this.intake = {
-      receive: async (...args) => (await this.#opened()).receive(...args),
-      receiveAll: async (...args) => (await this.#opened()).receiveAll(...args),
-    }
+    this.intake = { receive: async (...args) => (await this.#opened()).receive(...args) }
     this.#reader = new RelayReader({ tenant, store, number: partition.number, home: this.intake, tasks, logger })
   }
 

@@ -16,7 +16,7 @@ export async function pushData(rules: TenantRules, caller: Caller, input: unknow
   if (nodes !== undefined) return pushStates(rules, caller, resource, nodes)
   let taken = false
   for (const message of messagesOf(resource, [data ?? []].flat())) {
-    taken = (await rules.options.runner.intake.receive(message)).taken || taken
+    taken = (await rules.options.runner.intake.receive([{ messages: message }])).taken || taken
   }
   return { taken }
 }
