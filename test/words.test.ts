@@ -39,7 +39,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'src/services/shared': 16,
   'src/services/vault': 3,
   'src/services/webscripts': 14,
-  'src/storage': 181,
+  'src/storage': 0,
   'src/testing': 52,
   '.ci': 1,
 }

@@ -1,8 +1,9 @@
 /**
- * Posts of one turn that agree in `store` and `forward` share one unit of the log, which pays for a commit and a call of
- * the engine once.
+ * Posts of one turn that agree in `store` and `forward` share one unit of the log, which pays for a commit and a call
+ * of the engine once.
  *
- * POSTGROUP-1 a group is committed whole: a post that may be rejected by itself, or has writes of its own, is not grouped
+ * POSTGROUP-1 a group is committed whole: a post that may be rejected by itself, or has writes of its own, is not
+ *   grouped
  * POSTGROUP-2 a group is not larger than a single post may be
  */
 import type { Write } from '#storage'
