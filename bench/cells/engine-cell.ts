@@ -170,7 +170,6 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
       if (mine.count !== count || mine.sum !== sum) {
         throw new Error(`${count} firings at last (sum ${sum}), but events tell of ${mine.count} (sum ${mine.sum})`)
       }
-      // in a chain each step but the first fires too
       const inner = workload.kind === 'chain' ? (workload.steps.length - 1) * total : 0
       if (fired > firings.count + inner || fired < firings.count) {
         throw new Error(`${firings.count} firings, but ${fired} events say so`)
@@ -191,10 +190,9 @@ function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 
 }
 
 function history(engine: Engine, clock: Clock): Listener {
-  const tenant = 'bench'
   const reports = {
-    history: ({ id }: { readonly id: string }, after: number) => engine.history(id, after),
-    rare$: EMPTY,
+    history: (id: string, after: number) => engine.history(id, after),
+    lifecycle$: EMPTY,
     ended$: EMPTY,
     watch: () => EMPTY,
   }
@@ -203,10 +201,10 @@ function history(engine: Engine, clock: Clock): Listener {
     beginCheck: () => undefined,
     finish() {
       const tasks = [...engine.tasks.values()].filter((task) => task.info().lastExecutionTime !== undefined)
-      const known = tasks.filter(({ id }) => kept.events({ tenant, id }).length > 0)
+      const known = tasks.filter(({ id }) => kept.events(id).length > 0)
       if (known.length === 0) throw new Error('the history is empty')
       for (const task of known) {
-        const last = kept.events({ tenant, id: task.id }).at(-1)?.event.time
+        const last = kept.events(task.id).at(-1)?.event.time
         const { lastExecutionTime } = task.info()
         if (last !== lastExecutionTime)
           throw new Error(`${task.id}: last at ${lastExecutionTime}, its history ends at ${last}`)

@@ -1,5 +1,6 @@
 /**
- * Trims entries of a log that states of tasks, series and readers no longer need (LOG-7); the slowest of them decides.
+ * Trims entries of a log that states of tasks, kept inputs, series and readers no longer need (LOG-7); the slowest of them
+ * decides.
  * The progress of a service that this process does not serve is read from the store.
  */
 import type { Json } from '#kernel'
@@ -18,6 +19,8 @@ export interface Mark {
 
 export const MARKS: CollectionSpec<Mark> = { name: 'rule_marks', version: 1, fields: {} }
 export const MARK_ID = 'inputs'
+/** of kept inputs, which are absent where none are kept */
+export const KEPT_MARK_ID = 'kept'
 
 /** The last position that is not needed. `atRest`: lagging followers may be brought up first. */
 export type Floor = (atRest: boolean) => number | Promise<number>
@@ -30,6 +33,8 @@ export class LogPruner {
   tasks: Floor | undefined
   /** of series and readers; undefined: the broker is not served here */
   followers: Floor | undefined
+  /** of kept inputs; undefined: none are kept here */
+  inputs: Floor | undefined
   readonly #store: Store
   readonly #log: Log
   #pruned = 0
@@ -45,7 +50,8 @@ export class LogPruner {
     const followed = await this.followers?.(atRest)
     if (followed !== undefined && followed <= this.#pruned) return
     const upTo = this.tasks === undefined ? await this.#forAbsentTasks(followed) : await this.tasks(atRest)
-    const kept = followed === undefined ? await this.#forAbsentSeries(upTo) : Math.min(upTo, followed)
+    const wanted = Math.min(upTo, (await this.inputs?.(atRest)) ?? (await this.#forAbsentInputs(upTo)))
+    const kept = followed === undefined ? await this.#forAbsentSeries(wanted) : Math.min(wanted, followed)
     if (kept <= this.#pruned) return
     await this.#log.trim(PARTITION, kept)
     this.#pruned = kept
@@ -58,6 +64,12 @@ export class LogPruner {
     if (await this.#has(isInput, from, wanted)) return from
     this.#withoutInputs = wanted
     return wanted
+  }
+
+  async #forAbsentInputs(wanted: number): Promise<number> {
+    const mark = await this.#store.collection(MARKS).get(KEPT_MARK_ID)
+    const from = mark?.value.position ?? wanted
+    return from < wanted && (await this.#has(isInput, from, wanted)) ? from : wanted
   }
 
   /** Advances series too, so that a process that serves them later does not find a gap. */

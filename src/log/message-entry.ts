@@ -25,6 +25,9 @@ export interface KeptMessage {
   readonly t?: readonly string[]
 }
 
+/** Member with the arrival, epoch ms, of messages that no task took: kept inputs have them with their time. */
+export const ARRIVED = 'w'
+
 /** The messages of one post, which become one entry: one invocation of each task that listens. */
 export interface NewMessages {
   readonly messages: unknown

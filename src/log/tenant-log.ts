@@ -30,8 +30,8 @@
  * LOG-4 a rejected unit leaves nothing behind and does not delay others
  * LOG-5 the queue is bounded: inputs beyond the bound are rejected without effect
  * LOG-6 the times of inputs never decrease
- * LOG-7 an entry is trimmed when states of tasks, series and returning readers no longer need it, whether or not this
- *   process serves them
+ * LOG-7 an entry is trimmed when states of tasks, kept inputs, series and returning readers no longer need it, whether or
+ *   not this process serves them
  */
 import { AppError, type Ended, ReorderBuffer, Yielder } from '#kernel'
 import { machineTimers } from '#platform'

@@ -15,7 +15,7 @@ import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 import { rebuildFile } from '../../src/storage/sqlite/rebuild.ts'
-import { Life, Outside, ref, runnableOf, TENANT } from '../services/rules/durable/support/lives.ts'
+import { Life, Outside, runnableOf, TENANT } from '../services/rules/durable/support/lives.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -95,7 +95,7 @@ it('a disk that fills during a checkpoint costs nothing: the log is kept until s
   isFull = false
   const after = new Life(storage, new Outside(), { at: 100_000 })
   await after.runner.resume([runnableOf('a', RULE, { resource: 'r' })])
-  expect(after.runner.nodes.view(ref('a'), 'level')[0]?.rawData).toMatchObject({ level: 12 })
+  expect(after.runner.nodes.view('a', 'level')[0]?.rawData).toMatchObject({ level: 12 })
   // until all tasks may have come back, all that they may need is kept
   await after.to(200_000)
   await after.runner.close()

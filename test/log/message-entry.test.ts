@@ -18,14 +18,14 @@ const RULE = {
 it('has an entry for each post, which says whether tasks, series and streams follow it', async () => {
   const storage = openMemory()
   const log = new TenantLog(storage.tenant(TENANT))
-  const life = new Life(storage, new Outside(), { at: NOW, log: () => log })
+  const life = new Life(storage, new Outside(), { at: NOW, log })
   const broker = createBrokerService({
     tenant: TENANT,
     store: storage.tenant(TENANT),
     log,
     now: () => NOW,
     lag: { restMs: 0 },
-    engine: () => engineIntake(TENANT, life.runner.intake),
+    engine: () => engineIntake(life.runner.intake),
   })
   await life.begin(runnableOf('a', RULE, { resource: 'heard' }))
   const { last: before } = await storage.tenant(TENANT).log(LOG_NAME).bounds(PARTITION)

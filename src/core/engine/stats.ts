@@ -54,11 +54,3 @@ export function statsOf(why: Readonly<PlainCounts>, vectorized = 0, rows = 0): E
   const plain = PLAIN_REASONS.reduce((sum, reason) => sum + why[reason], 0)
   return { vectorized, rows, plain, why: { ...why } }
 }
-
-/** Of several engines. */
-export function sumOfStats(all: readonly EngineStats[]): EngineStats {
-  const why = noPlainCounts()
-  for (const one of all) for (const reason of PLAIN_REASONS) why[reason] += one.why[reason]
-  const sum = (way: 'vectorized' | 'rows') => all.reduce((total, one) => total + one[way], 0)
-  return statsOf(why, sum('vectorized'), sum('rows'))
-}

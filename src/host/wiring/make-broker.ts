@@ -45,7 +45,7 @@ export const makeBroker: MakeService = (dependencies) => {
         store,
         log: logOf(services, store),
         now,
-        engine: () => services.runner && engineIntake(tenant, services.runner.intake),
+        engine: () => services.runner && engineIntake(services.runner.intake),
         resources: () => partition?.first?.resources ?? services.resources,
         commands: () => services.work?.outbox,
         ...(partition && {

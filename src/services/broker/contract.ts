@@ -247,7 +247,7 @@ export interface Discovery {
 /** The port to the runner of commands. */
 export interface CommandOutbox {
   /** Returns writes to commit with the command, so that it also runs after a crash. */
-  planning(tenant: string, resource: string, command: BrokerMessage, hops: number, root?: string): readonly Write[]
+  planning(resource: string, command: BrokerMessage, hops: number, root?: string): readonly Write[]
   /** After the commit. Never waits for the command. */
-  committed(tenant: string, resource: string): void
+  committed(resource: string): void
 }

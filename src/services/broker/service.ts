@@ -310,7 +310,7 @@ class Broker implements InternalBroker {
   }
 
   #committed(resource: string): void {
-    this.#dependencies.commands?.()?.committed(this.#dependencies.tenant, resource)
+    this.#dependencies.commands?.()?.committed(resource)
   }
 
   #acknowledged(post: PublishRequest, position: number | undefined): void {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { CoreEngine } from '../../../src/core/engine/engine.ts'
-import { PLAIN_REASONS, sumOfStats, type PlainReason } from '../../../src/core/engine/stats.ts'
+import { PLAIN_REASONS, type PlainReason } from '../../../src/core/engine/stats.ts'
 import type { Rule } from '../../../src/core/rule/rule.ts'
 import { createEngine, VirtualClock, type Engine, type Message } from '../../../src/index.ts'
 import { actuatorPlug } from '../../support/make-plug.ts'
@@ -148,16 +148,5 @@ describe('the stats of an engine', () => {
     await of.start(rule())
     send(of, 3)
     expect(why(of)).toEqual({ asked: 3 })
-  })
-
-  it('of several engines are added', async () => {
-    const [one, other] = [engine(), engine()]
-    await one.start(rule(), { id: 't' })
-    await other.start(rule(), { id: 't' })
-    send(one, 5)
-    send(other, 7)
-    const { rows, plain, why: reasons } = sumOfStats([one.stats(), other.stats()])
-    expect(rows + plain).toBe(12)
-    expect(reasons.first).toBe(plain)
   })
 })

@@ -316,10 +316,10 @@ describe('a command', () => {
     const storage = openMemory()
     const outbox = storage.tenant('acme').log('outbox')
     const commands = {
-      planning: (_tenant: string, resource: string, command: object, hops: number) => [
+      planning: (resource: string, command: object, hops: number) => [
         outbox.appending(0, [{ resource, command: { ...command }, hops }]),
       ],
-      committed: (_tenant: string, resource: string) => void told.push(resource),
+      committed: (resource: string) => void told.push(resource),
     }
     await using broker = await brokerBench({ storage, commands: () => commands })
     await broker.api.posting.command('a', { name: 'on', level: 1 }, { hops: 3 })

@@ -215,9 +215,9 @@ export class IngestQueue {
   /** Not async: calls of one turn reach engine and store in their order. */
   #write(group: readonly Waiting[], followed: Followed): Promise<unknown> {
     const { log, engine } = this.#dependencies
-    // a group with writes has one post, and posts of one group agree in `forward`
+    // posts of one group agree in `forward`
     const [first] = group
-    const writes = first?.writes ?? NO_WRITES
+    const writes = first?.writes.length === 0 ? NO_WRITES : group.flatMap((one) => one.writes)
     const taking = first?.post.forward === true ? engine() : undefined
     if (taking !== undefined) {
       const posts = group.map(({ post }) => forwarded(post))

@@ -1,9 +1,9 @@
 /**
- * Posts of one turn that agree in `store` and `forward` share one unit of the log, which pays for a commit and a call
- * of the engine once.
+ * Posts of one turn that agree in `store` and `forward` share one unit of the log, which pays for a commit and a call of
+ * the engine once.
  *
- * POSTGROUP-1 a group is committed whole: a post that may be rejected by itself, or has writes of its own, is not
- *   grouped
+ * POSTGROUP-1 a group is committed whole. Posts with writes, which the store may reject, share only with each other, so
+ *   that the retry of such a group does not delay posts that were not rejected
  * POSTGROUP-2 a group is not larger than a single post may be
  */
 import type { Write } from '#storage'
@@ -24,9 +24,8 @@ export function groupsOf<T extends Grouped>(posts: readonly T[]): readonly (read
   let shared: T[] | undefined
   let size = 0
   for (const one of posts) {
-    const { post } = one
-    const first = shared?.[0]?.post
-    const isAlike = first?.forward === post.forward && first.store === post.store
+    const first = shared?.[0]
+    const isAlike = first !== undefined && kindOf(first) === kindOf(one)
     if (
       shared === undefined ||
       !mayShare(one) ||
@@ -46,6 +45,10 @@ export function groupsOf<T extends Grouped>(posts: readonly T[]): readonly (read
   return groups
 }
 
-function mayShare({ post, writes }: Grouped): boolean {
-  return writes.length === 0 && post.channel === 'events' && post.arrivals.length === 1
+function mayShare({ post }: Grouped): boolean {
+  return post.channel === 'events' && post.arrivals.length === 1
+}
+
+function kindOf({ post: { forward, store }, writes }: Grouped): string {
+  return `${forward} ${store} ${writes.length > 0}`
 }

@@ -133,7 +133,7 @@ export class Posting implements PostingApi {
   #commandWrites({ channel, arrivals: [command], hops, root }: PublishRequest): readonly Write[] {
     const outbox = channel === 'commands' ? this.#dependencies.outbox() : undefined
     if (outbox === undefined || command === undefined) return []
-    return outbox.planning(this.#dependencies.tenant, command.resource, command.message, hops, root)
+    return outbox.planning(command.resource, command.message, hops, root)
   }
 }
 
