@@ -39,7 +39,7 @@ const CEILINGS: Readonly<Record<string, number>> = {
   'src/services/shared': 16,
   'src/services/vault': 3,
   'src/services/webscripts': 0,
-  'src/storage': 181,
+  'src/storage': 0,
   'src/testing': 0,
   '.ci': 1,
 }
