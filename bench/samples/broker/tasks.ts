@@ -16,8 +16,8 @@ export async function listen(app: FastifyInstance, { resources, threshold, actua
   for (let device = 0; device < resources; device++) {
     const payload = {
       sensors: [{ ...sensor, properties: { parameter: 'temperature', threshold } }],
-      actuators: [{ label: 'told', ...actuator }],
-      triggers: [{ sourceLabel: 'hot', destinationLabel: 'told', statesTrigger: ['Above'] }],
+      actuators: [{ label: 'note', ...actuator }],
+      triggers: [{ sourceLabel: 'hot', destinationLabel: 'note', statesTrigger: ['Above'] }],
       task: { name: `hot ${device}`, type: 'reactive', resource: `boiler-${device}` },
     }
     await posting(app)('/api/tasks', payload)

@@ -149,7 +149,7 @@ export class RequestRouting {
     done()
   }
 
-  /** Rejects requests to hosts that are gone, and retries those that wait for an owner. Called after each poll. */
+  /** Rejects requests to hosts that are gone, and retries requests that wait for an owner. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#asked.keys()) if (!live.has(url)) this.#endAt(url)
     this.#frames.looked(live)

@@ -1,5 +1,5 @@
 /**
- * Batches pending calls: those of one turn of the event loop, and those that arrive while the maximum of batches is in
+ * Batches pending calls: those of one turn of the event loop, and calls that arrive while the maximum of batches is in
  * flight. After a failed batch, its calls are repeated one by one, so that only the faulty one fails.
  */
 import { AppError, type Json } from '#kernel'

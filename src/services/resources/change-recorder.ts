@@ -35,7 +35,7 @@ export class ChangeRecorder {
   readonly #told: () => void
   #order = 0
 
-  /** `told`: called after each commit with a log entry */
+  /** `notify`: called after each commit with a log entry */
   constructor(collections: ResourceCollections, now: () => number, newId: () => string, told: () => void) {
     this.feed = new Feed({ kept: 1_000, behind: now() * NUMBERS_PER_MS })
     this.#collections = collections

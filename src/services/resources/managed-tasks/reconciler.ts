@@ -30,7 +30,7 @@ function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: st
     remove: (taskId) => inTime(tasks.remove(taskId), 'removed', later),
     rebind: async (resource) => {
       const bound = tasks.rebind?.(resource)
-      if (bound !== undefined) await inTime(bound, 'bound anew', later)
+      if (bound !== undefined) await inTime(bound, 'bound again', later)
     },
   }
 }
