@@ -181,7 +181,6 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
   }
 }
 
-/** Reads the parts that a display would. */
 function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 'also' | 'via'>): number {
   let read = trigger.to === null ? 0 : 1
   for (const { state } of sensors) if (state !== null) read++

@@ -21,7 +21,6 @@ export interface CellsRequest {
 }
 
 export interface CellsSample extends Spent {
-  /** total including warm-up, verified by the reference */
   readonly firings: number
 }
 

@@ -4,7 +4,6 @@ import { posting } from './open-host.ts'
 
 export interface ListeningTasks {
   readonly resources: number
-  /** the actuator fires for temperatures above it */
   readonly threshold: number
   readonly actuator: object
 }

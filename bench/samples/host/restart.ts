@@ -87,7 +87,6 @@ async function multiply(folder: string, tasks: number): Promise<void> {
   }
 }
 
-/** The single document of a collection. */
 async function textOf<D extends object>(
   collection: Pick<Collection<D>, 'find'>,
 ): Promise<{ id: string; text: string }> {

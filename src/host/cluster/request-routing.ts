@@ -55,12 +55,10 @@ export interface RoutingOptions {
   readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
 }
 
-/** Request on its way to the owner of its tenant. */
 interface Routed {
   readonly tenant: string
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** Continues on this host */
   readonly done: (error?: Error) => void
   /** Start in monotonic ms */
   readonly since: number
@@ -74,9 +72,7 @@ function isPublic(request: FastifyRequest): boolean {
 
 export class RequestRouting {
   readonly #options: RoutingOptions
-  /** By address of a host: ends pending requests there */
   readonly #asked = new Map<string, Set<() => void>>()
-  /** Requests that wait for an owner */
   readonly #lost: Routed[] = []
   readonly #bodies = new WeakMap<FastifyRequest, Buffer>()
   readonly #frames: FrameClients
@@ -93,7 +89,6 @@ export class RequestRouting {
     return this.#forwarded
   }
 
-  /** Total of those forwarded in frames. */
   get framed(): number {
     return this.#small?.framed ?? 0
   }
@@ -103,7 +98,6 @@ export class RequestRouting {
     return this.#refused
   }
 
-  /** Adds routing behind authentication, which identifies the tenant. */
   async addTo(app: FastifyInstance): Promise<void> {
     const { requestMs, hops } = this.#options
     // optional packages, loaded only in a cluster
@@ -209,7 +203,6 @@ export class RequestRouting {
     return mayWait
   }
 
-  /** Serves the request here as soon as the tenant is open. */
   async #goOn({ tenant, request, reply, body, done }: Routed): Promise<void> {
     if (body !== undefined && body.length > 0) this.#bodies.set(request, body)
     try {

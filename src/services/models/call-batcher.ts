@@ -19,7 +19,6 @@ interface Waiting {
 export interface BatcherOptions {
   /** Sends a call; returns one value per instance. */
   readonly send: (call: ModelCall) => Promise<readonly Json[]>
-  /** Resolves at the end of the turn. */
   readonly breathe: () => Promise<void>
   /** Maximum batches in flight; default 1 */
   readonly parallel?: number
