@@ -40,7 +40,6 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
   }
 }
 
-/** Leaves out properties in parts, which the plug checks itself. */
 function withoutParts(properties: PlainObject = {}): PlainObject {
   const { source: _source, type: _type, text: _text, severity: _severity, ...others } = properties
   return others
