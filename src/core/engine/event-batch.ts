@@ -31,13 +31,6 @@ export interface EventRecord {
   firings(why: boolean): readonly Firing[]
 }
 
-/** `fired` events without their whys, of which not even a record is made before somebody is told of them. One of both is asked, once. */
-export interface LateRecord {
-  make(): EventRecord
-  /** For one who is told of nothing else, and wants them. */
-  batch(): EventBatch
-}
-
 /** An event that is there, or those of a message that can be made. */
 export type EventPart = EngineEvent | EventRecord
 

@@ -12,7 +12,6 @@ import {
   type EventBatch,
   type EventPart,
   type EventRecord,
-  type LateRecord,
   type Wanted,
 } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
@@ -47,7 +46,7 @@ const FIRINGS = FIRED | HELD
 class Group {
   /** types that one of them wants, as bits */
   types = 0
-  /** the same of those for whom rows have to make events */
+  /** the same of events that rows cannot emit: their tasks take messages on their full states */
   toldTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
@@ -55,20 +54,17 @@ class Group {
   recorded: readonly BatchListener[] = []
   /** other batches that want what fires, or is held back */
   firings: readonly BatchListener[] = []
-  /** the only one of them, who wants what fires */
-  only: BatchListener | undefined
-  /** whether an event of that kind is told at once to somebody */
-  tellsFirings = false
+  /** types of what fires or is held back that those batches want, as bits */
+  recordedFirings = 0
 
   count(): void {
     this.recorded = this.batches.filter(({ takesRecords }) => takesRecords)
     this.firings = this.batches.filter(({ takesRecords, types }) => !takesRecords && (types & FIRINGS) !== 0)
-    const [only, another] = this.firings
-    this.only = another === undefined && only !== undefined && (only.types & FIRED) !== 0 ? only : undefined
-    this.tellsFirings = this.events.some(({ types }) => (types & FIRINGS) !== 0)
-    const told = [...this.events, ...this.batches.filter(({ takesRecords }) => !takesRecords)]
-    this.toldTypes = told.reduce((types, one) => types | one.types, 0)
-    this.types = this.recorded.reduce((types, one) => types | one.types, this.toldTypes)
+    const union = (all: readonly Wanted[]): number => all.reduce((types, one) => types | one.types, 0)
+    this.recordedFirings = union(this.firings) & FIRINGS
+    this.types = union([...this.events, ...this.batches])
+    const told = this.batches.filter(({ takesRecords }) => !takesRecords)
+    this.toldTypes = union(this.events) | (union(told) & ~FIRINGS)
   }
 }
 
@@ -94,20 +90,15 @@ export class EventSubscriptions {
   readonly #report: (error: unknown) => void
   /** how many want `fired` events with their why */
   #whys = 0
-  /** types that somebody wants of whatever task, as bits; of rows, those that they have to make events of */
+  /** types that somebody wants of whatever task, as bits */
   anyTypes = 0
-  anyToldTypes = 0
-  firesInRecords = false
   /** those who have something pending */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
-  /** what the only one of them has */
-  #late: LateRecord | undefined
   /** how many came so far to whom events are told together */
   #batches = 0
-  /** what has to wait for the end of the input at hand: those who came, and that firings are told in records from then on */
+  /** those who came during the input at hand */
   #joining: (() => void)[] = []
-  #isJoining = false
 
   constructor(host: SubscriptionsHost) {
     this.#host = host
@@ -156,9 +147,14 @@ export class EventSubscriptions {
     return this.#single.get(task)?.types ?? 0
   }
 
-  /** Types of which rows have to make events, of all tasks, as bits. */
+  /** Types that somebody wants of all tasks as they happen, and that rows cannot emit, as bits. */
   get toldTypes(): number {
     return this.#all.toldTypes
+  }
+
+  /** Types of what fires or is held back of which rows keep records, as bits. */
+  get recordedFirings(): number {
+    return this.#all.recordedFirings
   }
 
   /** Whether rows keep records of their messages. */
@@ -179,20 +175,10 @@ export class EventSubscriptions {
   /** `type`: of the event, as a bit. */
   emit(event: EngineEvent, type: number): void {
     this.#history?.note(event)
-    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type, true)
-    this.#emitAlone(event, type)
-  }
-
-  #emitAlone(event: EngineEvent, type: number): void {
+    if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type)
     if (this.#single.size === 0) return
     const single = this.#single.get(event.task)
-    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type, true)
-  }
-
-  /** The same of an event that a row tells, for those who do not take its record. */
-  emitOfRow(event: EngineEvent, type: number): void {
-    if ((this.#all.toldTypes & type) !== 0) this.#tell(this.#all, event, type, false)
-    this.#emitAlone(event, type)
+    if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type)
   }
 
   keepRecord(task: string, record: EventRecord): void {
@@ -213,23 +199,6 @@ export class EventSubscriptions {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  /** The same, of a record that may be made later, for the only one who hears of it and of nothing else. */
-  recordLate(late: LateRecord): void {
-    const { only } = this.#all
-    if (only === undefined || this.#first !== undefined) return this.recordFirings(late.make())
-    this.#first = only
-    this.#late = late
-    this.#host.end.hasWork = true
-  }
-
-  makeLate(): void {
-    const late = this.#late
-    if (late === undefined) return
-    this.#late = undefined
-    const only = this.#first as BatchListener // who waits for it
-    only.record = late.make()
-  }
-
   /** An event of a row's message of which there will be no record, for those who take records, and for the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
@@ -246,12 +215,7 @@ export class EventSubscriptions {
     if (this.#joining.length === 0) return
     const joining = this.#joining
     this.#joining = []
-    this.#isJoining = true
-    try {
-      for (const join of joining) join()
-    } finally {
-      this.#isJoining = false
-    }
+    for (const join of joining) join()
   }
 
   complete(): void {
@@ -263,14 +227,8 @@ export class EventSubscriptions {
 
   #flush(): void {
     const first = this.#first as BatchListener // who flushes has looked
-    const late = this.#late
     const more = this.#more
     this.#first = undefined
-    if (late !== undefined) {
-      this.#late = undefined
-      first.subscriber.next(late.batch())
-      return
-    }
     if (more.length === 0) return flushTo(first)
     this.#more = []
     // What they heard of first depends on who tells it.
@@ -278,7 +236,6 @@ export class EventSubscriptions {
   }
 
   #add(listener: BatchListener, part: EventPart): void {
-    if (this.#late !== undefined) this.makeLate()
     const { pending, record } = listener
     if (record !== undefined) {
       listener.record = undefined
@@ -287,7 +244,6 @@ export class EventSubscriptions {
   }
 
   #addRecord(listener: BatchListener, record: EventRecord): void {
-    if (this.#late !== undefined) this.makeLate()
     if (listener.record !== undefined || listener.pending.length > 0) this.#add(listener, record)
     else {
       listener.record = record
@@ -301,13 +257,12 @@ export class EventSubscriptions {
     else this.#more.push(listener)
   }
 
-  /** `toAll`: also those who take records. */
-  #tell({ events, batches }: Group, event: EngineEvent, type: number, toAll: boolean): void {
+  #tell({ events, batches }: Group, event: EngineEvent, type: number): void {
     for (const { types, why, subscriber } of events) {
       if ((types & type) !== 0) subscriber.next(why ? event : leavingWhy(event))
     }
     for (const listener of batches) {
-      if ((listener.types & type) !== 0 && (toAll || !listener.takesRecords)) this.#add(listener, event)
+      if ((listener.types & type) !== 0) this.#add(listener, event)
     }
   }
 
@@ -320,19 +275,16 @@ export class EventSubscriptions {
       if (why) this.#whys++
       this.#change(ids, add)
     }
-    if (this.#host.isBusy()) this.#joinLater(join)
-    else join()
+    if (this.#host.isBusy()) {
+      this.#joining.push(join)
+      this.#host.end.hasWork = true
+    } else join()
     return () => {
       this.#joining = this.#joining.filter((one) => one !== join)
       if (!hasJoined) return
       if (why) this.#whys--
       this.#change(ids, remove)
     }
-  }
-
-  #joinLater(join: () => void): void {
-    this.#joining.push(join)
-    this.#host.end.hasWork = true
   }
 
   #change(tasks: readonly (string | undefined)[], change: (group: Group) => void): void {
@@ -344,18 +296,7 @@ export class EventSubscriptions {
       else if (task !== undefined) this.#single.set(task, group)
     }
     this.anyTypes = this.types
-    this.anyToldTypes = this.#all.toldTypes
-    for (const { types, toldTypes } of this.#single.values()) {
-      this.anyTypes |= types
-      this.anyToldTypes |= toldTypes
-    }
-    const { firings, tellsFirings } = this.#all
-    const isTold = tellsFirings || [...this.#single.values()].some(({ types }) => (types & FIRINGS) !== 0)
-    const inRecords = firings.length > 0 && !isTold
-    // A record has all that its message fired: of the one at hand some may have been told already.
-    if (inRecords && !this.firesInRecords && this.#host.isBusy() && !this.#isJoining) {
-      this.#joinLater(() => this.#change([undefined], () => undefined))
-    } else this.firesInRecords = inRecords
+    for (const { types } of this.#single.values()) this.anyTypes |= types
     for (const task of tasks) this.#host.changed(task)
   }
 }

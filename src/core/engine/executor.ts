@@ -15,9 +15,8 @@ import type { Caller, Outcome } from './call-plug.ts'
 import type { Counting, Counts } from './counts.ts'
 import type { EndOfInput } from './end-of-input.ts'
 import type { HistoryOptions } from './event-history.ts'
-import type { EventRecord, LateRecord } from './event-batch.ts'
+import type { EventRecord } from './event-batch.ts'
 import type { EngineEvent } from './events.ts'
-import type { OpenCount } from './open-count.ts'
 import type { EngineStats } from './stats.ts'
 
 export interface Executor {
@@ -78,10 +77,6 @@ export interface TaskExecutor {
   drop(): void
   /** The task has another model. */
   modelChanged(): void
-  /** When the open call of a sensor, by slot, has taken too long, epoch ms; undefined: the full state knows. */
-  limitOf(slot: number): number | undefined
-  /** Whether a call is open that the full state does not know. */
-  readonly hasOpenCall: boolean
   /**
    * A call that acts goes on in the full state, which need not be up to date for that: its time is, and the history has
    * all that came before. `mayFail`: a failure counts with those of sensors.
@@ -110,8 +105,6 @@ export interface ExecutedTask {
    * `now`: its input's time; `at`: the clock's.
    */
   goOn(execution: Execution, given: Outcome | Promise<Outcome> | undefined, now: number, at: number): void
-  /** Asks to be told when the call of a sensor, by slot, has taken too long, epoch ms. */
-  askForLimit(at: number, slot: number): void
 }
 
 export interface ExecutedRun extends TaskRun {
@@ -130,14 +123,9 @@ export interface ExecutorHost {
   readonly keepsLog: boolean
   /** each call has to be asked for, or its answer is held back */
   readonly asksForCalls: boolean
-  /** each call that does not answer at once is told to a journal, or timed */
-  readonly tellsOfCalls: boolean
   /** makes functions of source text; absent where that is not allowed */
   readonly generate: Generate | undefined
-  readonly open: OpenCount
   readonly end: EndOfInput
-  /** Takes its turn after what is running now. */
-  enqueue(work: (now: number) => void): void
   /** whether `fired` events carry their why */
   readonly why: boolean
   /** undefined: no events are kept */
@@ -147,22 +135,16 @@ export interface ExecutorHost {
 
 /** Which events of an executor's own somebody wants, and who is told. */
 export interface HeardEvents {
-  /** types that somebody wants of all tasks as they happen, as bits */
+  /** types that somebody wants of all tasks as they happen, and that rows cannot emit, as bits */
   readonly toldTypes: number
-  /** the same of any task */
-  readonly anyToldTypes: number
   /** types that somebody wants of any task in whatever way, as bits */
   readonly anyTypes: number
+  /** types of what fires or is held back of which rows keep records, as bits */
+  readonly recordedFirings: number
   /** whether somebody takes records of messages of all tasks, of which events can be made later */
   readonly takesRecords: boolean
-  /** whether all who want to know what fires or is held back in rows are told when the input is done, and take records of it */
-  readonly firesInRecords: boolean
   /** whether somebody wants `fired` events with their why */
   readonly wantsWhy: boolean
-  /** The same of one task alone. */
-  typesOf(task: string): number
-  /** `type`: of the event, as a bit. Those who take records are not told. */
-  emitOfRow(event: EngineEvent, type: number): void
   /** What a message did. */
   record(record: EventRecord): void
   /** What a message did, for the history of a task. */
@@ -171,10 +153,6 @@ export interface HeardEvents {
   skipRecords(task: string): void
   /** What a message fired, when that is told in records. */
   recordFirings(record: EventRecord): void
-  /** The same of a record that is made when it is needed, when the input is done or with `makeLate`. */
-  recordLate(late: LateRecord): void
-  /** What was told of so needs its record now. */
-  makeLate(): void
   /** An event of a message of which there will be no record, for those who take records. */
   readonly tellRecorded: (event: EngineEvent) => void
 }
