@@ -3,7 +3,7 @@
  * notified before those to one task, each in order of subscription. Unsubscribing takes effect immediately; subscribing
  * during an input, with the next one.
  */
-import type { Observable, Subscriber } from 'rxjs'
+import { concatMap, type Observable, type Subscriber } from 'rxjs'
 import {
   countOf,
   leavingWhy,
@@ -101,6 +101,10 @@ export class EventSubscriptions {
 
   events(filter: EventFilter): Observable<EngineEvent> {
     const types = typesOf(filter)
+    // batches leave tasks in their rows
+    if (filter.tasks === undefined && (types & ~FIRINGS) === 0) {
+      return this.batches(filter).pipe(concatMap((batch) => [...batch]))
+    }
     const { why = true } = filter
     return new GuardedObservable<EngineEvent>(this.#report, (subscriber) => {
       const listener: EventListener = { subscriber, types, why }
