@@ -120,7 +120,7 @@ describe('checkWorld', () => {
       tasks: { ...apart.tasks, heating: { rule: thermostat('t < 18', 'heater'), changes } },
     }
     expect(await failure(changing, never(bothOn), { commands: ['change'] })).toMatch(
-      /a user puts version 1 in place of heating$/m,
+      /a user changes heating to version 1$/m,
     )
   })
 
