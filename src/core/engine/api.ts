@@ -18,7 +18,7 @@ import type { Journal } from './journal.ts'
 import type { EngineStats } from './stats.ts'
 
 export interface EngineOptions {
-  /** the plugs that rules may name */
+  /** available to rules, by name and version */
   readonly plugs: readonly Plug[]
   /** default false; true: `start` and `update` reject properties that a plug does not declare */
   readonly strict?: boolean
@@ -36,7 +36,7 @@ export interface EngineOptions {
   readonly restMs?: number
   /** ids of tasks that are started without one */
   readonly ids: () => string
-  /** seed of the randomness that plugs see */
+  /** of random choices; equal seeds repeat a run */
   readonly seed: number
   /** metadata, secrets and last values from outside; default: nothing is known */
   readonly ports?: Ports

@@ -25,9 +25,7 @@ const ARGS = [
 ] as const
 
 export interface PipOptions {
-  /** of an earlier build of the same assets */
   readonly lock?: readonly string[] | undefined
-  /** rejects requirements without an exact version */
   readonly requirePinned?: boolean | undefined
 }
 

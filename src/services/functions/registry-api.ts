@@ -255,7 +255,6 @@ async function* withFirst(
   }
 }
 
-/** The files of an example, and their base address. */
 function exampleOf(name: string, range: string, includeDeprecated = true) {
   const { runtime, version } = runtimeAt(name, range, includeDeprecated)
   if (runtime.example.size === 0) throw new AppError('NOT_FOUND', `${name} has no example`)

@@ -113,7 +113,6 @@ function runtimeOfRebuild(
   return findRuntime(context.type, { runtime, runtimeVersion: within })
 }
 
-/** Required jobs with their reasons. */
 function causesOf(
   record: FunctionRecord,
   runtime: ChosenRuntime,

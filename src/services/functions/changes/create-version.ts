@@ -19,7 +19,6 @@ const MAX_OF_NAME = 10_000
 const MAX_OF_TENANT = 50_000
 const EXAMPLE = '!example'
 
-/** The basis of a version. */
 interface Basis {
   readonly assets: Upload
   /** without overrides of the request */
@@ -115,7 +114,6 @@ export async function assembled(
   return { update: context.update(operation, { comment, plan }), plan, tags, change }
 }
 
-/** Assets and manifest before overrides of the request. */
 async function basisOf(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Basis> {
   const { type, manifestFile } = context
   const { copy, manifest: sent } = options
@@ -165,7 +163,6 @@ async function copyOf({ store, type, who }: ChangeContext, copy: string): Promis
   }
 }
 
-/** The manifest with overrides of the request. */
 function wanted(manifest: Basis['manifest'], { name, runtime, author }: CreateOptions): unknown {
   const { metadata } = manifest
   return {
@@ -208,7 +205,6 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Deprecates earlier versions by the policy. */
 export async function deprecating(
   context: ChangeContext,
   { name, version }: FunctionRecord,

@@ -98,7 +98,6 @@ async function begunOf(queue: JobQueue, job: Job): Promise<readonly Job[]> {
   return begun.toSorted((a, b) => (a.finishedTime ?? Infinity) - (b.finishedTime ?? Infinity))
 }
 
-/** Start and end of a job, as events. */
 function soFar(job: Job): readonly JobEvent[] {
   const { id, type, ancestors, state, processedTime, finishedTime, result, failedReason } = job
   const head = { job: id, type, ancestors }

@@ -81,7 +81,6 @@ async function removeContent(...[request, reply, { api, alias, key }]: Answering
   return reply.code(204).send()
 }
 
-/** Preflight requests have no credentials. */
 function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
   const requested = headers['access-control-request-headers']
   return reply

@@ -13,7 +13,6 @@ import { CallerSubscriptions } from './caller-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
-  /** shared by the host */
   readonly places?: JobPlaces
   readonly store: Store
   readonly seal: Seal
@@ -23,7 +22,6 @@ export interface SubscriptionsOptions extends WebscriptChannelOptions {
   /** of other services that share the runner */
   readonly handlers: readonly JobHandler[]
   readonly now: () => number
-  /** unique ids */
   readonly newId: () => string
   readonly timers: JobTimers
   readonly later: StartTimer
@@ -37,7 +35,6 @@ export interface SystemSubscription {
 
 /** ms between polls for changes of crashed hosts */
 const POLL_MS = 15_000
-/** ms between sweeps of expired and orphaned deliveries */
 const SWEEP_MS = 600_000
 
 export class Subscriptions implements InternalSubscriptions {
@@ -173,7 +170,6 @@ export class Subscriptions implements InternalSubscriptions {
     await this.#outbox.sweep()
   }
 
-  /** Reads new changes in the background. */
   #handOn(): void {
     const { tenant, store, objects, engine, later, logger } = this.#options
     this.#reader ??= new ChangeReader({

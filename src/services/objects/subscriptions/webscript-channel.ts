@@ -18,7 +18,6 @@ export interface WebscriptChannelOptions {
 }
 
 const CALL_MS = 60_000
-/** characters of an answer in the last error */
 const SHOWN = 500
 /** TEST-NET address: wrong secrets of channels delay no client */
 const INSIDE = '192.0.2.2'
@@ -100,7 +99,6 @@ async function credentialsOf(
   }
 }
 
-/** Leaving the loop ends a stream early. */
 async function beginningOf({ body }: ScriptAnswer): Promise<string> {
   if (typeof body === 'string') return body.slice(0, SHOWN)
   if (body instanceof Uint8Array) return new TextDecoder().decode(body.subarray(0, SHOWN))
@@ -113,7 +111,6 @@ async function beginningOf({ body }: ScriptAnswer): Promise<string> {
   return text.slice(0, SHOWN)
 }
 
-/** The body of PUT and POST. */
 async function notificationOf(
   objects: InternalObjects,
   tenant: string,
@@ -144,7 +141,6 @@ async function notificationOf(
   }
 }
 
-/** The query of GET. */
 function queryOf({ event, object, time }: ObjectChange): URLSearchParams {
   const { bucket, path } = object
   return new URLSearchParams({ event, bucket, object: path, event_time: new Date(time).toISOString() })
