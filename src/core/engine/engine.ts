@@ -22,7 +22,7 @@ import type { BeginOptions, ChangeOptions, KeptMessages, RestoreOptions, TaskOri
 import { Clocks } from './clocks.ts'
 import { noCounts, type Counts } from './counts.ts'
 import { Delays } from './delays.ts'
-import type { EndOfInput } from './end-of-input.ts'
+import { type EndOfInput, WaitingWork, type Work } from './waiting-work.ts'
 import type { Executor, MessageSource } from './executor.ts'
 import { EventHistory, type TaskHistory } from './event-history.ts'
 import { EventSubscriptions } from './event-subscriptions.ts'
@@ -43,7 +43,6 @@ import { Router } from './router.ts'
 import { RunNumbers } from './run-numbers.ts'
 import type { EngineStats } from './stats.ts'
 import { TimerQueue } from './timer-queue.ts'
-import { WaitingWork, type Work } from './waiting-work.ts'
 
 const BUSY = 1
 /** Subscribers of all tasks need each message taken on the full state. */

@@ -15,7 +15,7 @@ import {
   type Wanted,
 } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
-import type { EndOfInput } from './end-of-input.ts'
+import type { EndOfInput } from './waiting-work.ts'
 import type { EventHistory } from './event-history.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
