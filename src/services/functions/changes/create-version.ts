@@ -197,8 +197,8 @@ function versionOf(manifest: Manifest, range: string | undefined, existing: read
 export function withManifest(assets: Upload, file: string, manifest: Manifest): Upload {
   const written = `${JSON.stringify(manifest, undefined, 2)}\n`
   const former = assets.get(file)
-  const isSaid = former !== undefined && isSame(JSON.parse(new TextDecoder().decode(former)), manifest)
-  return isSaid ? assets : new Map([...assets, [file, bytesOf(written)]])
+  const isUnchanged = former !== undefined && isSame(JSON.parse(new TextDecoder().decode(former)), manifest)
+  return isUnchanged ? assets : new Map([...assets, [file, bytesOf(written)]])
 }
 
 function isSame(one: unknown, other: unknown): boolean {
