@@ -71,7 +71,6 @@ export function isBrokenOff({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete
 }
 
-/** Rewords errors of the framework about the size and type of a body. */
 function inOurWords(failure: Refusal, thrown: unknown, request: FastifyRequest): Refusal {
   if (thrown instanceof AppError) return failure
   if (failure.code === 'BODY_TOO_LARGE') {

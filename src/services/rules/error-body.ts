@@ -17,7 +17,6 @@ export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): Er
   return { statusCode, error: text, code: name ?? code, details: issues.map(wireIssue) }
 }
 
-/** Types of issues that storage raises. */
 const OF_STORAGE: ReadonlySet<string> = new Set(['STORAGE', 'SIZE'])
 
 function textOf(code: ErrorCode, error: string, issues: readonly Issue[]): string {

@@ -48,7 +48,6 @@ type Listing = Omit<Shown, keyof typeof PAGING> & TaskQuery
 export const taskListing = listingReader(TASK_LISTING)
 export const templateListing = listingReader(TEMPLATE_LISTING)
 
-/** Ignores other parameters. */
 function listingReader(listing: Partial<typeof TASK_LISTING>): (query: unknown) => Listing {
   // parameters of other listings are absent
   const readParameters = parameterReader({ ...(listing as typeof TASK_LISTING), ...SHOWN })

@@ -22,9 +22,7 @@ import { templateApi } from './templates/template-service.ts'
 import { toolApi } from './tools/tool-service.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
-/** Tasks handed to the runner at once. */
 const PORTION = 1000
-/** portions on their way to the runner */
 const AT_ONCE = 3
 
 export function createRulesService(options: RulesOptions): InternalRules {
@@ -114,7 +112,6 @@ class Rules implements InternalRules {
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
-    // once for all partitions
     const isFirst = (this.#options.partition?.number ?? 0) === 0
     if (isFirst) await this.#rules.sources.tidy()
     await this.#resume()
@@ -131,7 +128,6 @@ class Rules implements InternalRules {
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
     const all = { running: 0, stopped: 0, failed: 0 }
-    // counted once for all partitions
     if ((this.#options.partition?.number ?? 0) > 0) return all
     return { ...all, ...Object.fromEntries(await this.#rules.collections.tasks.countBy('status')) }
   }
@@ -176,7 +172,6 @@ class Rules implements InternalRules {
       }
       if (taking.length === AT_ONCE) await taking.shift()
       const resumed = options.runner.resume(tasks)
-      // handled by a later await
       resumed.catch(() => undefined)
       taking.push(resumed)
     }

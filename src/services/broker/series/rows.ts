@@ -1,6 +1,6 @@
 /**
- * Rows of samples, of differences between neighbours, and of groups: a group has the samples from its label up to the next
- * label, and every label before `until` has a row. A sample at `until` counts if its group began before.
+ * Rows of samples, of differences between neighbours, and of groups: a group has the samples from its label up to the
+ * next label, and every label before `until` has a row. A sample at `until` counts if its group began before.
  */
 import { type GroupValues, type SampleReader, valuesOfGroups } from '#services/shared'
 import type { SampleValue } from '#storage'

@@ -38,7 +38,6 @@ export function entryOf(error: AppError): BatchEntry {
   return { statusCode: error.status, error: refusalText(error) }
 }
 
-/** Changes nothing. */
 export async function preview(rules: TenantRules, task: TaskRecord, action: TaskAction): Promise<TaskPreview> {
   const { id: ID, name } = task
   try {

@@ -32,9 +32,7 @@ export type Recovered = RecoveredState | { readonly error: string }
 export interface RecoveredState {
   readonly record: WaitingTask['record']
   readonly leftAt: WaitingTask['leftAt']
-  /** not as it was stored */
   readonly isPlayed: boolean
-  /** ended since it was stored */
   readonly deliveries: readonly DeliveryRecord[]
 }
 
@@ -49,9 +47,7 @@ type CompleteRecord = StateRecord & { readonly state: SavedState }
 const PORTION = 1000
 
 export class Recovery {
-  /** inputs after the mark, oldest first */
   readonly tail: readonly TailEntry[]
-  /** last position of the log */
   readonly position: number
   /** epoch ms at which the last runner was last alive; undefined on the first start */
   readonly until: number | undefined
@@ -59,7 +55,6 @@ export class Recovery {
   readonly #parts: EngineSettings
   readonly #store: Store
   readonly #later: Set<string>
-  /** last position of an input, by task or resource */
   readonly #lastOfTask = new Map<string, number>()
   readonly #lastOfResource = new Map<string, number>()
   /** last position of its `resume`, which repeats open calls */
@@ -278,7 +273,6 @@ function isAtWork({ state, underWay = [] }: CompleteRecord): boolean {
   return state.executing !== undefined || state.waiting !== undefined || underWay.length > 0
 }
 
-/** The first due timer of the task. */
 function firstTimer({ state }: CompleteRecord): number {
   let first = state.nextTickAt ?? Number.POSITIVE_INFINITY
   const note = (time = Number.POSITIVE_INFINITY): void => void (first = Math.min(first, time))

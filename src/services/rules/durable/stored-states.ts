@@ -24,7 +24,6 @@ const PORTION = 1000
 
 type Written = { readonly writes: readonly Write[]; readonly parts: number }
 
-/** Writes a state as one document, and deletes its former parts. */
 export function wholeState(store: Store, id: string, record: StateRecord, hadParts: number): Written {
   return { writes: [store.collection(STATES).putting(id, record), ...withoutParts(store, id, 0, hadParts)], parts: 0 }
 }

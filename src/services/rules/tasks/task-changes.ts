@@ -17,7 +17,6 @@ import { begun, ended, failedToStart, newRecord, withDraft } from './task-record
 import { revisionOf, type TaskRecord } from './task-record.ts'
 
 export interface ChangeOptions extends RevisionOptions {
-  /** the batch operation behind it */
   readonly batch?: string
   /** called after the change with the state that nodes of a running task lost */
   readonly onLost?: (lost: readonly Lost[]) => void
@@ -29,17 +28,14 @@ interface Decision {
   readonly changes: readonly TaskChange[]
   /** parts of the next record, when they are new or a run begins */
   readonly parts?: RunnableSource
-  /** state that nodes lose when their run continues */
   readonly lost?: readonly Lost[]
   /** a stopped task that cannot begin becomes `failed`; otherwise the change is only refused */
   readonly failsTask?: boolean
 }
 
-/** Effect of an update on the run of a task. */
 interface RunEffect {
   /** `none`: not visible to any node; `change`: the run continues under another rule; `begin`: it restarts */
   readonly kind: 'none' | 'change' | 'begin'
-  /** state that nodes lose when their run continues */
   readonly lost: readonly Lost[]
 }
 
@@ -57,7 +53,6 @@ export class TaskChanges {
   readonly #removed: (task: string) => void
   readonly #lanes = new KeyedMutex()
 
-  /** `removed` is called for every deleted task. */
   constructor(
     collections: RulesCollections,
     maker: TaskMaker,
@@ -133,7 +128,6 @@ export class TaskChanges {
     }
   }
 
-  /** Notes the end of a run. Idempotent. */
   async noteEnd(run: EndedRun): Promise<void> {
     try {
       await this.#change(run.id, {}, async (task) => {
@@ -141,7 +135,6 @@ export class TaskChanges {
         return { next: stands ? ended(task, run, this.#runner.nodes.info(run.id)) : task, changes: [] }
       })
     } catch (error) {
-      // the task was deleted
       if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
     }
   }
@@ -253,7 +246,6 @@ export class TaskChanges {
     const ran = task.status === 'running'
     const goesOn = start ?? ran
     const effect = goesOn ? await this.effect(task, draft) : undefined
-    // the run continues
     if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
     if (effect?.kind === 'change') return { ...(await this.#changing(task, draft, parts)), lost: effect.lost }
     const stopped = withDraft(this.#stopped(task), draft, this.#now())
@@ -280,7 +272,6 @@ export class TaskChanges {
     try {
       return [...new Set(await resolveResources(id, prepared, {}))]
     } catch (error) {
-      // resolved at the start
       if (error instanceof AppError) return []
       throw error
     }
@@ -325,7 +316,6 @@ async function effectOnRun(
   return lost === undefined ? ANEW : { kind: 'change', lost }
 }
 
-/** The rule without names, positions and texts. */
 function whatRuns({ rule, overrides }: Prepared): object {
   const { sensors = [], actuators = [], relations = [], triggers = [], task = {} } = rule
   const { name: _name, tags: _tags, ...settings } = task

@@ -30,7 +30,6 @@ export class TaskShow {
     return { ...entity, network, nodes }
   }
 
-  /** With the graph, without states. */
   async listed(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
     const entity = this.withoutGraph(task, options)
     return { ...entity, network: await this.#network(task, options.format) }
@@ -74,12 +73,10 @@ export class TaskShow {
     }
   }
 
-  /** The running rule in simplified form. */
   rule(task: TaskRecord): Promise<WireGraph> {
     return this.#network(task, 'simplified')
   }
 
-  /** The rule without overrides. */
   async graph(task: TaskRecord): Promise<RuleGraph> {
     if (task.rule !== undefined) return task.rule
     if (task.source === undefined) throw new AppError('INTERNAL', `task ${task.id} has no rule`)

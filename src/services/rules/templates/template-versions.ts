@@ -14,7 +14,6 @@ import type { TemplateVersion } from './template-schema.ts'
 
 /** Versions kept of a template, the newest included; more while older ones have tasks. */
 export const MAX_VERSIONS = 100
-/** old versions read at once */
 const PORTION = 1000
 
 export function versionOf({ version, user, lastUpdateTime }: TemplateRecord): VersionMark {
@@ -57,7 +56,6 @@ async function lettingGo(collections: RulesCollections, name: string, upTo: numb
   return ids.filter((id) => !used.has(numberIn(id))).map((id) => collections.oldVersions.deleting(id))
 }
 
-/** Writes to commit with the removal of a template. */
 export async function forgettingOld(collections: RulesCollections, name: string): Promise<readonly Write[]> {
   for (;;) {
     const ids = await collections.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
@@ -89,7 +87,6 @@ export async function oldVersion(
   return (await collections.oldVersions.get(idOf(name, number)))?.value
 }
 
-/** The kept versions, newest first. */
 export async function listVersions(
   collections: RulesCollections,
   record: TemplateRecord,

@@ -8,7 +8,6 @@ import type { TaskRecord } from '../tasks/task-record.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import { DataPush, type PushedValue, type PushOutcome } from './tools-schema.ts'
 
-/** Running tasks that one push may reach. */
 const MAX_TASKS = 10_000
 const MAX_VALUES = 10_000
 
@@ -17,7 +16,7 @@ export async function pushData(rules: TenantRules, caller: Caller, input: unknow
   if (nodes !== undefined) return pushStates(rules, caller, resource, nodes)
   let taken = false
   for (const message of messagesOf(resource, [data ?? []].flat())) {
-    taken = (await rules.options.runner.intake.receive(message)).taken || taken
+    taken = (await rules.options.runner.intake.receive([{ messages: message }])).taken || taken
   }
   return { taken }
 }

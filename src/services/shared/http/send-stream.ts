@@ -31,11 +31,9 @@ export interface TextStreamOptions<T> {
   readonly type: string
   /** Best made once for all readers */
   textOf(value: T): string
-  /** Shared by all streams of a route */
   readonly turns: Pick<Yielder, 'soon'>
   /** Sent at once; without it the head is sent at once */
   readonly first?: string
-  /** Heartbeat text */
   readonly quiet: string
   /** Interval of heartbeats in ms; default 15 s */
   readonly quietMs?: number
