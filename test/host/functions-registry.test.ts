@@ -148,7 +148,7 @@ describe('tags', () => {
 })
 
 describe('a draft', () => {
-  it('of somebody else is changed by nobody who does not take it over', async () => {
+  it('of another owner changes only with chown', async () => {
     await registered('taken', '1.0.0', '&draft=true')
     const version = versionOf('taken')
     const body = await tarOf(nodePlug())
@@ -325,7 +325,7 @@ describe('a copy', () => {
     })
   })
 
-  it('of the example needs its runtime, and one of nothing is told', async () => {
+  it('of the example needs its runtime, and one of an unknown version fails', async () => {
     const example = await host.ask('POST', `${PLUGS}?copy=!example&runtime=plug-python3@^1&name=warmPy&deploy=false`)
     expect(plugIn(example.body)).toMatchObject({ name: 'warmPy', runtime: 'plug-python3', runtimeVersion: '^1' })
     for (const [query, status] of [
@@ -430,7 +430,7 @@ describe('a removal', () => {
     expect((await host.ask('GET', `${PLUGS}/several`)).status).toBe(404)
   })
 
-  it('is told in the list of what was done', async () => {
+  it('is in the audit list', async () => {
     await registered('audited')
     await host.ask('DELETE', `${versionOf('audited')}?undeploy=true&async=false&comment=tired`)
     const { body } = await host.ask('GET', versionOf('audited'))
@@ -502,7 +502,7 @@ describe('a rebuild', () => {
     expect((await rebuild('')).body).toMatchObject({ entity: { status: 'running' } })
   })
 
-  it('waits a while after a failure, unless it is told not to', async () => {
+  it('backs off after a failure, unless checks are ignored', async () => {
     await using own = await wholeHost({ functions: 'off' })
     const created = await own.ask('POST', `${PLUGS}?async=false`, await tarOf(nodePlug()))
     const failureReason = { cause: 'functions are off on this host' }
@@ -550,7 +550,7 @@ describe('runtimes', () => {
     })
   })
 
-  it('have schemas, which are those that uploads are held against', async () => {
+  it('have the schemas of uploads', async () => {
     const schema = await host.ask('GET', `${REGISTRY}/schemas/webscripts-manifest`)
     expect(schema.body).toMatchObject({
       title: 'Manifest of a webscript',

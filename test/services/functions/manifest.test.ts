@@ -45,11 +45,11 @@ describe('what is wrong with a manifest', () => {
       /"A" is among envVars too/,
     ],
     ['with a bad range', { ...GOOD, runtimeVersion: 'new' }, /not a range/],
-  ])('%s is told', (_, value, problem) => {
+  ])('%s is reported', (_, value, problem) => {
     expect(() => read(value)).toThrow(problem)
   })
 
-  it('is told with all of it at once', () => {
+  it('reports all problems at once', () => {
     expect(() => read({ ...GOOD, name: 7, type: 'x' })).toThrow(/\/name.*\/type/)
   })
 })

@@ -138,8 +138,7 @@ async function basisOf(context: ChangeContext, upload: Upload, options: CreateOp
 
 function exampleOf(type: FunctionType, explicit: Basis['manifest'] | undefined, { runtime }: CreateOptions): Basis {
   const named = runtime ?? explicit?.['runtime']
-  if (typeof named !== 'string')
-    throw new AppError('VALIDATION', `copy=${EXAMPLE} wants the runtime whose example it is`)
+  if (typeof named !== 'string') throw new AppError('VALIDATION', `copy=${EXAMPLE} needs the runtime of the example`)
   const found = findRuntime(type, splitRuntime(named))
   const assets = new Map([...found.example].map(([path, text]) => [path, bytesOf(text)]))
   return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
