@@ -270,14 +270,14 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'content that was replaced stays',
     file: 'src/services/objects/object-writer.ts',
-    find: ': [loose.letting(table, before.value.content)]),',
+    find: ': [orphans.orphaning(before.value.content)]),',
     replace: ': []),',
   },
   {
     name: 'a content that became an object stays claimed',
     file: 'src/services/objects/object-writer.ts',
-    find: 'return this.#commit(table, { record, expect, cause, writes: async () => [ending] })',
-    replace: 'void ending\n      return this.#commit(table, { record, expect, cause, writes: async () => [] })',
+    find: 'return this.#commit({ record, expect, cause, writes: async () => [ending] })',
+    replace: 'void ending\n      return this.#commit({ record, expect, cause, writes: async () => [] })',
   },
   {
     name: 'a state that is stored at last makes an outage count for calls',
@@ -316,12 +316,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'that a change of an object was handed on is stored after it reached rules',
     file: 'src/services/objects/subscriptions/change-reader.ts',
-    find: ': forwarding.receive(tenant, change, writes)',
-    replace: ': forwarding.receive(tenant, change, []).then(() => store.commit(writes))',
+    find: ': forwarding.receive(change, writes)',
+    replace: ': forwarding.receive(change, []).then(() => store.commit(writes))',
   },
   {
     name: 'calls of webscripts about one object overtake each other',
-    file: 'src/services/objects/subscriptions/delivery-record.ts',
+    file: 'src/services/objects/subscriptions/outbox.ts',
     find: '.update(JSON.stringify([subscription, object.path]))',
     replace: '.update(JSON.stringify([subscription, object]))',
   },

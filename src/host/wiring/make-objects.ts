@@ -1,4 +1,4 @@
-/** Makes the objects service of a host. */
+/** The objects service of a host. */
 import type { FastifyInstance } from 'fastify'
 import { machineTimers } from '#platform'
 import { BlobContents, createObjectsService, objectsErrorBody, objectsRoutes, SigningKeys } from '#services/objects'
@@ -9,7 +9,7 @@ import type { MakeService } from './service-dependencies.ts'
 import { ofCaller, served } from './service-registry.ts'
 import { ownVersion } from '../version.ts'
 
-/** Over storage, and the store of contents that was chosen: only that one is loaded. */
+/** Loads the selected store of contents alone. */
 export const makeObjects: MakeService = async ({ figures, logger, now, config, memberUrl, tenants }) => {
   let server: FastifyInstance | undefined
   const keys = new SigningKeys(signingKey(config))
@@ -53,7 +53,7 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
   }
 }
 
-/** Undefined: they are in the storage. */
+/** Undefined: contents are blobs of the store. */
 async function openContents({ objects }: Pick<Config, 'objects'>): Promise<SharedContents | undefined> {
   if (objects.kind === 'files') return undefined
   const { openS3Contents, readS3Location } = await import('#services/objects/s3-contents')
@@ -65,10 +65,10 @@ function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
   return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
 }
 
-/** For whoever asks from this machine. */
+/** The address for clients on this machine. */
 function listeningAt({ host, port }: Config, app: FastifyInstance | undefined): string {
   const bound = app?.server.address()
-  const own = typeof bound === 'object' && bound !== null ? bound.port : port
+  const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${own}${app?.prefix ?? ''}`
+  return `http://${name.includes(':') ? `[${name}]` : name}:${boundPort}${app?.prefix ?? ''}`
 }

@@ -1,4 +1,4 @@
-/** Makes the webscripts service of a host. */
+/** The webscripts service of a host. */
 import { machineTimers } from '#platform'
 import { createWebscriptsService, ScriptLog, webscriptsRoutes } from '#services/webscripts'
 import { errorBodyOfLines } from '#services/shared'
@@ -7,20 +7,19 @@ import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 import { onOrigin } from '../webscript-origin.ts'
 
-/** calls of one tenant at once */
+/** concurrent calls of a tenant */
 const MAX_OPEN = 200
-/** seconds of CPU time: a tenant keeps one core at work, and saves up half a minute of it */
+/** s of CPU time: one core per tenant, with bursts of half a minute */
 const CPU = { perSecond: 1, most: 30 }
 const MAX_TENANTS = 10_000
 
-/** Of this life of the host, and a number: each call of a webscript needs one. */
+/** Ids of calls: of this session of the host, and a number. */
 function callIds(): () => string {
-  const life = machineTimers.newId()
+  const session = machineTimers.newId()
   let count = 0
-  return () => `${life}-${(++count).toString(36)}`
+  return () => `${session}-${(++count).toString(36)}`
 }
 
-/** Over the functions of tenants; inside of them the API of the host is asked as their tenant. */
 export const makeWebscripts: MakeService = ({ config, now, figures, checkPair, isToken, ownApi, tenants }) => {
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
@@ -32,7 +31,7 @@ export const makeWebscripts: MakeService = ({ config, now, figures, checkPair, i
   figures.total('webscripts-failed', ({ webscripts }) => webscripts?.gauges().errors)
   return {
     name: 'webscripts',
-    description: 'HTTP functions of tenants: public, or for whoever has their secret',
+    description: 'HTTP functions of tenants, public or private',
     errorBody: errorBodyOfLines,
     routes: (app) => {
       ownApi.isAt(app)

@@ -1,4 +1,4 @@
-/** Calls functions in their processes: finds the build, makes it again where it is missing, and keeps their last lines. */
+/** Calls functions in their processes, restores missing builds, and keeps the last lines of logs. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { AppError, KeyedMutex } from '#kernel'
@@ -17,7 +17,7 @@ const MAX_LOGS = 1_000
 
 export interface CallerDependencies {
   readonly tenant: string
-  /** Undefined: functions are off. */
+  /** undefined: functions are off */
   readonly pool: () => Promise<ProcessPool | undefined>
   readonly builder: Builder
   readonly store: FunctionStore
@@ -31,23 +31,23 @@ const NO_SECRETS: OpenSecrets = { values: new Map(), revision: '' }
 export class FunctionCaller {
   readonly #dependencies: CallerDependencies
   readonly #builds = new KeyedMutex()
-  /** by key of the program without its secrets, in the order of their last line */
+  /** by key of the program without secrets, least recently used first */
   readonly #logs = new Map<string, LogLine[]>()
-  /** keys of programs that have secrets, by the same */
+  /** keys with secrets, by keys without */
   readonly #secretive = new Map<string, string>()
-  /** of records without secrets; one that changes is another record */
+  /** of records without secrets */
   readonly #programs = new WeakMap<FunctionRecord, Program>()
 
   constructor(dependencies: CallerDependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Why functions of that runtime cannot be run here; undefined: they can. */
+  /** Why functions of a runtime cannot run here. */
   async problem(runtime: Runtime): Promise<string | undefined> {
     return problemOf(runtime, await this.#dependencies.pool())
   }
 
-  /** Calls a version that was built. `PLUG_FAILED`. */
+  /** `PLUG_FAILED` */
   async call(
     record: FunctionRecord,
     method: string,
@@ -66,7 +66,7 @@ export class FunctionCaller {
     return pool.call(program, method, params, { signal, timer })
   }
 
-  /** Another host may have built it, or this one lost its folder. */
+  /** Builds again what another host built, or what this host lost. */
   async ensureBuilt(record: FunctionRecord): Promise<void> {
     await this.#builds.run(record.revision, async () => {
       await this.build(record, await this.#dependencies.store.assets(record.assets))
@@ -80,7 +80,6 @@ export class FunctionCaller {
     return builder.build({ owner: tenant, runtime, runtimeVersion, assets, revision, lock: lockOf(record) })
   }
 
-  /** Ends its processes. */
   async release(record: FunctionRecord): Promise<void> {
     const { digest } = record.build ?? {}
     if (digest === undefined) return
@@ -90,7 +89,6 @@ export class FunctionCaller {
     this.#secretive.delete(key)
   }
 
-  /** A line of a program's log. */
   addLine({ key: whole }: Program, { level, text }: ProgramLine): void {
     const [key = ''] = whole.split(WITH_SECRETS)
     const lines = this.#logs.get(key) ?? []
@@ -130,19 +128,19 @@ export class FunctionCaller {
       ...limitsOf(record),
     }
     if (secrets === NO_SECRETS) this.#programs.set(record, program)
-    // those of a former value are not called any more, and end as all that are idle
+    // programs with former values become idle and end
     else this.#secretive.set(key, program.key)
     return program
   }
 
-  /** Unique on the host; another environment or other limits are another program. */
+  /** Unique on the host; depends on environment and limits too. */
   #keyOf(record: FunctionRecord, digest: string): string {
     const deployed = JSON.stringify([environmentOf(record), limitsOf(record)])
     const suffix = deployed === '[{},{}]' ? '' : createHash('sha256').update(deployed).digest('hex').slice(0, 16)
     return `${this.#dependencies.tenant}/${recordId(record)}/${digest}${suffix}`
   }
 
-  /** `PLUG_FAILED` names the secrets of its manifest that the vault does not have. */
+  /** `PLUG_FAILED` with the secrets that the vault does not have. */
   async secretsOf(record: FunctionRecord): Promise<OpenSecrets> {
     const names = record.overrides?.secrets ?? record.manifest.deploy?.secrets ?? []
     if (names.length === 0) return NO_SECRETS
@@ -171,7 +169,6 @@ export function runtimeOf({ manifest }: Pick<FunctionRecord, 'manifest'>): Runti
   return runtime
 }
 
-/** The webscript that a program runs; undefined for a function of another type. */
 export function webscriptNameOf({ key }: Pick<Program, 'key'>): string | undefined {
   const about = partsOf(key)
   return about?.type === 'webscripts' ? about.name : undefined
@@ -183,14 +180,14 @@ function partsOf(key: string): Omit<FunctionLine, keyof LogLine> | undefined {
   return type && { type, name, version }
 }
 
-/** Keys of programs; neither tenants nor names have slashes. */
+/** Names and tenants have no slashes. */
 const KEY = /^[^/]+\/([^/]+)\/([^/@]+)@([^/]+)\//
 
 function environmentOf({ manifest, overrides }: FunctionRecord): Readonly<Record<string, string>> {
   return { ...manifest.deploy?.envVars, ...overrides?.envVars }
 }
 
-/** As the manifest has them checked: `128Mi`, and `150m` or cores. */
+/** `128Mi`; `150m` or cores */
 function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memoryMib' | 'cpuPerSecond'> {
   const { memory, cpu } = { ...manifest.deploy?.limits, ...overrides?.limits }
   const cores = cpu?.endsWith('m') === true ? Number(cpu.slice(0, -1)) / 1_000 : Number(cpu)
@@ -200,10 +197,10 @@ function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memor
   }
 }
 
-/** what stands before the revision of secrets in a key, and nowhere else in it */
+/** separates the revision of secrets in a key */
 const WITH_SECRETS = '+'
 
-/** Processes with other values are others. */
+/** Changed values need another process. */
 function suffixOf(secrets: OpenSecrets): string {
   if (secrets === NO_SECRETS) return ''
   return WITH_SECRETS + createHash('sha256').update(secrets.revision).digest('hex').slice(0, 16)

@@ -1,9 +1,9 @@
 /**
- * Versions of models, which the models service loads and asks. Which of them a name stands for is decided here: the newest
- * that is published and has answered, else the newest draft.
+ * Versions of models, which the models service loads. A name serves the newest published and verified version, or else
+ * the newest draft.
  *
- * MODELRUN-1 a version takes the place of another one only after it has answered
- * MODELRUN-2 a version that is taken away leaves its place to the best of the others, if one has answered
+ * MODELRUN-1 a version is served only after it was verified
+ * MODELRUN-2 the best verified version replaces a removed one
  */
 import { AppError, KeyedMutex, messageOf } from '#kernel'
 import type { ModelRelease, ModelReleases, InternalModels } from '#services/models/contract'
@@ -22,12 +22,10 @@ export interface ModelRunnerOptions {
   readonly store: FunctionStore
 }
 
-/** Errors that tell what is wrong with a model. */
 const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'TOO_LARGE', 'MODEL_FAILED', 'UNSUPPORTED'])
 
 export class ModelRunner implements VersionRunner {
   readonly #options: ModelRunnerOptions
-  /** by name */
   readonly #places = new KeyedMutex()
 
   constructor(options: ModelRunnerOptions) {
@@ -72,7 +70,6 @@ export class ModelRunner implements VersionRunner {
 
   ended({ name, version }: FunctionId): Promise<void> {
     const { models } = this.#options
-    // where no models are served, none has to go
     if (models() === undefined) return Promise.resolve()
     return this.#places.run(name, async () => {
       const releases = this.#releases()
@@ -88,11 +85,7 @@ export class ModelRunner implements VersionRunner {
     await this.#options.models()?.releases.describe({ name, version, description, user })
   }
 
-  lines(): readonly string[] {
-    return []
-  }
-
-  /** Of those that have answered, and of the one that is there and may still do so. */
+  /** Among verified versions, and the served one if it may still be verified. */
   async #best(name: string, served: string | undefined): Promise<FunctionRecord | undefined> {
     const versions = await this.#options.store.versions('models', name)
     const isComing = ({ version, status }: FunctionRecord): boolean =>
@@ -112,7 +105,7 @@ export class ModelRunner implements VersionRunner {
   async #releaseOf(record: FunctionRecord): Promise<ModelRelease> {
     const { name, version, manifest, updatedBy: user, assets } = record
     const { framework } = runtimeOf(record)
-    if (framework === undefined) throw new BuildRefusal(`${manifest.runtime} is no runtime of models`)
+    if (framework === undefined) throw new BuildRefusal(`${manifest.runtime} is not a runtime of models`)
     const { store } = this.#options
     const files = await store.assets(assets)
     const whileThere = () => store.whileThere(record)

@@ -1,4 +1,4 @@
-/** How the versions of a type are built, deployed and asked: the port of the jobs, and what runs those in processes. */
+/** How versions of a type are built, deployed and checked: the port of jobs, and its implementation by processes. */
 import { AppError, isPlainObject } from '#kernel'
 import type { BuildResult } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'
@@ -7,25 +7,23 @@ import type { FunctionId, FunctionRecord } from './function-record.ts'
 import type { Assets } from './registry/archive.ts'
 import type { PlugDeclaration } from './runtimes/plug-call.ts'
 
-/** What rejects with a BuildRefusal is wrong with the version: another attempt is useless. */
+/** A BuildRefusal makes another attempt useless. */
 export interface VersionRunner {
   build(record: FunctionRecord, assets: Assets): Promise<BuildResult>
   deploy(record: FunctionRecord): Promise<void>
-  /** Asks it. A text: it has answered, and this is wrong with it. Rejects when it has not. */
+  /** Returns a problem of a version that answered; rejects when it did not. */
   ask(record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
-  /** Its record says that it has answered. */
-  verified(id: FunctionId): Promise<void>
-  /** Nothing runs of it until it is called. */
+  /** Called once its record says that it is verified. */
+  verified?(id: FunctionId): Promise<void>
+  /** Ends its processes until the next call. */
   rest(record: FunctionRecord): Promise<void>
-  /** Its record is gone, or says that it is not deployed. */
-  ended(id: FunctionId): Promise<void>
-  /** What its metadata says is something else now. */
-  described(record: FunctionRecord): Promise<void>
-  /** The last lines that it wrote. */
-  lines(record: FunctionRecord): readonly string[]
+  /** Called once it is removed or undeployed. */
+  ended?(id: FunctionId): Promise<void>
+  /** Called after a change of its metadata. */
+  described?(record: FunctionRecord): Promise<void>
+  lines?(record: FunctionRecord): readonly string[]
 }
 
-/** Versions that run in processes of this service. */
 export class ProcessRunner implements VersionRunner {
   readonly #caller: FunctionCaller
 
@@ -53,20 +51,8 @@ export class ProcessRunner implements VersionRunner {
     return mismatch(record, await this.#caller.call(record, 'declare', {}, { signal }))
   }
 
-  verified(): Promise<void> {
-    return Promise.resolve()
-  }
-
   rest(record: FunctionRecord): Promise<void> {
     return this.#caller.release(record)
-  }
-
-  ended(): Promise<void> {
-    return Promise.resolve()
-  }
-
-  described(): Promise<void> {
-    return Promise.resolve()
   }
 
   lines(record: FunctionRecord): readonly string[] {
@@ -74,10 +60,9 @@ export class ProcessRunner implements VersionRunner {
   }
 }
 
-/** How the code differs from its manifest; undefined: it does not. */
 function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string | undefined {
   if (type !== 'plugs') return undefined
-  // it is material to judge: only equal texts count
+  // untrusted: only equal texts count
   const declared = (isPlainObject(answer) ? answer : {}) as PlugDeclaration
   const { states = [], input = [] } = manifest.interface ?? {}
   const sides: readonly (readonly [string, unknown, unknown])[] = [
@@ -85,8 +70,10 @@ function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string |
     ['states', declared.states && [...declared.states].sort(), [...states].sort()],
     ['input', declared.input && [...declared.input].sort(), input.map((one) => one.name).sort()],
   ]
-  const wrong = sides.find(([, own, said]) => own !== undefined && JSON.stringify(own) !== JSON.stringify(said))
+  const wrong = sides.find(
+    ([, actual, expected]) => actual !== undefined && JSON.stringify(actual) !== JSON.stringify(expected),
+  )
   if (wrong === undefined) return undefined
-  const [what, own, said] = wrong
-  return `its ${what} is ${JSON.stringify(own)} in the code and ${JSON.stringify(said)} in plug.json`
+  const [what, actual, expected] = wrong
+  return `its ${what} is ${JSON.stringify(actual)} in the code and ${JSON.stringify(expected)} in plug.json`
 }

@@ -1,4 +1,4 @@
-/** Buckets and objects over HTTP, as values: what each route takes and answers. Contents go by signed addresses alone. */
+/** Routes of buckets and objects; contents have signed addresses alone. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { makeIssue, refuse } from '#kernel'
@@ -25,7 +25,6 @@ import { BASE, bucketHref, shownBucket, shownEntry, signHref } from './show.ts'
 
 export interface ObjectsRouting extends ContentRouting {
   readonly service: Pick<InternalObjects, 'as'>
-  /** of this package */
   readonly version: string
 }
 
@@ -142,7 +141,6 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service, each kind in a scope of its own. */
 export async function objectsRoutes(
   app: FastifyInstance,
   { version, service, ...routing }: ObjectsRouting,
@@ -156,7 +154,7 @@ export async function objectsRoutes(
     handler: ({ reply }) => reply.type('text/plain; charset=utf-8').send(version),
   })
   await addObjectRoutes(app, service, { tag: 'objects', routes: [...ROUTES, about] })
-  await app.register(async (own) => contentRoutes(own, routing))
+  await app.register(async (scope) => contentRoutes(scope, routing))
 }
 
 function signOptions(query: PathQuery, method: SignedLink['method']): SignOptions {

@@ -33,9 +33,9 @@ import { shownEntry } from './show.ts'
 import { attachment, LENGTH_PARAMETER, signedAddress, signedForm, signingTime } from './signing/sign-address.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 
-/** pages of hidden objects that are passed over before the rest is left to the next page */
-const MAX_LOOKS = 20
-/** Any would do: whoever checks takes the one that it was signed for. */
+/** pages with hidden objects alone that one list skips */
+const MAX_PAGES = 20
+/** Arbitrary: signatures are checked for the region in their credential. */
 const REGION = 'us-east-1'
 const FOLDER_TYPE = 'application/x-directory'
 const RIGHTS = { GET: 'read', PUT: 'write', POST: 'write', DELETE: 'delete' } as const
@@ -43,10 +43,8 @@ const PATHS = { GET: readObjectPath, PUT: readPath, POST: readPrefix, DELETE: re
 
 export interface CallerObjectsDependencies extends Omit<PartUploadsDependencies, 'locate'> {
   readonly tenant: string
-  /** with the caller's rights */
   readonly buckets: readonly ObjectBucket[]
   readonly keys: SigningKeys
-  /** where this host is reached */
   readonly origin: () => string
 }
 
@@ -65,7 +63,7 @@ export class CallerObjects implements ObjectsApi {
   async buckets(store?: string): Promise<readonly ObjectBucket[]> {
     const { buckets, contents } = this.#dependencies
     if (store === undefined || store === contents.shown.name) return buckets
-    throw new AppError('NOT_FOUND', `There is no store ${shown(store)}; there is ${contents.shown.name}`)
+    throw new AppError('NOT_FOUND', `The store ${shown(store)} does not exist; the only one is ${contents.shown.name}`)
   }
 
   async bucket(bucket: string, store?: string): Promise<ObjectBucket> {
@@ -85,7 +83,7 @@ export class CallerObjects implements ObjectsApi {
     if (found !== undefined) return found.value
     throw new AppError(
       'NOT_FOUND',
-      `There is no ${read.endsWith('/') ? 'folder' : 'object'} ${read} in the bucket ${alias}`,
+      `The ${read.endsWith('/') ? 'folder' : 'object'} ${read} does not exist in the bucket ${alias}`,
     )
   }
 
@@ -188,12 +186,12 @@ export class CallerObjects implements ObjectsApi {
     return shownEntry(entry, this.#bucket(entry.bucket), origin, true)
   }
 
-  /** `NOT_FOUND` for what is no alias and no name. */
+  /** By alias or name; `NOT_FOUND`. */
   #bucket(bucket: string): ObjectBucket {
     const found = this.#dependencies.buckets.find(({ alias, name }) => alias === bucket || name === bucket)
     if (found !== undefined) return found
     const known = this.#dependencies.buckets.map(({ alias }) => alias).join(', ')
-    throw new AppError('NOT_FOUND', `There is no bucket ${shown(bucket)}; there are ${known}`)
+    throw new AppError('NOT_FOUND', `The bucket ${shown(bucket)} does not exist; there are ${known}`)
   }
 
   #with(bucket: string, ...rights: readonly BucketRight[]): ObjectBucket {
@@ -216,7 +214,7 @@ function lengthOf({
   throw new AppError('VALIDATION', `The least length ${min} is more than the most, ${max}`)
 }
 
-/** What an address for an upload in parts says. Throws `VALIDATION` for what no request of it is. */
+/** Parameters of an address for an upload in parts. `VALIDATION` for an unknown combination. */
 function partParameters(
   method: SignedMethod,
   upload: string,
@@ -232,7 +230,7 @@ function partParameters(
   return [...(isPart ? [['partNumber', String(part)] as const] : []), ['uploadId', upload]]
 }
 
-/** All that begins with a prefix, or what is in one folder. `startAfter`: a path, of an entry or not. */
+/** Everything below a prefix, or the content of one folder. `startAfter` need not exist. */
 async function listObjects(
   table: ObjectTable,
   bucket: string,
@@ -242,17 +240,16 @@ async function listObjects(
   const limit = Math.min(maxKeys, MAX_KEYS)
   const folder = recursive ? '' : prefix.slice(0, prefix.lastIndexOf('/') + 1)
   const isBehindPrefix = startAfter !== '' && !isBefore(startAfter, prefix)
-  // behind everything in the folder
   if (isBehindPrefix && !startAfter.startsWith(folder)) return { entries: [] }
   const field = recursive ? 'key' : 'sibling'
-  const placeOf = (path: string) =>
+  const indexOf = (path: string) =>
     recursive ? keyOf(bucket, path) : siblingIn(bucket, folder, path.slice(folder.length))
-  const end = afterAllOf(placeOf(prefix))
+  const end = afterAllOf(indexOf(prefix))
   const entries: ObjectEntry[] = []
   let after: Condition = isBehindPrefix
-    ? { field, op: 'gt', value: placeOf(startAfter) }
-    : { field, op: 'gte', value: placeOf(prefix) }
-  for (let looks = 1; ; looks++) {
+    ? { field, op: 'gt', value: indexOf(startAfter) }
+    : { field, op: 'gte', value: indexOf(prefix) }
+  for (let pages = 1; ; pages++) {
     const wanted = limit + 1 - entries.length
     const found = await table.entries.find({
       where: [after, { field, op: 'lt', value: end }],
@@ -263,12 +260,11 @@ async function listObjects(
     for (const { value } of found) if (all || !isHidden(value.path)) entries.push(value)
     if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.path ?? '' }
     if (last === undefined || found.length < wanted) return { entries }
-    if (looks === MAX_LOOKS) return { entries, next: last.path }
-    after = { field, op: 'gt', value: placeOf(last.path) }
+    if (pages === MAX_PAGES) return { entries, next: last.path }
+    after = { field, op: 'gt', value: indexOf(last.path) }
   }
 }
 
-/** In byte order. */
 function isBefore(a: string, b: string): boolean {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0
 }

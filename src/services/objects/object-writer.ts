@@ -1,7 +1,7 @@
 /**
- * How objects are written: a content is claimed and placed, and then one commit makes an object of it, with its folders,
- * its change and what it replaced (OBJECT-1, OBJECT-2). Writers of one path wait for each other; somebody else who was
- * faster is found out by the version, and then the commit is tried anew: the content stays where it is.
+ * Writes objects: a content is claimed and placed, then one commit creates the object with its folders, its change and
+ * what it replaces (OBJECT-1, OBJECT-2). Writers of a path take turns; after a conflict with another host the commit is
+ * retried, and the content stays in place.
  */
 import type { EffectDraft } from '#services/shared'
 import { AppError, FORBIDDEN_KEYS, Issues, type Json, KeyedMutex, retryOnConflict, shown } from '#kernel'
@@ -21,9 +21,8 @@ import { foldersAround } from './paths.ts'
 
 const MAX_CONTENT_TYPE = 255
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+\s*(?:;|$)/
-/** bytes of all names and values, as S3 has it */
+/** bytes of names and values, the limit of S3 */
 const MAX_METADATA_BYTES = 2_048
-/** what a header may have */
 export const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 
@@ -31,13 +30,13 @@ const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 export function checkPut({ contentType, metadata = {} }: Pick<PutOptions, 'contentType' | 'metadata'>): void {
   const issues = new Issues('OBJECT')
   if (contentType !== undefined && !isContentType(contentType)) {
-    issues.wrong('/contentType', `${shown(contentType)} is no media type`, 'write one such as text/plain')
+    issues.wrong('/contentType', `${shown(contentType)} is not a media type`, 'write one such as text/plain')
   }
   let bytes = 0
   for (const [name, value] of Object.entries(metadata)) {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value)
     if (!HEADER_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
-      issues.wrong('/metadata', `${shown(name)} is no name`, 'use lower-case letters, digits and dashes')
+      issues.wrong('/metadata', `${shown(name)} is not a name`, 'use lower-case letters, digits and dashes')
     } else if (!HEADER_TEXT.test(value)) {
       issues.wrong(`/metadata/${name}`, 'has characters that no header may have', 'encode them')
     }
@@ -52,30 +51,26 @@ function isContentType(text: string): boolean {
   return text.length <= MAX_CONTENT_TYPE && HEADER_TEXT.test(text) && MEDIA_TYPE.test(text)
 }
 
-/** documents of one page of the store */
 const READ_AT_ONCE = 1_000
 
 export interface WriterDependencies {
   readonly table: ObjectTable
   readonly contents: ContentStore
   readonly orphans: OrphanedContents
-  /** epoch ms */
   readonly now: () => number
-  /** changes were committed */
   readonly changed: (changes: { readonly put: number; readonly removed: number }) => void
 }
 
-/** One object that a commit makes. */
 interface Draft {
   readonly record: ObjectRecord
   readonly expect?: WriteCondition | undefined
   readonly cause?: ObjectCause | undefined
-  /** writes besides; changes after its own */
+  /** further writes; `changes` follow its own */
   readonly writes: () => Promise<readonly Write[]>
   readonly changes?: readonly NewChange[]
 }
 
-/** What came of a commit: of an effect that was made before, `isMade` is false. */
+/** `isMade`: false for a repeated effect. */
 interface Outcome {
   readonly record: ObjectRecord
   readonly isMade: boolean
@@ -92,7 +87,6 @@ export class ObjectWriter {
     this.#dependencies = dependencies
   }
 
-  /** contents on their way in */
   get uploads(): number {
     return this.#uploads
   }
@@ -105,7 +99,7 @@ export class ObjectWriter {
   ): Promise<ObjectRecord> {
     const { contentType = DEFAULT_CONTENT_TYPE, metadata, expect, length, cause } = options
     checkPut(options)
-    // told before the content comes; the commit looks again
+    // early, before the content is received; the commit checks again
     checkExpected(path, expect, (await findObject(this.#dependencies.table, bucket, path))?.value)
     return this.#placing(async (claim) => {
       const { contents, now } = this.#dependencies
@@ -125,7 +119,6 @@ export class ObjectWriter {
     })
   }
 
-  /** `NOT_FOUND` without the source. */
   async copy(bucket: string, target: string, source: string): Promise<ObjectRecord> {
     const found = await this.#source(bucket, source)
     if (source === target) return found.value
@@ -137,7 +130,7 @@ export class ObjectWriter {
     })
   }
 
-  /** The content changes its object. */
+  /** The content stays, under another object. */
   async move(bucket: string, target: string, source: string): Promise<ObjectRecord> {
     const found = await this.#source(bucket, source)
     if (source === target) return found.value
@@ -149,7 +142,7 @@ export class ObjectWriter {
       writes: async () => {
         const current = await findObject(table, bucket, source)
         if (current?.version !== found.version) throw replaced(source)
-        // the target is a new object in the folders around it, so those are not left
+        // folders around the target keep an object
         const left = await foldersWithout(table, bucket, [source], [target])
         return [table.entries.deleting(entryId(bucket, source), found.version), ...left]
       },
@@ -158,7 +151,7 @@ export class ObjectWriter {
     return outcome.record
   }
 
-  /** Removes records that were just read, of one bucket and in order of path; each must be as it was. */
+  /** Records of one bucket in order of path; `CONFLICT` when one has changed. */
   async remove(stored: readonly Stored<ObjectRecord>[]): Promise<void> {
     const { table, orphans, now, changed } = this.#dependencies
     const [first] = stored
@@ -185,7 +178,7 @@ export class ObjectWriter {
     changed({ put: 0, removed: stored.length })
   }
 
-  /** One object; false when there is none. */
+  /** False when it does not exist. */
   removeOne(bucket: string, path: string): Promise<boolean> {
     return this.#mutex.run(keyOf(bucket, path), () =>
       retryOnConflict(async () => {
@@ -197,7 +190,7 @@ export class ObjectWriter {
     )
   }
 
-  /** A content of its own; whatever is not made an object of goes. */
+  /** Drops the content unless an object was created of it. */
   async #placing(commit: (claim: Claim) => Promise<Outcome>): Promise<ObjectRecord> {
     const { orphans } = this.#dependencies
     const claim = await orphans.claim()
@@ -225,7 +218,7 @@ export class ObjectWriter {
     const before = await findObject(table, bucket, path)
     checkExpected(path, expect, before?.value)
     const effects = cause && (await this.#admitted(bucket, path, cause))
-    // what it made may be gone since: it is not made anew
+    // its object may be gone since, and is not restored
     if (effects === 'again') return { record: before?.value ?? record, isMade: false }
     const change: NewChange = { event: 'put', object: record, time: record.modified, ...(cause && { cause }) }
     await table.store.commit([
@@ -252,7 +245,7 @@ export class ObjectWriter {
   async #source(bucket: string, path: string): Promise<Stored<ObjectRecord>> {
     const found = await findObject(this.#dependencies.table, bucket, path)
     if (found !== undefined) return found
-    throw new AppError('NOT_FOUND', `There is no object ${path} in the bucket ${bucket}`)
+    throw new AppError('NOT_FOUND', `The object ${path} does not exist in the bucket ${bucket}`)
   }
 }
 
@@ -271,7 +264,7 @@ function checkExpected(
   if (noneMatch !== undefined && isNamed(noneMatch)) {
     throw unexpected(path, found, `If-None-Match names ${noneMatch.join(', ')}`)
   }
-  // in seconds, as clients are told
+  // clients know seconds
   const time = Math.floor((found?.modified ?? 0) / 1_000) * 1_000
   if (unmodifiedSince !== undefined && time > unmodifiedSince) {
     const at = new Date(time).toUTCString()
@@ -289,9 +282,8 @@ function replaced(path: string): AppError {
 }
 
 /**
- * Writes that take away the documents of folders that are left without an object (TABLE-1). `gone`: paths of one bucket; `made`: those that the same commit
- * makes. Versions are read before the look at what is in the folders: an object that is put meanwhile writes the
- * documents anew, and the commit is refused.
+ * Deletes the documents of folders without an object (TABLE-1). `gone` and `made`: paths of one bucket in the same commit.
+ * Versions are read before the folders are searched: a concurrent put rewrites the documents, and the commit conflicts.
  */
 async function foldersWithout(
   table: ObjectTable,
@@ -305,7 +297,7 @@ async function foldersWithout(
   const isGone = new Set(gone)
   const kept = new Set(made.flatMap(foldersAround))
   const writes: Write[] = []
-  // innermost first: what is kept keeps all around it
+  // innermost first: a folder with an object keeps those around it
   for (const [folder, count] of [...counts].sort(([a], [b]) => b.length - a.length)) {
     if (kept.has(folder)) continue
     const inside = await objectsFrom(table, bucket, folder, { limit: count + 1 })

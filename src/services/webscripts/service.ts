@@ -28,9 +28,9 @@ import type { LogLevel } from './webscript-schema.ts'
 
 export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
   readonly tenant: string
-  /** undefined: the host serves no functions */
+  /** undefined: functions are not served */
   readonly functions: () => InternalFunctions | undefined
-  /** Requests the API of this host as the tenant; `causation`: of the rules that called the webscript. */
+  /** Requests the API of this host as the tenant. */
   readonly askApi: (
     caller: Caller,
     request: ApiRequest,
@@ -38,9 +38,7 @@ export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
     causation: Causation | undefined,
   ) => Promise<ApiAnswer>
   readonly limits: CallLimits
-  /** of the host */
   readonly log: ScriptLog
-  /** unique ids on the host */
   readonly newId: () => string
 }
 
@@ -189,7 +187,7 @@ class Webscripts implements InternalWebscripts {
     }
   }
 
-  /** The longest chain of the open calls, which ends loops: a question does not say which call it belongs to. */
+  /** The longest chain of open calls, since a question does not name its call; this ends loops. */
   #causationOf(name: string): Causation | undefined {
     let longest: Causation | undefined
     for (const { name: called, causation } of this.#calls.values()) {
@@ -210,7 +208,7 @@ class Webscripts implements InternalWebscripts {
     return figures
   }
 
-  /** The webscript in the log of the host. */
+  /** The webscript in the log. */
   #keyOf(name: string): string {
     return `${this.#options.tenant}/${name}`
   }
@@ -236,7 +234,7 @@ function requestOf(params: Readonly<Record<string, unknown>>): ApiRequest {
   return { method, path, headers: pairs as ApiRequest['headers'], ...(body !== undefined && { body }) }
 }
 
-/** Whether a published version satisfies the header; an absent one, `latest` and `*` mean any. */
+/** `latest`, `*` and an absent header mean any. */
 function isRequested(version: string, range: string | undefined): boolean {
   if (range === undefined || range === 'latest' || range === '*' || range === '') return true
   return range.length <= 100 && semver.satisfies(version, range)

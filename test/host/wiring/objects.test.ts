@@ -19,7 +19,7 @@ describe('the port of objects', () => {
     expect(await port.get('assets', 'empty', 10)).toMatchObject({ text: '' })
     for (const path of ['none', 'a/']) expect(await port.get('assets', path, 10)).toBeUndefined()
     await expect(port.get('assets', 'a/b.json', 9)).rejects.toMatchObject({ code: 'TOO_LARGE' })
-    await expect(port.get('assets', 'image', 10)).rejects.toThrow('no text in UTF-8')
+    await expect(port.get('assets', 'image', 10)).rejects.toThrow('not text in UTF-8')
     await expect(port.get('none', 'x', 10)).resolves.toBeUndefined()
     await host.stop()
   })

@@ -58,7 +58,11 @@ const CASES: readonly Case[] = [
     'Not possible to reload task t1: it was not made from a template',
     'WRONG_STATUS',
   ],
-  ['DELETE /api/tasks?name=a', undefined, '/name <- is no parameter of this request (write one of ids, id, forceStop)'],
+  [
+    'DELETE /api/tasks?name=a',
+    undefined,
+    '/name <- is not a parameter of this request (write one of ids, id, forceStop)',
+  ],
   [
     'PATCH /api/templates?ids=overheating',
     upgrade('9.9.9'),

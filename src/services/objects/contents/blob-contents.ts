@@ -26,7 +26,7 @@ export class BlobContents implements ContentStore {
     try {
       return found && (await openedContent(found.content))
     } catch (error) {
-      // removed between the look and the opening
+      // removed between look-up and opening
       if (error instanceof AppError && error.code === 'CONFLICT') return undefined
       throw error
     }

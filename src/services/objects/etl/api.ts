@@ -1,10 +1,8 @@
-/** Imports and exports over HTTP, as values: what each route takes and answers. */
+/** Routes of imports and exports. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { routesOf } from '#services/shared'
 import { addObjectRoutes, originOf } from '../api-parts.ts'
 import { BASE, bucketHref } from '../show.ts'
-import type { TransfersApi } from './contract.ts'
-import type { Transfers } from './transfers.ts'
 import { EXPORT_BUCKET } from './export-jobs.ts'
 import { IMPORT_BUCKET, REPORT_SUFFIX } from './import-jobs.ts'
 import {
@@ -17,6 +15,7 @@ import {
   ImportsSchema,
   TRANSFER_QUERY,
 } from './transfer-schema.ts'
+import type { Transfers, TransfersApi } from './transfers.ts'
 
 const route = routesOf<TransfersApi>()
 

@@ -1,4 +1,4 @@
-/** Subscriptions over HTTP, as values: what each route takes and answers. */
+/** Routes of subscriptions. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '#kernel'
 import { routesOf } from '#services/shared'
@@ -25,9 +25,8 @@ export interface SubscriptionsRouting {
   readonly objects: Pick<InternalObjects, 'as'>
 }
 
-/** As the caller may use both. */
 interface Apis {
-  readonly own: SubscriptionsApi
+  readonly subscriptions: SubscriptionsApi
   readonly objects: ObjectsApi
 }
 
@@ -70,7 +69,7 @@ const ROUTES = [
     body: NewSubscription,
     answers: { 200: SubscriptionSchema },
     handler: async ({ api, params: { bucket }, body, request }) =>
-      shownSubscription(await api.own.create(bucket, body), await api.objects.bucket(bucket), request),
+      shownSubscription(await api.subscriptions.create(bucket, body), await api.objects.bucket(bucket), request),
   }),
   route({
     ...at('/subscription/:bucket'),
@@ -82,7 +81,7 @@ const ROUTES = [
     answers: { 200: LinksSchema },
     handler: async ({ api, params, query, request }) => {
       const { alias } = await api.objects.bucket(params.bucket)
-      const { ids, next } = await api.own.removeAll(alias, query)
+      const { ids, next } = await api.subscriptions.removeAll(alias, query)
       const removed = ids.map((id) => ({ href: hrefOf(request, alias, id) }))
       const href = hrefWith(hrefOf(request, alias), request.query, { start_after: next })
       return { _links: { removed, ...(next !== undefined && { next: { href, method: 'DELETE' } }) } }
@@ -96,7 +95,7 @@ const ROUTES = [
     summary: 'A subscription',
     answers: { 200: SubscriptionSchema },
     handler: async ({ api, params: { bucket, id }, request }) =>
-      shownSubscription(await api.own.get(bucket, id), await api.objects.bucket(bucket), request),
+      shownSubscription(await api.subscriptions.get(bucket, id), await api.objects.bucket(bucket), request),
   }),
   route({
     ...at('/subscription/:bucket/:id'),
@@ -107,7 +106,7 @@ const ROUTES = [
     body: SubscriptionInPlace,
     answers: { 200: SubscriptionSchema },
     handler: async ({ api, params: { bucket, id }, body, request }) =>
-      shownSubscription(await api.own.put(bucket, id, body), await api.objects.bucket(bucket), request),
+      shownSubscription(await api.subscriptions.put(bucket, id, body), await api.objects.bucket(bucket), request),
   }),
   route({
     ...at('/subscription/:bucket/:id'),
@@ -118,7 +117,7 @@ const ROUTES = [
     answers: { 200: LinksSchema },
     handler: async ({ api, params: { bucket, id }, request }) => {
       const { alias } = await api.objects.bucket(bucket)
-      await api.own.remove(alias, id)
+      await api.subscriptions.remove(alias, id)
       return { _links: { removed: { href: hrefOf(request, alias, id) } } }
     },
   }),
@@ -132,7 +131,7 @@ const ROUTES = [
     answers: { 200: DeliveriesSchema },
     handler: async ({ api, params: { bucket, id }, query, request }) => {
       const { alias } = await api.objects.bucket(bucket)
-      const { deliveries, next } = await api.own.deliveries(alias, id, query)
+      const { deliveries, next } = await api.subscriptions.deliveries(alias, id, query)
       const self = `${hrefOf(request, alias, id)}/deliveries`
       const more = next !== undefined && { next: { href: hrefWith(self, request.query, { before: String(next) }) } }
       return { _links: { self: { href: self }, ...more }, deliveries }
@@ -141,17 +140,17 @@ const ROUTES = [
 ]
 
 export function subscriptionsRoutes(app: FastifyInstance, { service, objects }: SubscriptionsRouting): Promise<void> {
-  const as = (caller: Caller): Apis => ({ own: service.as(caller), objects: objects.as(caller) })
+  const as = (caller: Caller): Apis => ({ subscriptions: service.as(caller), objects: objects.as(caller) })
   return addObjectRoutes(app, { as }, { tag: 'subscriptions', routes: ROUTES })
 }
 
 async function shownPage(
-  { own }: Apis,
+  { subscriptions }: Apis,
   bucket: ObjectBucket,
   query: SubscriptionQuery,
   request: FastifyRequest,
 ): Promise<object> {
-  const { subscriptions, next } = await own.list(bucket.alias, query)
+  const { subscriptions: found, next } = await subscriptions.list(bucket.alias, query)
   const self = hrefOf(request, bucket.alias)
   return {
     _links: {
@@ -160,18 +159,18 @@ async function shownPage(
       ...(next !== undefined && { next: { href: hrefWith(self, request.query, { start_after: next }) } }),
     },
     bucket: shownBucket(bucket, originOf(request), 'record'),
-    subscriptions: subscriptions.map((each) => shownSubscription(each, bucket, request)),
+    subscriptions: found.map((each) => shownSubscription(each, bucket, request)),
   }
 }
 
 function shownSubscription(subscription: Subscription, { alias }: ObjectBucket, request: FastifyRequest): object {
   const self = hrefOf(request, alias, subscription.id)
-  // built-in subscriptions cannot be changed
-  const isOwn = subscription.channel.type !== 'system'
+  // built-in subscriptions are read-only
+  const isWritable = subscription.channel.type !== 'system'
   return {
     _links: {
       self: { href: self },
-      ...(isOwn && { update: { href: self, method: 'PUT' }, remove: { href: self, method: 'DELETE' } }),
+      ...(isWritable && { update: { href: self, method: 'PUT' }, remove: { href: self, method: 'DELETE' } }),
       list: { href: hrefOf(request, alias) },
       deliveries: { href: `${self}/deliveries` },
       bucket: { href: bucketHref(originOf(request), alias) },

@@ -66,7 +66,7 @@ describe('a file that is put under upload/', () => {
     await host.put('upload/text.txt', 'hello\nworld\n', BUCKET)
     await host.settled()
     const reportOf = (name: string) => reported(host, `upload/${name}`)
-    expect(await reportOf('empty.csv')).toMatchObject({ state: 'completed', error: 'there is no message in it' })
+    expect(await reportOf('empty.csv')).toMatchObject({ state: 'completed', error: 'it has no messages' })
     expect(await reportOf('torn.gz')).toMatchObject({ state: 'failed', error: 'unexpected end of file' })
     expect(await reportOf('text.txt')).toMatchObject({
       state: 'failed',
@@ -293,7 +293,7 @@ describe('an export', () => {
   it('of nothing fails, and says why', async () => {
     const { id } = await api().startExport({ resource: 'nobody' })
     await host.settled()
-    expect(await api().export(id)).toMatchObject({ state: 'failed', error: 'there are no series of nobody' })
+    expect(await api().export(id)).toMatchObject({ state: 'failed', error: 'the resource nobody has no series' })
     await expect(api().export('none')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })

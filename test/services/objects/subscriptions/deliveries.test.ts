@@ -252,7 +252,7 @@ describe('a webscript', () => {
     await host.put('x')
     await host.settled()
     expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
-      { state: 'active', attempts: 1, last_error: { message: 'There is no such webscript' } },
+      { state: 'active', attempts: 1, last_error: { message: 'The webscript does not exist' } },
     ])
   })
 })
