@@ -19,7 +19,7 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
-import type { RulesQuestion } from './partitions/rules-partition.ts'
+import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'

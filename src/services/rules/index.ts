@@ -2,7 +2,7 @@
 export { type DurableOptions, type DurableRunner, openDurableRunner } from './durable/durable-runner.ts'
 export { inputOf, messagesOf } from './durable/input.ts'
 export { rulesErrorBody } from './error-body.ts'
-export type { RulesQuestion } from './partitions/rules-partition.ts'
+export type { RulesQuestion } from './partitions/rules-question.ts'
 export { listenerId, LISTENERS, RELAY_CURSORS, RELAY_LOG } from './relay/relay-records.ts'
 export { Relay } from './relay/relay.ts'
 export { rulesRoutes } from './api.ts'

@@ -2,35 +2,10 @@
 import { AppError, type Caller } from '#kernel'
 import { type Partition, partitionOf, partitionOfTask } from '#cluster'
 import type { TaskAction } from '../batches/batch-schema.ts'
+import type { RulesQuestion } from './rules-question.ts'
 import type { InspectionApi, RulesApi } from '../contract.ts'
 import type { ShowOptions, TaskEntity, TaskPreview } from '../tasks/task-schema.ts'
 import type { DataPush } from '../tools/tools-schema.ts'
-
-/** Plain JSON, but for what is left out. */
-export type RulesQuestion =
-  | {
-      readonly ask: 'api'
-      readonly caller: Caller
-      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools'
-      readonly method: string
-      readonly args: readonly unknown[]
-    }
-  | {
-      readonly ask: 'act'
-      readonly id: string
-      readonly action: TaskAction
-      readonly batch: string
-      readonly isRepeat: boolean
-    }
-  /** tasks as a list shows them; deleted ones are left out */
-  | {
-      readonly ask: 'shown'
-      readonly ids: readonly string[]
-      readonly options: ShowOptions
-      readonly withoutGraph: boolean
-    }
-  | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
-  | { readonly ask: 'rebind'; readonly resource: string }
 
 export interface RulesPartition extends Partition {
   /**

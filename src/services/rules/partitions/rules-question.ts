@@ -1,0 +1,30 @@
+/** Questions of the rules of one partition to those of another. */
+import type { Caller } from '#kernel'
+import type { TaskAction } from '../batches/batch-schema.ts'
+import type { ShowOptions } from '../tasks/task-schema.ts'
+
+/** Plain JSON, but for what is left out. */
+export type RulesQuestion =
+  | {
+      readonly ask: 'api'
+      readonly caller: Caller
+      readonly api: 'tasks' | 'batches' | 'inspection' | 'tools'
+      readonly method: string
+      readonly args: readonly unknown[]
+    }
+  | {
+      readonly ask: 'act'
+      readonly id: string
+      readonly action: TaskAction
+      readonly batch: string
+      readonly isRepeat: boolean
+    }
+  /** tasks as a list shows them; deleted ones are left out */
+  | {
+      readonly ask: 'shown'
+      readonly ids: readonly string[]
+      readonly options: ShowOptions
+      readonly withoutGraph: boolean
+    }
+  | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
+  | { readonly ask: 'rebind'; readonly resource: string }
