@@ -187,7 +187,8 @@ export class TaskChanges {
   async #noteFailure(stored: Stored<TaskRecord>, error: unknown): Promise<void> {
     const task = stored.value
     if (!(error instanceof AppError) || error.status >= 500) return
-    const failed = { ...failedToStart(task, this.#now(), messageOf(error)), revision: revisionOf(task) + 1 }
+    const reason = { status: 'failed', error: messageOf(error), finishedTime: this.#now() } as const
+    const failed = { ...task, ...reason, revision: revisionOf(task) + 1 }
     await this.#collections.tasks.put(task.id, failed, stored.version)
   }
 
@@ -390,8 +391,4 @@ function ended(
         ? task.runs
         : [{ ...last, finishedTime, status, ...(error !== undefined && { error }) }, ...older],
   }
-}
-
-function failedToStart(task: TaskRecord, now: number, error: string): TaskRecord {
-  return { ...task, status: 'failed', finishedTime: now, error }
 }

@@ -1,5 +1,5 @@
 /** Tools without a stored task: plugs, data push, simulation, next runs. */
-import type { Message, Plug, Template } from '#core'
+import type { Message, Template } from '#core'
 import { AppError, type Caller } from '#kernel'
 import type { ToolApi } from '../contract.ts'
 import { plugNotFound, unknownTemplate } from '../error-texts.ts'
@@ -21,7 +21,10 @@ export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
     return stored.value.document
   }
   return {
-    plugs: (family) => Promise.resolve(newest(plugsOfFamily(plugs, family)).map(plugEntity)),
+    plugs: async (family) => {
+      const found = plugsOfFamily(plugs, family)
+      return found.filter(({ name }, i) => name !== found[i - 1]?.name).map(plugEntity)
+    },
     plug: async (family, name, version) => plugEntity(onePlug(plugs, family, name, version)),
     versions: async (family, name) => {
       const found = plugsOfFamily(plugs, family).filter((plug) => plug.name === name)
@@ -43,10 +46,6 @@ export function toolApi(rules: TenantRules, caller: Caller): ToolApi {
         dst: { ...(gap && { gap }), ...(overlap && { overlap }) },
       }),
   }
-}
-
-function newest(plugs: readonly Plug[]): readonly Plug[] {
-  return plugs.filter((plug, i) => plug.name !== plugs[i - 1]?.name)
 }
 
 const MAX_TASKS = 10_000
