@@ -97,8 +97,12 @@ const SHORT_MS = 60_000
 const FEW_RUNS = 1_000
 
 export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRuns {
-  const at = (isSmall: boolean, ...documents: readonly unknown[]): DirectRuns =>
-    isSmall || mentions(documents, elsewhere.onlyHere()) ? here : elsewhere
+  const at = (isSmall: boolean, ...documents: readonly unknown[]): DirectRuns => {
+    const names = elsewhere.onlyHere()
+    const isHere =
+      isSmall || (names.length > 0 && someText(documents, (text) => names.some((name) => text.includes(name))))
+    return isHere ? here : elsewhere
+  }
   /** Bytes may name a plug of this thread, if there are such: they are read first. */
   const taken = (input: unknown): unknown => (elsewhere.onlyHere().length === 0 ? input : readBody(input))
   return {
@@ -137,10 +141,6 @@ function isShort(input: unknown): boolean {
   const known = [from, until, ...times].filter((time) => time !== undefined)
   const span = known.map((time) => (typeof time === 'string' ? Date.parse(time) : Number(time)))
   return known.length === 0 || Math.max(...span) - Math.min(...span) <= SHORT_MS
-}
-
-function mentions(documents: readonly unknown[], names: readonly string[]): boolean {
-  return names.length > 0 && someText(documents, (text) => names.some((name) => text.includes(name)))
 }
 
 function someText(value: unknown, fits: (text: string) => boolean): boolean {
