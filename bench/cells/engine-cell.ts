@@ -191,7 +191,7 @@ function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 
 function history(engine: Engine, clock: Clock): Listener {
   const reports = {
     history: (id: string, after: number) => engine.history(id, after),
-    rare$: EMPTY,
+    lifecycle$: EMPTY,
     ended$: EMPTY,
     watch: () => EMPTY,
   }

@@ -21,7 +21,7 @@ export class FirstPartition implements FirstServices {
   }
   readonly functions: FirstServices['functions'] = {
     plugs: () => this.#plugs,
-    call: (_tenant, name, version, params) => this.#ask('functions', 'call', [name, version, params, {}]),
+    call: (name, version, params) => this.#ask('functions', 'call', [name, version, params, {}]),
   }
   readonly #tenant: string
   readonly #askFirst: (question: PartitionQuestion) => Promise<unknown>

@@ -79,8 +79,7 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
         throw new AppError('INTERNAL', `${asked.method} is not a method of a service`)
       // as on a host without it: nothing to find, and no plugs
       if (service === undefined && asked.method !== 'call') return undefined
-      const whose = asked.service === 'functions' ? [tenant] : []
-      return call(served(service), asked.method, [...whose, ...asked.args])
+      return call(served(service), asked.method, asked.args)
     }
   }
 }

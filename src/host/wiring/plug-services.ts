@@ -30,7 +30,7 @@ export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, s
       objectPort(tenant, () => serviceRegistry.objects),
       startTimer,
     ),
-    webscripts: webscriptPort(tenant, () => serviceRegistry.webscripts),
+    webscripts: webscriptPort(() => serviceRegistry.webscripts),
     models: patient(
       modelPort(tenant, () => serviceRegistry.models),
       startTimer,

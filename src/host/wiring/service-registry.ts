@@ -8,13 +8,13 @@ import type { InternalFunctions } from '#services/functions/contract'
 import type { InternalConverter } from '#services/converter/contract'
 import type { InternalModels } from '#services/models/contract'
 import type { InternalObjects } from '#services/objects/contract'
-import type { InternalSubscriptions, TransfersService } from '#services/objects'
+import type { InternalSubscriptions, Transfers } from '#services/objects'
 import type { InternalQueries } from '#services/queries/contract'
 import type { InternalResources } from '#services/resources/contract'
 import type { HostedResources } from '#services/resources'
 import type { InternalRules } from '#services/rules/contract'
 import type { InternalVault } from '#services/vault/contract'
-import type { WebscriptsService } from '#services/webscripts/contract'
+import type { InternalWebscripts } from '#services/webscripts/contract'
 import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
 import type { Store } from '#storage'
 
@@ -35,13 +35,13 @@ export interface ServiceRegistry {
   resources?: InternalResources
   alarms?: InternalAlarms
   functions?: InternalFunctions
-  webscripts?: WebscriptsService
+  webscripts?: InternalWebscripts
   converter?: InternalConverter
   queries?: InternalQueries
   models?: InternalModels
   objects?: InternalObjects
   subscriptions?: InternalSubscriptions
-  transfers?: TransfersService
+  transfers?: Pick<Transfers, 'as'>
   vault?: InternalVault
   work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
   relay?: Relay

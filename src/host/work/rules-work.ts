@@ -16,9 +16,9 @@ import type { WorkThreadData } from './work-messages.ts'
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const outbound = { transport: nodeTransport({ allow: allowUrl }) }
   const runs = async (context: RulesContext, ask: CallingThread): Promise<DirectRuns> => {
-    const { tenant, now, functions, plugModules } = context
+    const { now, functions, plugModules } = context
     const builtins = createBuiltins({ interpreter, outbound, services: servicesBehind(context, ask) })
-    const deployed = functions.map((one) => functionPlug(tenant, one, () => functionsBehind(ask)))
+    const deployed = functions.map((one) => functionPlug(one, () => functionsBehind(ask)))
     return runsHere({
       registry: createRegistry([...builtins, ...(await plugsOf(plugModules, ask)), ...deployed]),
       ports: portsBehind(context, ask),
@@ -86,7 +86,6 @@ function portsBehind({ ports }: RulesContext, ask: CallingThread): Ports {
 
 function functionsBehind(ask: CallingThread): Pick<InternalFunctions, 'call'> {
   return {
-    call: (_tenant, name, version, params, { signal }) =>
-      ask.later('functions', 'call', [name, version, params], signal),
+    call: (name, version, params, { signal }) => ask.later('functions', 'call', [name, version, params], signal),
   }
 }

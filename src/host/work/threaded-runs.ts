@@ -83,7 +83,7 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
       const [name, version, params] = args as readonly [string, string, unknown]
       const served = functions()
       if (served === undefined) throw new AppError('PLUG_FAILED', 'this host does not serve functions')
-      return served.call(tenant, name, version, params, { signal })
+      return served.call(name, version, params, { signal })
     }
     const of: unknown = port === 'engine' ? ports : services[port as keyof PlugServices]
     const asked = of as Readonly<Record<string, Method>>

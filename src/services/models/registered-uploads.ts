@@ -47,10 +47,10 @@ export class RegisteredUploads {
   /**
    * Conditions to commit with a record, which fail for a deleted version. Throws `CONFLICT` when it is deleted already.
    */
-  async whileThere({ tenant }: Caller, { name, release }: ModelRecord): Promise<readonly Write[]> {
+  async whileThere({ name, release }: ModelRecord): Promise<readonly Write[]> {
     const registry = this.#registry()
     if (registry === undefined || release === undefined) return []
-    const conditions = await registry.whileThere({ tenant, type: 'models', name, version: release })
+    const conditions = await registry.whileThere('models', name, release)
     if (conditions === undefined)
       throw new AppError('CONFLICT', `the model ${name} was deleted while it was uploaded; upload it again`)
     return conditions

@@ -191,7 +191,7 @@ class Models implements InternalModels {
   ): Promise<ModelRecord> {
     const { name, release, digest } = record
     try {
-      const conditions = await this.#registered.whileThere(caller, record)
+      const conditions = await this.#registered.whileThere(record)
       await this.#store.put(record, zip, former, conditions)
     } catch (error) {
       const isRace = error instanceof AppError && error.code === 'CONFLICT'

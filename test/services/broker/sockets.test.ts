@@ -203,11 +203,13 @@ describe('a socket that subscribes', () => {
     expect(await socket.has(2)).toEqual([{}, { resource: 'a', n: 1, timestamp: NOON }])
   })
 
-  it('is told that it only tells', async () => {
+  it('is refused on a socket for subscribers', async () => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/resources/a/events/subscribe`)
     socket.client.send('{"n":1}')
-    expect(await socket.has(1)).toEqual([{ error: 'This socket only tells; open .../publish to send messages' }])
+    expect(await socket.has(1)).toEqual([
+      { error: 'This socket only sends messages to the client; open .../publish to send messages' },
+    ])
     expect(broker.engine.messages).toEqual([])
   })
 

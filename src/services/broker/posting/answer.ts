@@ -1,8 +1,7 @@
-/** What a post is answered with (texts as clients know them). */
+/** Answers to posts, in the words of the platform. */
 import type { BrokerMessage, Posted } from '../contract.ts'
 import { countOf, routedMessageOf, type IncomingMessage, type PublishRequest } from './publish-request.ts'
 
-/** `resource`: of the path. `isList`: the body was an array. */
 export function answerTo(post: PublishRequest, resource: string | undefined, isList: boolean): Posted {
   const { arrivals, bulk } = post
   const [first] = arrivals
@@ -16,7 +15,7 @@ export function answerTo(post: PublishRequest, resource: string | undefined, isL
   return resource === undefined ? { message, content: routedMessageOf(first) } : new PublishedMessage(message, first)
 }
 
-/** An answer whose content has been JSON before. */
+/** An answer whose content is already serialized. */
 export class PublishedMessage implements Posted {
   readonly message: string
   readonly content: BrokerMessage
@@ -28,7 +27,6 @@ export class PublishedMessage implements Posted {
     this.#text = text
   }
 
-  /** As `JSON.stringify` gives it. */
   get json(): string {
     return `{"message":${JSON.stringify(this.message)},"content":${this.#text}}`
   }

@@ -80,6 +80,17 @@ describe('posts on their way', () => {
     await all
   })
 
+  it('with writes share a commit with each other, not with posts without', async () => {
+    const { commits, queue } = opened()
+    const own: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
+    const submit = (name: string, writes: readonly Write[]) => queue.submit(readPost(name, { a: 1 }, {}, 0), writes)
+    const all = [submit('a', [own]), submit('b', [own]), submit('c', []), submit('d', [own])]
+    await turn()
+    expect(commits).toHaveLength(3)
+    for (const commit of commits) commit.end()
+    await Promise.all(all)
+  })
+
   it('do not wait for those before them to be committed', async () => {
     const { commits, posted } = opened()
     const all = posted(names('a', 5 * ENOUGH))
