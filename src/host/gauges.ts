@@ -17,6 +17,8 @@ export interface Gauges {
   watchTotal(name: string, read: () => number): void
   /** asked at each scrape: how many readings there were since the start that were not taken as they came, for that reason */
   watchReadings(reason: ReadingReason, read: () => number): void
+  /** read at each scrape: inputs of tasks that are kept */
+  watchKept(read: () => Kept): void
   /** asked at each scrape */
   watchClock(read: () => ClockFigures): void
   /** asked at each scrape: commits of storage since the start, and the ms that the last one took */
@@ -56,6 +58,13 @@ export interface Ways {
   readonly rows: number
   /** on the full state of a task, by why */
   readonly why: Readonly<Record<string, number>>
+}
+
+/** Inputs of tasks that are kept. `oldest`: epoch ms; undefined: none is kept */
+export interface Kept {
+  readonly bytes: number
+  readonly messages: number
+  readonly oldest: number | undefined
 }
 
 /** How many of something there are, by the name of their status. */

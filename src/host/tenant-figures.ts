@@ -1,5 +1,5 @@
 /** Metrics of services that exist once a tenant: one metric sums over the open tenants; totals keep what closed ones counted. */
-import type { ByStatus, Gauges, ReadingReason, Ways, Work } from './gauges.ts'
+import type { ByStatus, Gauges, Kept, ReadingReason, Ways, Work } from './gauges.ts'
 import type { ServiceRegistry } from './wiring/service-registry.ts'
 
 /** Of what one tenant has; undefined: it has nothing of it. */
@@ -48,6 +48,10 @@ export class TenantFigures {
     this.#gauges.watchWays(this.#lasting(NO_WAYS, addWays, read))
   }
 
+  kept(read: Read<Kept>): void {
+    this.#gauges.watchKept(() => this.#read(read).reduce(addKept, { bytes: 0, messages: 0, oldest: undefined }))
+  }
+
   tasks(read: Read<Promise<ByStatus>>): void {
     this.#gauges.watchTasks(async () => (await Promise.all(this.#read(read))).reduce(addCounts, {}))
   }
@@ -65,6 +69,15 @@ export class TenantFigures {
 
 function plus(a: number, b: number): number {
   return a + b
+}
+
+function addKept(a: Kept, b: Kept): Kept {
+  const oldest = [a.oldest, b.oldest].filter((at) => at !== undefined)
+  return {
+    bytes: a.bytes + b.bytes,
+    messages: a.messages + b.messages,
+    oldest: oldest.length === 0 ? undefined : Math.min(...oldest),
+  }
 }
 
 function addWork(a: Work, b: Work): Work {

@@ -29,7 +29,7 @@ export interface ServiceRegistry {
   runner?: TaskRunner
   /** what runs the tasks, as far as its figures are concerned */
   running?: {
-    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats'>
+    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
     /** messages and calls of rules that were refused because too many came of one arrival */
     readonly refusedDescendants: () => number
   }

@@ -44,6 +44,8 @@ export interface ResourcesOptions {
   readonly limit?: Semaphore
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
+  /** deletes what belongs to every resource that is deleted; may be repeated */
+  readonly removed?: (id: string) => Promise<void>
   /** calls `work` again and again, some seconds apart, until the function it gives is called; default: a timer that keeps no process alive */
   readonly sweep?: (work: () => void) => () => void
   /** default: the machine's timers, which keep no process alive */
@@ -110,14 +112,14 @@ class Resources implements HostedResources {
   }
 
   as(caller: Caller): ReturnType<InternalResources['as']> {
-    const { now, newId, cascades, managedTasks } = this.#options
+    const { now, newId, cascades, removed, managedTasks } = this.#options
     const [tenantResources, typeWork, writer] = [this.#tenantResources, this.#typeWork, this.#writer]
     const [recorder, reconciler, { queue }] = [this.#recorder, this.#reconciler, this.#jobs]
     const tasks = managedTasks && { tasks: managedTasks }
     // made when they are asked for: most requests need one of them
     return {
       get resources() {
-        return resourceApi({ writer, cascades }, tenantResources, caller)
+        return resourceApi({ writer, cascades, removed }, tenantResources, caller)
       },
       get types() {
         return new Types({ recorder, typeWork, reconciler, now, newId, ...tasks }, tenantResources, caller)

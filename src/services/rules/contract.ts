@@ -20,6 +20,7 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
+import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
@@ -86,6 +87,8 @@ export interface InternalRules extends RulesService {
    * resources now start anew. Gives how many.
    */
   rebind(resource: string): Promise<number>
+  /** After a resource was deleted: its kept inputs are not read any more. */
+  deleteInputs(resource: string): Promise<void>
   /** Of a service that has one of several partitions of the tenant: what another of them asks. */
   answer(question: RulesQuestion): Promise<unknown>
 }
@@ -175,6 +178,10 @@ export interface InspectionApi {
   /** From now on, or after `lastEventId`; ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
   deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
+  /** Inputs that are kept of the task, oldest first, with what fired for them. */
+  inputs(id: string, query?: InputsQuery): Promise<InputsPage>
+  /** The task at an instant, epoch ms; without: now. `NOT_FOUND` for an instant of which no inputs are kept. */
+  state(id: string, at?: number): Promise<TaskStateView>
 }
 
 /** What needs no task. */
@@ -207,6 +214,7 @@ export type { ResourceFinder } from './tasks/resource-filter.ts'
 export type { PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
+export type * from './inputs/inputs-schema.ts'
 export type * from './inspection/inspection-schema.ts'
 export type * from './tasks/task-schema.ts'
 export type * from './templates/template-schema.ts'

@@ -9,9 +9,10 @@ import type { SchedulerLike, Subscription } from 'rxjs'
 import { type Preparer, type Reply, requireMessages, resolveResources } from '#core/spi'
 import type { Lost, Message, RareEvent } from '#core'
 import { AppError, isAway, messageOf } from '#kernel'
-import { type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
+import { ARRIVED, type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
 import type { Store, Write } from '#storage'
 import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
+import type { InputCheckpoint } from '../inputs/contract.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './input.ts'
@@ -31,6 +32,8 @@ export interface LiveTasksDependencies {
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
+  /** inputs are kept: entries of messages that no task takes have their arrival, too */
+  readonly keepsInputs: boolean
   /** Before a task is bound to those resources. */
   bind?(resources: readonly string[]): Promise<void>
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
@@ -70,6 +73,8 @@ export class LiveTasks {
   #portions = 0
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
+  /** epoch ms of the last messages that no task took */
+  #arrived = Number.NEGATIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
   /** timers act, and no input was the reason */
   #isCatchingUp = false
@@ -130,6 +135,24 @@ export class LiveTasks {
     if (until === undefined) runner.#allResumed()
     else await runner.#take({ k: 'open', until })
     return runner
+  }
+
+  /** The task as it is now; undefined for one that does not run. */
+  checkpoint(id: string): InputCheckpoint | undefined {
+    const task = this.deterministic.task(id)
+    const record = this.deterministic.save(id)
+    if (task === undefined || record?.state.status !== 'running') return undefined
+    return { position: this.#log.position, at: this.deterministic.now, task, record }
+  }
+
+  /** of the last input that was applied */
+  get position(): number {
+    return this.#log.position
+  }
+
+  /** plugs that do not answer at once */
+  get laterKinds(): ReadonlySet<string> {
+    return this.#later
   }
 
   /** inputs on their way */
@@ -304,7 +327,7 @@ export class LiveTasks {
     const entries: NewEntry[] = before.map((input) => entryOf(input))
     for (const post of posts) {
       if (heard.has(post)) entries.push(entryOf({ ...dataOf(post.messages, post), at }, post))
-      else if (post.kept !== undefined) entries.push({ body: messageBody(post, undefined) })
+      else if (post.kept !== undefined) entries.push({ body: messageBody(post, this.#aboutUntaken(post)) })
     }
     if (entries.length === 0 && followed === undefined) {
       // nothing is to be applied: the store keeps these in order with the inputs before them
@@ -321,6 +344,15 @@ export class LiveTasks {
     return { taken, results }
   }
 
+  /** What kept inputs have of messages that no task takes. */
+  #aboutUntaken(post: ChannelPost): object | undefined {
+    if (!this.#dependencies.keepsInputs) return undefined
+    const { k: _k, m: _m, ...about } = dataOf(post.messages, post)
+    const { scheduler } = this.#dependencies
+    this.#arrived = Math.max(scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
+    return { ...about, [ARRIVED]: this.#arrived }
+  }
+
   async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
     if (this.#isClosed) throw closed()
     const { at, before } = this.#arriving()
@@ -333,7 +365,7 @@ export class LiveTasks {
    * slept, and left out time, at the same place.
    */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
-    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt)
+    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
     const { horizon } = this.#log
     // What is on its way may begin calls, of which no timer tells yet.
     if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }

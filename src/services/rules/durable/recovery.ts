@@ -260,7 +260,7 @@ function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>
 }
 
 /** A restored task makes its open calls again under the next number; here they are still the same calls. */
-function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
+export function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
   if (state.executing === undefined) return state
   const executing = state.executing.map((one) => {
     if (one.phase !== 'called' && one.phase !== 'rendering') return one
@@ -271,7 +271,7 @@ function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>):
   return { ...state, executing }
 }
 
-function callKey(task: string, epoch: number, execution: number, call: number): string {
+export function callKey(task: string, epoch: number, execution: number, call: number): string {
   return `${execution}/${call}/${epoch}/${task}`
 }
 

@@ -17,7 +17,7 @@ export interface RulesPartition extends Partition {
 const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'reload'],
-  inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries'],
+  inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries', 'inputs', 'state'],
 } as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }
 
 /** The same for tasks of all partitions: each is asked of the partition that has it. */

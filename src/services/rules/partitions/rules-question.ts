@@ -27,6 +27,8 @@ export type RulesQuestion =
       readonly options: ShowOptions
       readonly withoutGraph: boolean
     }
+  /** a resource was deleted */
+  | { readonly ask: 'deleteInputs'; readonly resource: string }
   /** what an action would do to a task */
   | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
   | { readonly ask: 'rebind'; readonly resource: string }
