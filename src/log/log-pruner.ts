@@ -7,13 +7,13 @@ import type { Json } from '#kernel'
 import type { CollectionSpec, Log, Store } from '#storage'
 import { isInput, isKept, PARTITION } from './message-entry.ts'
 
-/** Where a restart of tasks begins to read. */
+/** The checkpoint at which a restart of tasks begins to read. */
 export interface Mark {
-  /** every task's stored state reflects the log up to here, or is that of a later moment */
+  /** states of all tasks reflect the log up to here, or to a later position */
   readonly position: number
-  /** epoch ms up to which the runner is known to have been there */
+  /** epoch ms of the runner's last known activity */
   readonly time: number
-  /** plugs that do not answer at once, as `kind:name:version` */
+  /** asynchronous plugs, as `kind:name:version` */
   readonly later: readonly string[]
 }
 
@@ -22,23 +22,23 @@ export const MARK_ID = 'inputs'
 /** of kept inputs, which are absent where none are kept */
 export const KEPT_MARK_ID = 'kept'
 
-/** The last position that is not needed any more. `atRest`: what follows behind may be brought up first. */
+/** The last position that is not needed. `atRest`: lagging followers may be brought up first. */
 export type Floor = (atRest: boolean) => number | Promise<number>
 
-/** entries that are read at once */
+/** entries of one read */
 const PAGE = 1_000
 
 export class LogPruner {
-  /** of the states of tasks; undefined: no rules are served here */
+  /** of states of tasks; undefined: rules are not served here */
   tasks: Floor | undefined
-  /** of series and readers; undefined: no broker is served here */
+  /** of series and readers; undefined: the broker is not served here */
   followers: Floor | undefined
   /** of kept inputs; undefined: none are kept here */
   inputs: Floor | undefined
   readonly #store: Store
   readonly #log: Log
   #pruned = 0
-  /** up to where the log is known to have nothing for tasks that are not served here */
+  /** the log does not have inputs up to here */
   #withoutInputs = 0
 
   constructor(store: Store, log: Log) {
@@ -46,7 +46,6 @@ export class LogPruner {
     this.#log = log
   }
 
-  /** `atRest`: as for `Floor`. */
   async prune(atRest: boolean): Promise<void> {
     const followed = await this.followers?.(atRest)
     if (followed !== undefined && followed <= this.#pruned) return

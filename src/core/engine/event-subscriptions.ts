@@ -1,7 +1,7 @@
 /**
- * Who hears of an engine's events, and of which: one by one as they happen, or those of one input together when it is
- * done. Whoever wants all tasks is told first, then whoever wants that very task, each in the order in which they came.
- * Who leaves hears no more; who comes while an input is being taken hears from the next one on.
+ * Subscriptions to events, singly as they happen, or in batches when an input is done. Subscribers to all tasks are
+ * notified before those to one task, each in order of subscription. Unsubscribing takes effect immediately; subscribing
+ * during an input, with the next one.
  */
 import type { Observable, Subscriber } from 'rxjs'
 import {
@@ -27,37 +27,32 @@ interface EventListener extends Wanted {
 
 interface BatchListener extends Wanted {
   readonly subscriber: Subscriber<EventBatch>
-  /** it wants what happens at every message of all tasks: rows keep records for it, instead of making events */
+  /** it wants details of all tasks: rows keep records for it, instead of creating events */
   readonly takesRecords: boolean
-  /** its place among those who are told of one input */
+  /** order of notification within one input */
   readonly rank: number
-  /** what it has not been told yet, when that is one record and nothing else, as it mostly is while rows take messages */
+  /** what is pending, if that is one record, the usual case while rows take messages */
   record: EventRecord | undefined
-  /** else; never both */
   readonly pending: EventPart[]
 }
 
-/** Whoever wants all tasks has a lower rank than whoever wants some. */
+/** Rank of subscribers to some tasks, after those to all. */
 const AFTER_ALL = 2 ** 40
 
-/** What follows from a message in a row. */
 const FIRINGS = FIRED | HELD
 
-/** Those who listen to all tasks, or to the same one. The lists are replaced when they change. */
+/** Subscribers to all tasks, or to one. The lists are replaced on change. */
 class Group {
-  /** types that one of them wants, as bits */
   types = 0
-  /** the same of those for whom rows have to make events */
+  /** types for which rows have to create events */
   toldTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
-  /** those batches for which rows keep records */
   recorded: readonly BatchListener[] = []
-  /** other batches that want what fires, or is held back */
+  /** other batches with firings, or held ones */
   firings: readonly BatchListener[] = []
-  /** the only one of them, who wants what fires */
+  /** the only one of them, if it wants firings */
   only: BatchListener | undefined
-  /** whether an event of that kind is told at once to somebody */
   tellsFirings = false
 
   count(): void {
@@ -75,37 +70,33 @@ class Group {
 export interface SubscriptionsHost {
   readonly end: EndOfInput
   report(error: unknown): void
-  /** What is wanted has changed, of the task with that id or of all. */
+  /** The demand for events of a task, or of all, has changed. */
   changed(task: string | undefined): void
-  /** whether an input is being taken */
   isBusy(): boolean
-  /** whether what happens at every message is told at all */
+  /** whether details of messages are emitted at all */
   readonly detail: boolean
-  /** keeps what happens, whether or not somebody listens */
   readonly history: EventHistory | undefined
 }
 
 export class EventSubscriptions {
   readonly #all = new Group()
-  /** by task */
   readonly #single = new Map<string, Group>()
   readonly #host: SubscriptionsHost
   readonly #history: EventHistory | undefined
   readonly #report: (error: unknown) => void
-  /** how many want `fired` events with their why */
+  /** number of subscribers to `fired` events with their why */
   #whys = 0
-  /** types that somebody wants of whatever task, as bits; of rows, those that they have to make events of */
+  /** types with a subscriber to any task, as bits; the second: of which rows have to create events */
   anyTypes = 0
   anyToldTypes = 0
   firesInRecords = false
-  /** those who have something pending */
+  /** listeners with pending parts */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
-  /** what the only one of them has */
+  /** a late record that is pending for the first */
   #late: LateRecord | undefined
-  /** how many came so far to whom events are told together */
   #batches = 0
-  /** what has to wait for the end of the input at hand: those who came, and that firings are told in records from then on */
+  /** changes that wait for the end of the present input: new subscribers, and the switch of firings to records */
   #joining: (() => void)[] = []
   #isJoining = false
 
@@ -116,7 +107,6 @@ export class EventSubscriptions {
     this.#report = (error) => host.report(error)
   }
 
-  /** `VALIDATION` */
   events(filter: EventFilter): Observable<EngineEvent> {
     const types = typesOf(filter)
     const { why = true } = filter
@@ -130,7 +120,6 @@ export class EventSubscriptions {
     })
   }
 
-  /** `VALIDATION` */
   batches(filter: EventFilter): Observable<EventBatch> {
     const types = typesOf(filter)
     const { why = true } = filter
@@ -146,37 +135,31 @@ export class EventSubscriptions {
     })
   }
 
-  /** Types that somebody wants of all tasks, or that are kept of them, as bits. */
+  /** Types that are wanted, or kept, of all tasks, as bits. */
   get types(): number {
     return this.#history === undefined ? this.#all.types : ALL_TYPES
   }
 
-  /** The same of one task alone. */
   typesOf(task: string): number {
     return this.#single.get(task)?.types ?? 0
   }
 
-  /** Types of which rows have to make events, of all tasks, as bits. */
   get toldTypes(): number {
     return this.#all.toldTypes
   }
 
-  /** Whether rows keep records of their messages. */
   get takesRecords(): boolean {
     return this.#all.recorded.length > 0
   }
 
-  /** Whether somebody wants `fired` events with their why. */
   get wantsWhy(): boolean {
     return this.#whys > 0
   }
 
-  /** The same, or they are kept. */
   get keepsWhy(): boolean {
     return this.#whys > 0 || this.#history !== undefined
   }
 
-  /** `type`: of the event, as a bit. */
   emit(event: EngineEvent, type: number): void {
     this.#history?.note(event)
     if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type, true)
@@ -189,7 +172,7 @@ export class EventSubscriptions {
     if (single !== undefined && (single.types & type) !== 0) this.#tell(single, event, type, true)
   }
 
-  /** The same of an event that a row tells, for those who do not take its record. */
+  /** Emits an event of a row to subscribers that do not take its record. */
   emitOfRow(event: EngineEvent, type: number): void {
     if ((this.#all.toldTypes & type) !== 0) this.#tell(this.#all, event, type, false)
     this.#emitAlone(event, type)
@@ -203,17 +186,15 @@ export class EventSubscriptions {
     this.#history?.skip(task)
   }
 
-  /** What a row's message did, for those who take records. */
   record(record: EventRecord): void {
     for (const listener of this.#all.recorded) this.#addRecord(listener, record)
   }
 
-  /** What a row's message fired, for those who are told when the input is done. */
   recordFirings(record: EventRecord): void {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  /** The same, of a record that may be made later, for the only one who hears of it and of nothing else. */
+  /** Like `recordFirings`, with a record that may be created later if a single subscriber wants it. */
   recordLate(late: LateRecord): void {
     const { only } = this.#all
     if (only === undefined || this.#first !== undefined) return this.recordFirings(late.make())
@@ -226,21 +207,19 @@ export class EventSubscriptions {
     const late = this.#late
     if (late === undefined) return
     this.#late = undefined
-    const only = this.#first as BatchListener // who waits for it
+    const only = this.#first as BatchListener
     only.record = late.make()
   }
 
-  /** An event of a row's message of which there will be no record, for those who take records, and for the history. */
+  /** Adds an event of a row's message without a record, for subscribers of records and for the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
     const type = typeBit(event.type)
     for (const listener of this.#all.recorded) if ((listener.types & type) !== 0) this.#add(listener, event)
   }
 
-  /** The same, for who does not know the bit. */
   readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
 
-  /** The input at hand is done. */
   flush(): void {
     if (this.#first !== undefined) this.#flush()
     if (this.#joining.length === 0) return
@@ -262,7 +241,7 @@ export class EventSubscriptions {
   }
 
   #flush(): void {
-    const first = this.#first as BatchListener // who flushes has looked
+    const first = this.#first as BatchListener // callers have checked
     const late = this.#late
     const more = this.#more
     this.#first = undefined
@@ -273,7 +252,7 @@ export class EventSubscriptions {
     }
     if (more.length === 0) return flushTo(first)
     this.#more = []
-    // What they heard of first depends on who tells it.
+    // Their order of arrival here depends on the event.
     for (const listener of [first, ...more].sort((a, b) => a.rank - b.rank)) flushTo(listener)
   }
 
@@ -301,7 +280,6 @@ export class EventSubscriptions {
     else this.#more.push(listener)
   }
 
-  /** `toAll`: also those who take records. */
   #tell({ events, batches }: Group, event: EngineEvent, type: number, toAll: boolean): void {
     for (const { types, why, subscriber } of events) {
       if ((types & type) !== 0) subscriber.next(why ? event : leavingWhy(event))
@@ -352,7 +330,7 @@ export class EventSubscriptions {
     const { firings, tellsFirings } = this.#all
     const isTold = tellsFirings || [...this.#single.values()].some(({ types }) => (types & FIRINGS) !== 0)
     const inRecords = firings.length > 0 && !isTold
-    // A record has all that its message fired: of the one at hand some may have been told already.
+    // A record has all firings of its message, but some of the present one may have been emitted already.
     if (inRecords && !this.firesInRecords && this.#host.isBusy() && !this.#isJoining) {
       this.#joinLater(() => this.#change([undefined], () => undefined))
     } else this.firesInRecords = inRecords

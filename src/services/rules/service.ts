@@ -1,7 +1,4 @@
-/**
- * The rules service put together: documents over storage, runs over the runner, everything else injected.
- * Writes go to storage first; the engine learns of them afterwards.
- */
+/** The rules service: documents in the store, runs in the runner. Writes go to the store first, then to the engine. */
 import type { Subscription } from 'rxjs'
 import { type Caller, isAway, messageOf } from '#kernel'
 import { JobRunner } from '#jobs'
@@ -25,9 +22,7 @@ import { templateApi } from './templates/template-service.ts'
 import { toolApi } from './tools/tool-service.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
-/** Tasks handed to the runner at once. */
 const PORTION = 1000
-/** portions on their way to the runner */
 const AT_ONCE = 3
 
 export function createRulesService(options: RulesOptions): InternalRules {
@@ -67,16 +62,16 @@ class Rules implements InternalRules {
 
   as(caller: Caller): RulesApi {
     const { partition } = this.#options
-    const own = this.#own(caller)
-    return partition === undefined ? own : acrossPartitions(own, caller, partition)
+    const local = this.#local(caller)
+    return partition === undefined ? local : acrossPartitions(local, caller, partition)
   }
 
   async answer(question: RulesQuestion): Promise<unknown> {
     const rules = this.#rules
     switch (question.ask) {
       case 'api': {
-        const api = this.#own(question.caller)[question.api]
-        const method = Reflect.get(api, question.method) as (...given: readonly unknown[]) => unknown
+        const api = this.#local(question.caller)[question.api]
+        const method = Reflect.get(api, question.method) as (...args: readonly unknown[]) => unknown
         return method(...question.args)
       }
       case 'act':
@@ -95,9 +90,9 @@ class Rules implements InternalRules {
     }
   }
 
-  #own(caller: Caller): RulesApi {
+  #local(caller: Caller): RulesApi {
     const rules = this.#rules
-    // made when they are asked for: most requests need one of them
+    // lazy: most requests need one of them
     return {
       get tasks() {
         return taskApi(rules, caller)
@@ -119,7 +114,6 @@ class Rules implements InternalRules {
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
-    // done once for all partitions
     const isFirst = (this.#options.partition?.number ?? 0) === 0
     if (isFirst) await this.#rules.sources.tidy()
     await this.#resume()
@@ -136,7 +130,6 @@ class Rules implements InternalRules {
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
     const all = { running: 0, stopped: 0, failed: 0 }
-    // counted once for all partitions
     if ((this.#options.partition?.number ?? 0) > 0) return all
     return { ...all, ...Object.fromEntries(await this.#rules.collections.tasks.countBy('status')) }
   }
@@ -163,7 +156,7 @@ class Rules implements InternalRules {
     }
   }
 
-  /** The next portions are read and logged while the runner takes up the last. */
+  /** The next portions are read and logged while the runner resumes the last. */
   async #resume(): Promise<void> {
     const { collections, maker, options } = this.#rules
     const { number = 0 } = options.partition ?? {}
@@ -178,10 +171,10 @@ class Rules implements InternalRules {
         if (foreignOf(id, options.partition) !== undefined) continue
         try {
           const parts = maker.parts(value)
-          const own = parts instanceof Promise ? await parts : parts
-          tasks.push(runnable(id, value.epoch, value.createTime, own))
+          const loaded = parts instanceof Promise ? await parts : parts
+          tasks.push(runnable(id, value.epoch, value.createTime, loaded))
         } catch (error) {
-          // no rule is to blame: whoever starts this tries again
+          // not a failure of the rule: the start is retried
           if (isAway(error)) throw error
           const run = { id, epoch: value.epoch, status: 'failed', finishedTime: options.now() } as const
           this.#runEnds.note({ ...run, error: messageOf(error) })
@@ -189,7 +182,6 @@ class Rules implements InternalRules {
       }
       if (taking.length === AT_ONCE) await taking.shift()
       const resumed = options.runner.resume(tasks)
-      // a failure is met by a later await; until then nobody may take it for unhandled
       resumed.catch(() => undefined)
       taking.push(resumed)
     }
