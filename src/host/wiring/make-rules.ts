@@ -62,6 +62,7 @@ export function makeRulesWith(
     figures.readings(reason, ({ running }) => running?.runner.counts?.[reason])
   }
   figures.ways(({ running }) => running?.runner.stats)
+  figures.kept(({ running }) => running?.runner.inputs?.figures())
   figures.total('refused-descendants', ({ running }) => running?.refusedDescendants())
   const service = ofCaller(tenants, ({ rules }) => rules)
   const batches = resourceBatches(ofCaller(tenants, ({ resources }) => resources))
@@ -119,6 +120,8 @@ function openRules(
     reached: atLeast,
     bind: async (resources) => relay?.bind(resources),
     restMs: REST_MS,
+    keepInputs: config.keepInputs,
+    partition: partition?.number ?? 0,
     checkpoints,
     waitingInAll: () => [...runners].reduce((sum, { waiting }) => sum + waiting, 0),
     identityIgnores: config.identityIgnores,
@@ -225,6 +228,7 @@ function withIntake(runner: TaskRunner, intake: TaskRunner['intake']): TaskRunne
     nodes: runner.nodes,
     intake,
     reports: runner.reports,
+    past: runner.past,
   }
 }
 

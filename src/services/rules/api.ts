@@ -16,6 +16,7 @@ import {
 } from './batches/batch-schema.ts'
 import type { BatchStatus, RulesApi, RulesService } from './contract.ts'
 import { removeRefused } from './error-texts.ts'
+import { INPUTS_ROUTES } from './inputs/inputs-api.ts'
 import { INSPECTION_ROUTES, NODE_COMMAND } from './inspection/inspection-api.ts'
 import { FORMAT, IDS, idsOf, PAGING, sendList, TAG_PARAMETERS, TASK_LISTING, taskListing } from './listing.ts'
 import { AnyObject, ErrorBodySchema, ISSUE_TYPES, unread, Version } from './shared-schema.ts'
@@ -248,6 +249,7 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
     ...TASK_ROUTES,
     ...TEMPLATE_ROUTES,
     ...INSPECTION_ROUTES,
+    ...INPUTS_ROUTES,
     ...TOOL_ROUTES,
     ...batchRoutes(otherBatches ?? (() => undefined)),
   ]

@@ -19,6 +19,7 @@ import type {
   TaskLogPage,
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
+import type { InputsPage, InputsQuery, TaskStateView } from './inputs/inputs-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
@@ -78,6 +79,8 @@ export interface InternalRules extends RulesService {
    * Restarts running tasks of the resource whose references in metadata now mean other resources. Returns their number.
    */
   rebind(resource: string): Promise<number>
+  /** Deletes the kept inputs of a resource that is being deleted. */
+  deleteInputs(resource: string): Promise<void>
   answer(question: RulesQuestion): Promise<unknown>
 }
 
@@ -162,6 +165,10 @@ export interface InspectionApi {
   /** From now on, or after `lastEventId`; ends with the signal, or when the task is deleted. */
   events(id: string, options: EventStreamOptions): AsyncIterable<StreamEvent>
   deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
+  /** Inputs that are kept of the task, oldest first, with what fired for them. */
+  inputs(id: string, query?: InputsQuery): Promise<InputsPage>
+  /** The task at an instant, epoch ms; without: now. `NOT_FOUND` for an instant of which no inputs are kept. */
+  state(id: string, at?: number): Promise<TaskStateView>
 }
 
 export interface ToolApi {
@@ -192,6 +199,7 @@ export type { ResourceFinder } from './tasks/resource-filter.ts'
 export type { PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
+export type * from './inputs/inputs-schema.ts'
 export type * from './inspection/inspection-schema.ts'
 export type * from './tasks/task-schema.ts'
 export type * from './templates/template-schema.ts'

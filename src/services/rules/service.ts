@@ -82,6 +82,8 @@ class Rules implements InternalRules {
       }
       case 'preview':
         return preview(rules, await taskOf(rules, question.id), question.action)
+      case 'deleteInputs':
+        return this.#options.runner.past?.deleteResource(question.resource)
       case 'rebind':
         return rebind(rules, question.resource)
     }
@@ -143,6 +145,14 @@ class Rules implements InternalRules {
       at === number ? rebind(this.#rules, resource) : Number(await partition.ask(at, { ask: 'rebind', resource })),
     )
     return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0)
+  }
+
+  async deleteInputs(resource: string): Promise<void> {
+    const { partition, runner } = this.#options
+    await runner.past?.deleteResource(resource)
+    for (let at = 0; at < (partition?.count ?? 0); at++) {
+      if (at !== partition?.number) await partition?.ask(at, { ask: 'deleteInputs', resource })
+    }
   }
 
   /** The next portions are read and logged while the runner resumes the last. */
