@@ -10,36 +10,29 @@ import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 export interface Scope {
   /** CPU time of a throughput sample, ms */
   measureMs: number
-  /** names of subjects */
   subjects: readonly string[]
   /** cells as `w2`, `odd`, `w2/odd` or `w2/odd/nulls`; empty: all */
   cells: readonly string[]
 }
 
-/** Declaration of a line. */
 export interface LinePlan<Kind extends SampleKind> {
   name: string
-  /** title in tables */
   title: string
   request: Omit<SampleRequest<Kind>, 'kind'>
-  /** requires the packages of bench/package.json */
   needsPeers?: boolean
   /** limit of rounds; default: that of the measurement */
   maxRounds?: number
 }
 
-/** Line with its samples, in order of the rounds. */
 export interface Line<Sample> {
   readonly name: string
   readonly title: string
   readonly needsPeers: boolean
   readonly maxRounds: number
   readonly samples: Sample[]
-  /** reason; the line then lacks numbers and the run fails */
   failure?: string
   /** Takes a sample of the checkout in the folder `root`. */
   sample(root: string): Promise<Sample>
-  /** compared between checkouts; lower is better */
   cost(sample: Sample): number
 }
 
@@ -52,13 +45,11 @@ export interface Section {
   readonly lines: readonly Line<unknown>[]
   /** head of the table, then a row per line */
   rows(): readonly Row[]
-  /** results over all lines */
   conclusions(): readonly Table[]
 }
 
 export interface Table {
   readonly title: string
-  /** head first */
   readonly rows: readonly Row[]
 }
 
@@ -74,16 +65,12 @@ interface Definition<Kind extends SampleKind> {
   name: string
   title: string
   lines: readonly LinePlan<Kind>[] | ((scope: Scope) => readonly LinePlan<Kind>[])
-  /** limit of rounds */
   maxRounds?: number
   /** unit cost, such as ns per event; lower is better */
   cost(sample: Samples[Kind]): number
   costUnit: string
-  /** head of the column of titles */
   what: string
-  /** head and cell of each further column */
   columns: readonly (readonly [head: string, cell: Cell<Samples[Kind]>])[]
-  /** called only when all lines succeeded */
   conclusions?(lines: readonly Line<Samples[Kind]>[]): readonly Table[]
 }
 

@@ -4,7 +4,6 @@ import type { Spent } from './samples/spent.ts'
 import type { Workload } from './workload.ts'
 
 export interface ThroughputSample extends Spent {
-  /** total including warm-up, equal to the reference */
   firings: number
   /** CPU time of the main thread for the set-up, ms */
   setUpMs: number
@@ -14,7 +13,6 @@ export interface ThroughputSample extends Spent {
 export type Program = (workload: Workload, measureMs: number) => Promise<ThroughputSample>
 
 export interface Running {
-  /** A promise is awaited before the next event. */
   handle(this: void, event: BenchEvent): void | Promise<unknown>
   /** whether `handle` returns promises */
   waits: boolean

@@ -13,13 +13,13 @@ import { chainStep } from '../subjects/plugs.ts'
 import type { Workload } from '../workload.ts'
 import { Firings, stampOf, weightOf } from '../../src/bench/firings.ts'
 import type { OddEvent } from './odd-events.ts'
-import { PLANS, type Answer, type CellRow, type Time, type Told } from './targets.ts'
+import { PLANS, type Answer, type CellRow, type Time, type Delivery } from './targets.ts'
 
 export interface CellParts {
   readonly row: CellRow
   readonly answer: Answer
   readonly time: Time
-  readonly told: Told
+  readonly delivery: Delivery
   readonly clock: Clock
   readonly firings: Firings
 }
@@ -98,8 +98,8 @@ interface Listener {
 }
 
 function listenTo(engine: Engine, workload: Workload, parts: CellParts): Listener | undefined {
-  switch (PLANS[parts.row].listens) {
-    case 'nobody':
+  switch (PLANS[parts.row].subscribes) {
+    case 'none':
       return undefined
     case 'fired':
       return subscriber(engine, workload, parts, { types: ['fired'], why: false })
@@ -119,9 +119,9 @@ interface Hears {
 
 /** Counts events; near the end it examines each, which would otherwise cost more than the engine. */
 function subscriber(engine: Engine, workload: Workload, parts: CellParts, { types, why }: Hears): Listener {
-  const { firings, clock, told } = parts
+  const { firings, clock, delivery } = parts
   const all = types === undefined
-  let heard = 0
+  let received = 0
   let fired = 0
   let read = 0
   let check: ((event: EngineEvent) => void) | undefined
@@ -132,15 +132,15 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
     if (why && event.type === 'fired' && event.why !== undefined) read += readWhy(event.why)
     if (check !== undefined) check(event)
   }
-  if (told === 'each') {
+  if (delivery === 'each') {
     engine.events({ ...(types && { types }), why }).subscribe((event) => {
-      heard++
+      received++
       if (event.type === 'fired') fired++
       look(event)
     })
   } else {
     engine.eventBatches({ ...(types && { types }), why: all || why }).subscribe((batch) => {
-      heard += batch.length
+      received += batch.length
       fired += all ? batch.count('fired') : batch.length
       if (why && !all) {
         for (const firing of batch.firings()) {
@@ -170,19 +170,17 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
       if (mine.count !== count || mine.sum !== sum) {
         throw new Error(`${count} firings at last (sum ${sum}), but events tell of ${mine.count} (sum ${mine.sum})`)
       }
-      // in a chain each step but the first fires too
       const inner = workload.kind === 'chain' ? (workload.steps.length - 1) * total : 0
       if (fired > firings.count + inner || fired < firings.count) {
         throw new Error(`${firings.count} firings, but ${fired} events say so`)
       }
-      if (heard < fired || (all && heard <= total) || (why && read < fired)) {
-        throw new Error(`${heard} events received, ${read} read, in ${total} messages at ${clock.now}`)
+      if (received < fired || (all && received <= total) || (why && read < fired)) {
+        throw new Error(`${received} events received, ${read} read, in ${total} messages at ${clock.now}`)
       }
     },
   }
 }
 
-/** Reads the parts that a display would. */
 function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 'also' | 'via'>): number {
   let read = trigger.to === null ? 0 : 1
   for (const { state } of sensors) if (state !== null) read++
@@ -191,10 +189,9 @@ function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 
 }
 
 function history(engine: Engine, clock: Clock): Listener {
-  const tenant = 'bench'
   const reports = {
-    history: ({ id }: { readonly id: string }, after: number) => engine.history(id, after),
-    rare$: EMPTY,
+    history: (id: string, after: number) => engine.history(id, after),
+    lifecycle$: EMPTY,
     ended$: EMPTY,
     watch: () => EMPTY,
   }
@@ -203,10 +200,10 @@ function history(engine: Engine, clock: Clock): Listener {
     beginCheck: () => undefined,
     finish() {
       const tasks = [...engine.tasks.values()].filter((task) => task.info().lastExecutionTime !== undefined)
-      const known = tasks.filter(({ id }) => kept.events({ tenant, id }).length > 0)
+      const known = tasks.filter(({ id }) => kept.events(id).length > 0)
       if (known.length === 0) throw new Error('the history is empty')
       for (const task of known) {
-        const last = kept.events({ tenant, id: task.id }).at(-1)?.event.time
+        const last = kept.events(task.id).at(-1)?.event.time
         const { lastExecutionTime } = task.info()
         if (last !== lastExecutionTime)
           throw new Error(`${task.id}: last at ${lastExecutionTime}, its history ends at ${last}`)

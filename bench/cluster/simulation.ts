@@ -31,7 +31,6 @@ export interface Throughput {
   /** answered messages per second */
   readonly perSecond: number
   readonly transactionsPerMessage: number
-  /** utilization of hosts, of the cores of the database, and of its disk */
   readonly busy: { readonly hosts: number; readonly database: number; readonly disk: number }
 }
 
@@ -58,7 +57,6 @@ export function simulateCluster(cluster: SimulatedCluster): Throughput {
   }
 }
 
-/** Connection of a host for commits, with the queue of its next transaction. */
 interface SimulatedLane {
   waiting: (() => void)[]
   commits: boolean
@@ -198,7 +196,6 @@ class ClusterRun {
     return host
   }
 
-  /** Exponentially distributed duration. */
   #drawn(us: number): number {
     return -Math.log(1 - this.#random()) * us
   }

@@ -11,7 +11,6 @@ export interface MemorySample {
   heapPerRule: number
   /** including the documents of the rules, when only the subject holds them */
   heapWithDocument: number
-  /** CPU per start of a rule, microseconds */
   microsPerStart: number
   rss: number
 }
@@ -28,7 +27,6 @@ export interface MemoryRequest {
 interface Loaded {
   start(): Promise<void>
   release(): void
-  /** keeps the rules in memory, read last */
   alive(): boolean
 }
 

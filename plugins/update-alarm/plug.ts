@@ -74,7 +74,6 @@ export function updateAlarmPlugs(alarms?: AlarmPort): readonly Plug[] {
   })
 }
 
-/** Id of the uncleared alarm of a source and type, if any: at most one. */
 async function openAlarm(port: AlarmPort, source: string, type: string): Promise<string | undefined> {
   const { alarms } = await port.find({ source, type: [type], status: OPEN })
   const [open] = alarms

@@ -7,7 +7,6 @@
  */
 import { nextSeed, randomOf } from '#kernel'
 
-/** Figure with its 95 % interval. */
 export interface Estimate {
   readonly value: number
   /** equal to `value` for a single sample, whose spread is unknown */
@@ -50,7 +49,6 @@ export type Verdict = 'better' | 'worse' | 'no difference' | 'too few rounds'
 export interface Comparison {
   /** above 1: `after` costs less */
   readonly ratio: Estimate
-  /** probability of so large a difference by chance, over all lines (Holm) */
   readonly p: number
   readonly verdict: Verdict
 }
@@ -92,7 +90,6 @@ function testOf({ before, after, paired }: Compared): { ratio: Estimate; p: numb
   return { ratio, p: error === 0 ? (difference === 0 ? 1 : 0) : studentTails(difference / error, freedom), rounds }
 }
 
-/** Holm correction: keeps the chance that any probability is small by luck. */
 function holm(probabilities: readonly number[]): readonly number[] {
   const order = [...probabilities.keys()].sort((a, b) => (probabilities[a] ?? 1) - (probabilities[b] ?? 1))
   const corrected = [...probabilities]
@@ -135,7 +132,6 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
-/** 0.975 quantile of Student's t, by bisection. */
 function studentQuantile(freedom: number): number {
   let [low, high] = [0, 1000]
   for (let i = 0; i < 60; i++) {
@@ -146,12 +142,10 @@ function studentQuantile(freedom: number): number {
   return high
 }
 
-/** Two-sided tail probability of t. */
 function studentTails(t: number, freedom: number): number {
   return incompleteBeta(freedom / (freedom + t * t), freedom / 2, 0.5)
 }
 
-/** Regularized incomplete beta function, by its continued fraction (Lentz). */
 function incompleteBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0
   if (x >= 1) return 1

@@ -27,7 +27,7 @@ export const define: DefineCommand = (command, start) => {
     .action((rule: string, flags: SweepFlags) => start((terminal) => runSweep(rule, flags, terminal)))
 }
 
-/** Checks everything, runs the rule with every value over the recording, and prints what fired. */
+/** Checks everything, runs the rule with every value over the recording, and prints the firings. */
 export async function runSweep(path: string, flags: SweepFlags, terminal: Terminal): Promise<0 | 1> {
   const options = readSweepOptions(path, flags)
   const opened = await openPlayback([path], options, terminal)
@@ -59,7 +59,7 @@ function reportOf(
   return `${head}\n${sweepLines(result, wall, paint).join('\n')}\n`
 }
 
-/** The library speaks of its `set`; here that is a flag. */
+/** The library's `set` is a flag here. */
 function aboutFlags(error: unknown): unknown {
   if (!(error instanceof AppError)) return error
   if (error.code === 'TOO_LARGE') return new AppError('USAGE', `--set: ${error.message}`, { cause: error })
@@ -76,11 +76,9 @@ function aboutFlags(error: unknown): unknown {
 export type SweepFlags = Omit<SimulateFlags, 'why' | 'all'>
 
 interface SweepOptions extends SimulateOptions {
-  /** values by path */
   grid: Readonly<Record<string, readonly unknown[]>>
 }
 
-/** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
 function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
   const problems: string[] = []
   const grid = new Map<string, readonly unknown[]>()

@@ -1,6 +1,6 @@
 /** The engine's door for what is built around it: the host, the services, the test kit and the bench. */
 export type { Outcome } from './engine/call-plug.ts'
-export { type Counts, noCounts } from './engine/counts.ts'
+export type { Counts } from './engine/counts.ts'
 export type { Generate } from './engine/executor.ts'
 export type { Reply } from './engine/journal.ts'
 export type { LiveTask } from './engine/live-task.ts'
@@ -9,7 +9,7 @@ export { Preparer } from './engine/prepare.ts'
 export type { Prepared } from './engine/prepared.ts'
 export { requireMessages } from './engine/refusals.ts'
 export { isRendered } from './engine/render-call.ts'
-export { type EngineStats, sumOfStats } from './engine/stats.ts'
+export type { EngineStats } from './engine/stats.ts'
 export {
   type ActuatorNode,
   ANY,

@@ -14,7 +14,6 @@ export interface ExecutionDependencies {
   readonly isStopped: () => boolean
 }
 
-/** Failed attempt that may be followed by another. */
 interface FailedAttempt {
   readonly kind: 'attempt-failed'
   readonly error: unknown
@@ -34,7 +33,6 @@ export class Execution {
     this.#dependencies = dependencies
   }
 
-  /** Never rejects. */
   async run(): Promise<void> {
     await this.#dependencies.timers.breathe()
     const outcome = await this.#outcome()

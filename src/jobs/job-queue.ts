@@ -14,7 +14,6 @@ export interface QueueDependencies {
   readonly now: () => number
   readonly nextOrder: () => number
   readonly timers: JobTimers
-  /** Notifies of jobs that this process committed. */
   readonly committed: (jobs: readonly Job[]) => void
   readonly isStopped: () => boolean
 }
@@ -23,9 +22,7 @@ export interface JobFilter {
   readonly types?: readonly string[]
   readonly states?: readonly JobState[]
   readonly label?: string
-  /** any of them */
   readonly labels?: readonly string[]
-  /** descendants of this job */
   readonly below?: string
   /** epoch ms, exclusive */
   readonly createdAfter?: number
@@ -143,7 +140,6 @@ export class JobQueue {
     return this.#documents.cancel(id)
   }
 
-  /** Resolves when the job has ended or was removed, or when the host stops. */
   async finished(id: string): Promise<void> {
     for (;;) {
       const woken = this.#wake()
@@ -184,7 +180,6 @@ export class JobQueue {
     }
   }
 
-  /** Removes expired trees. */
   async removeOld(): Promise<void> {
     const { jobs, store } = this.#documents
     const where = [{ field: 'removeTime', op: 'lte', value: this.#dependencies.now() }] as const

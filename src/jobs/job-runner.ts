@@ -26,7 +26,6 @@ export class JobRunner {
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
   readonly #places: JobPlaces
-  /** by type */
   readonly #runners = new Map<string, TypeRunner>()
   #lastOrder = 0
   #isStopped = false
@@ -49,14 +48,12 @@ export class JobRunner {
     })
   }
 
-  /** Open jobs that this process knows. */
   get open(): number {
     let count = 0
     for (const runner of this.#runners.values()) count += runner.open
     return count
   }
 
-  /** Continues jobs of earlier processes and of other hosts. */
   async start(): Promise<void> {
     await this.#scan()
   }

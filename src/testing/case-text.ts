@@ -1,4 +1,4 @@
-/** A failing case for people: what was sent, what fired, and how to see it again. */
+/** The report of a failing case: the messages, the firings, and how to reproduce it. */
 import type { FiredEvent, Message } from '#core'
 import { instantOf } from '#core/spi'
 import type { CheckedRun } from './checked-run.ts'
@@ -20,7 +20,6 @@ export function messageLines(messages: readonly Message[]): readonly string[] {
   return cut(lines, MAX_MESSAGES)
 }
 
-/** One line per firing, with its trigger. */
 export function firingLines(run: Pick<CheckedRun, 'firings'>): readonly string[] {
   return cut(run.firings().map(firingText), MAX_FIRINGS)
 }

@@ -1,4 +1,4 @@
-/** Runs a rule over random messages and holds properties against each run. */
+/** Checks properties of a rule over random messages. */
 import { asyncScheduler } from 'rxjs'
 import { AppError, messageOf } from '#kernel'
 import { play } from '#core/spi'
@@ -16,11 +16,10 @@ import { statesOf } from './rule-paths.ts'
 import { search, type Found } from './search.ts'
 import { writeCase, type WrittenCase } from './write-case.ts'
 
-/** What `checkRule` throws: its message tells the smallest case, or what no case has met. */
+/** The error of `checkRule`: its message shows the smallest case, or what no case has met. */
 export class PropertyError extends AppError {
-  /** the smallest case that was found; undefined when all held, and said nothing */
+  /** the smallest case that was found; undefined if the check was inconclusive */
   readonly failing: RunCase | undefined
-  /** of all cases, when all held and said nothing */
   readonly report: CheckReport | undefined
 
   constructor(message: string, about: { failing?: RunCase; report?: CheckReport; cause?: unknown }) {
@@ -31,15 +30,14 @@ export class PropertyError extends AppError {
   }
 }
 
-/** ms for which a failing case is made smaller, by fast-check and after it */
 const SHRINK_MS = 5000
 
 /**
- * Runs a rule, or random ones, over random messages for a while and holds properties against every run. Gives how much
- * was tried. Throws a `PropertyError` (code `PROPERTY`) with the smallest case for which one of them does not hold, or
- * for which a plug fails that nothing spoilt; also when all of them hold and a property says nothing, since what it is
- * about never happened. A rule that cannot start is thrown as `engine.start` throws it, a label that it does not have
- * as `NOT_FOUND`.
+ * Runs a rule, or random ones, over random messages for a while and checks properties of every run. Returns the
+ * coverage. Throws a `PropertyError` (code `PROPERTY`) with the smallest case in which one of them does not hold, or in
+ * which a plug fails without a fault of the stream; also if all of them hold but a property was inconclusive, since its
+ * subject never occurred. Errors of a rule that cannot start are those of `engine.start`; an unknown label is
+ * `NOT_FOUND`.
  */
 export async function checkRule(
   rule: Checked,
@@ -71,7 +69,7 @@ export async function checkRule(
   return report
 }
 
-/** Holds properties against one case, such as one that was saved. Throws a `PropertyError` when one does not hold. */
+/** Checks properties of one case, such as a saved one. Throws a `PropertyError`. */
 export async function checkCase(
   one: RunCase,
   property: PropertyLike | readonly PropertyLike[],
@@ -91,7 +89,7 @@ export async function checkCase(
 interface Broken {
   readonly property: RuleProperty
   readonly error: unknown
-  /** whether it looked at a run with crashes */
+  /** whether a run with crashes was examined */
   readonly restarted: boolean
 }
 
@@ -103,7 +101,7 @@ class Check {
   readonly #options: CheckOptions
   readonly #caseOptions: CaseOptions
   readonly #broken = new WeakMap<RunCase, Broken>()
-  /** what must be met, as long as it is not */
+  /** what must still occur */
   readonly #needs: Set<Need>
   #misuse: AppError | undefined
 
@@ -133,7 +131,6 @@ class Check {
     return this.#asked.map(({ name }) => name)
   }
 
-  /** Throws what is wrong with the rule, or with labels that properties name. */
   async start(): Promise<void> {
     const rule = oneRule(this.#rule)
     if (rule === undefined) return
@@ -145,7 +142,6 @@ class Check {
     if (!hasDrawn) await play([{ rule }], { ...rest, plugs: [], from: 0, until: 0 }, { preparer })
   }
 
-  /** Throws when a property does not hold for the case. */
   async fails(one: RunCase): Promise<void> {
     if (this.#misuse !== undefined) return
     const run = await this.#run(one)
@@ -162,7 +158,7 @@ class Check {
     if (this.#misuse !== undefined) throw this.#misuse
   }
 
-  /** What no case has met, although something needs it, as sentences. */
+  /** Sentences about what a property needs and no case has met. */
   unmet({ fired, rows, states, cases }: CheckReport): readonly string[] {
     const { cover } = this.#options
     if (cover === false) return []
@@ -185,7 +181,6 @@ class Check {
     return wanted
   }
 
-  /** The error about a case that was found, after it has been made as small as it gets. */
   async failure(found: Found<RunCase>): Promise<PropertyError> {
     const first = this.#broken.get(found.failing)
     const name = first?.property.name
@@ -219,7 +214,7 @@ class Check {
     return broken !== undefined
   }
 
-  /** Undefined, and noted, when it is the check that is wrong. */
+  /** Undefined, and noted, if the check itself is at fault. */
   async #run(one: RunCase): Promise<CheckedRun | undefined> {
     try {
       return await runCase(one, this.#caseOptions)
@@ -255,7 +250,7 @@ class Check {
     return undefined
   }
 
-  /** A case that makes even the engine throw still has its messages to show. */
+  /** A case in which the engine throws still has messages to show. */
   async #messageLines(failing: RunCase): Promise<readonly string[]> {
     const { messages } = failing
     const sent = [`messages (the clock runs on ${lengthText(this.#caseOptions.tail)}):`, ...messageLines(messages)]
@@ -284,7 +279,7 @@ function replayLines({ command, lacks, file }: WrittenCase): readonly string[] {
   ]
 }
 
-/** A label that the rule does not have is no counterexample. */
+/** An unknown label is not a counterexample. */
 function isMisuse(error: unknown): error is AppError {
   return error instanceof AppError && error.code === 'NOT_FOUND'
 }

@@ -1,6 +1,6 @@
-/** Which parts of a list to try to do without: halves first, then quarters, down to single items, from the end. */
+/** Ranges of a list that may be left out: halves first, then quarters, down to single items, from the end. */
 
-/** `without` is told what to leave out, from `start` up to `end`; `length` is asked again after each. */
+/** `without`: receives the range to leave out, from `start` up to `end`; `length` is read again after each. */
 export async function tryWithoutChunks(
   length: () => number,
   without: (start: number, end: number) => Promise<unknown>,

@@ -1,6 +1,6 @@
 /**
- * `reflexarc/testing`: random messages for a rule of one's own, and properties that must hold for all of them.
- * Needs the package fast-check, which `npm i -D fast-check` brings.
+ * `reflexarc/testing`: random messages for a rule, and properties that must hold for all of them. Needs the package
+ * fast-check, which `npm i -D fast-check` installs.
  */
 export { constantsOf, type RuleConstants } from './arbitraries/constants.ts'
 export { messageStreams, type Disturbance, type Metrics, type StreamOptions } from './arbitraries/messages.ts'

@@ -53,7 +53,7 @@ describe('reflexarc models', () => {
     expect(server.calls.at(-1)?.headers.authorization).toBe('Bearer x')
     expect((await models('list')).stdout).toMatch(/^adds +custom at http:\S+ +1 +ready/m)
     const { code, stderr } = await models('add', 'adds', '--remote', server.url, '--protocol', 'v1', '--model', 'none')
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/adds is not ready: \S+ has no model none that is ready/)])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/adds is not ready: model none is not ready on \S+/)])
   })
 
   it.each<[string, RegExp]>([
@@ -63,7 +63,7 @@ describe('reflexarc models', () => {
     ['add none broken.bst --protocol v1 --header a:b', /--protocol and --header go with/],
     ['add none --remote http://x --protocol v1 --header secret', /write 'name: value'/],
     ['add bad broken.bst', /bad is not ready: the booster cannot be read/],
-    ['add none none.bst', /none\.bst: there is no such file or folder/],
+    ['add none none.bst', /none\.bst: file or folder not found/],
     ['add what model.bin', /--framework: model\.bin does not say it/],
     ['predict heat [1', /the instances are not JSON/],
     ['predict none [[1]]', /Model does not exist/],
@@ -78,6 +78,6 @@ describe('reflexarc models', () => {
     expect(existsSync(join(place.path, 'model-runtimes/sklearn'))).toBe(false)
     mkdirSync(join(place.path, 'model-runtimes/tensorflow'), { recursive: true })
     const { stderr } = await models('runtime', 'add', 'tensorflow', '--data', '.')
-    expect(stderr).toMatch(/model-runtimes\/tensorflow is there already/)
+    expect(stderr).toMatch(/model-runtimes\/tensorflow exists already/)
   })
 })

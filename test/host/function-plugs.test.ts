@@ -9,7 +9,7 @@ import { DEFAULT_LIMITS } from '../../src/platform/sandbox/limits.ts'
 import { ProcessPool } from '../../src/platform/sandbox/process-pool.ts'
 import type { DeployedPlug } from '../../src/services/functions/contract.ts'
 import { RUNTIMES } from '../../src/services/functions/runtimes/catalog.ts'
-import { Ground, ref, runnableOf } from '../services/rules/durable/support/lives.ts'
+import { Ground, runnableOf } from '../services/rules/durable/support/lives.ts'
 import { testFolder } from '../support/test-folder.ts'
 
 const deployed: DeployedPlug = {
@@ -58,12 +58,12 @@ const { module = '', readable = [] } = RUNTIMES.get('plug-node24')?.harness ?? {
 describe('a plug in a process of its own', () => {
   it('is not called when the log is played again, and shows what it showed', async () => {
     let calls = 0
-    const call = (_tenant: string, _name: string, _version: string, params: unknown): Promise<unknown> => {
+    const call = (_name: string, _version: string, params: unknown): Promise<unknown> => {
       calls++
       const own = { key: 'dice', owner: 'acme', language: 'node', module, argument: { module: main } } as const
       return pool.call({ ...own, readable: [...readable, join(folder, 'program')] }, 'execute', params)
     }
-    const plugs = [functionPlug('acme', deployed, () => ({ call }))]
+    const plugs = [functionPlug(deployed, () => ({ call }))]
     const task = runnableOf(
       'watch',
       {
@@ -81,18 +81,18 @@ describe('a plug in a process of its own', () => {
     await first.begin(task)
     for (const value of [1, 2, 3]) await first.send('boiler', { value })
     // the process answers in its own time
-    await expect.poll(() => first.runner.nodes.view(ref('watch'), 'd')[0]).toMatchObject({ rawData: { call: 3 } })
+    await expect.poll(() => first.runner.nodes.view('watch', 'd')[0]).toMatchObject({ rawData: { call: 3 } })
     await first.rest()
-    const shown = first.runner.nodes.view(ref('watch'), 'd')
+    const shown = first.runner.nodes.view('watch', 'd')
     expect(calls).toBe(3)
     await first.crash()
 
     const second = ground.open(options)
     await second.runner.resume([task])
-    expect(second.runner.nodes.view(ref('watch'), 'd')).toEqual(shown)
+    expect(second.runner.nodes.view('watch', 'd')).toEqual(shown)
     expect(calls).toBe(3)
     await second.send('boiler', { value: 0 })
-    await expect.poll(() => second.runner.nodes.view(ref('watch'), 'd')[0]).toMatchObject({ rawData: { call: 4 } })
+    await expect.poll(() => second.runner.nodes.view('watch', 'd')[0]).toMatchObject({ rawData: { call: 4 } })
     expect(calls).toBe(4)
     await second.crash()
   })

@@ -486,7 +486,7 @@ describe('a rebuild', () => {
     const dry = await rebuild('dryRun=true&forceDeploy=true')
     expect(dry.body).toMatchObject({
       message: "Can rebuild plug 'warmth@1.0.0'",
-      causes: { deploy: { changed: true, reason: 'asked for' } },
+      causes: { deploy: { changed: true, reason: 'requested' } },
     })
     const deployed = await rebuild('', { deploy: { envVars: { LIMIT: '7' } } })
     expect(deployed.body).toMatchObject({

@@ -75,7 +75,7 @@ describe('a state above the bound', () => {
     expect(await health()).toEqual({ code: 200, status: 'ok' })
 
     for (let i = 0; i < 10; i++) await send({ text: `${i}${TEXT}` })
-    const name = `the state of task ${id} "hoarder" of acme is not stored`
+    const name = `tenant acme: the state of task ${id} "hoarder" is not stored`
     const failing = { code: 503, status: 'failing', troubles: [expect.stringContaining(name)] }
     await expect.poll(() => health()).toEqual(failing)
     // on a busy machine a round of states comes before all messages

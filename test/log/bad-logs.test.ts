@@ -15,7 +15,7 @@ import { openMemoryBlobs } from '../../src/storage/memory/memory-objects.ts'
 import { openMemory } from '../../src/storage/memory/open-memory.ts'
 import { openSqlite } from '../../src/storage/sqlite/open-sqlite.ts'
 import { rebuildFile } from '../../src/storage/sqlite/rebuild.ts'
-import { Life, Outside, ref, runnableOf, TENANT } from '../services/rules/durable/support/lives.ts'
+import { Life, Outside, runnableOf, TENANT } from '../services/rules/durable/support/lives.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'reflexarc-log-'))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))
@@ -41,8 +41,10 @@ it('a damaged unit in the middle keeps broker and tasks from starting, by name; 
   database.close()
 
   const damaged = await open()
+  const brokerOn = (one: typeof damaged) =>
+    createBrokerService({ tenant: TENANT, store: one.tenant(TENANT), now: () => 10 })
   const refusal = { code: 'DAMAGED', message: expect.stringContaining('around its entry 2') as string }
-  await expect(createBrokerService({ storage: damaged, now: () => 0 }).start()).rejects.toMatchObject(refusal)
+  await expect(brokerOn(damaged).start()).rejects.toMatchObject(refusal)
   const life = new Life(damaged, new Outside(), { at: 10 })
   await expect(life.begin(runnableOf('a', RULE, { resource: 'r' }))).rejects.toMatchObject(refusal)
   await damaged.close()
@@ -50,7 +52,7 @@ it('a damaged unit in the middle keeps broker and tasks from starting, by name; 
   const aside = join(folder, 'aside')
   rebuildFile(join(folder, 'state.db'), 'state.db', aside)
   const repaired = await open()
-  const broker = createBrokerService({ storage: repaired, now: () => 10 })
+  const broker = brokerOn(repaired)
   await broker.start()
   const { series } = repaired.tenant(TENANT)
   expect((await series.range({ resources: ['r'], metric: 'level' })).map(({ value }) => value)).toEqual([1, 3])
@@ -93,7 +95,7 @@ it('a disk that fills during a checkpoint costs nothing: the log is kept until s
   isFull = false
   const after = new Life(storage, new Outside(), { at: 100_000 })
   await after.runner.resume([runnableOf('a', RULE, { resource: 'r' })])
-  expect(after.runner.nodes.view(ref('a'), 'level')[0]?.rawData).toMatchObject({ level: 12 })
+  expect(after.runner.nodes.view('a', 'level')[0]?.rawData).toMatchObject({ level: 12 })
   // until all tasks may have come back, all that they may need is kept
   await after.to(200_000)
   await after.runner.close()

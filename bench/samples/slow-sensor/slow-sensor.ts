@@ -21,7 +21,6 @@ export interface SlowSensorSample {
   readonly perSecond: number
   /** sequential calls per second of the plug alone, in the same process directly before and after */
   readonly limit: number
-  /** messages without evaluation, which fail the sample */
   readonly lost: number
   /** messages waiting at the last post, and ms until their evaluation */
   readonly waiting: number
@@ -36,7 +35,6 @@ type Post = (n: number) => void | Promise<void>
 
 /** limit of waiting messages */
 const MAX_WAITING = 500
-/** calls of the plug alone, before and after */
 const ALONE = 1_000
 /** concurrent posts */
 const LANES = { library: 1, host: 32 }
@@ -66,7 +64,6 @@ export async function slowSensorSample({ place, isAhead }: SlowSensorRequest): P
 
 interface Fed {
   readonly posted: number
-  /** from the first post to the last evaluation */
   readonly wallMs: number
   readonly waiting: number
   readonly waitedMs: number
@@ -74,7 +71,6 @@ interface Fed {
   readonly waitedForCoreMs: number
 }
 
-/** Ends early without progress. */
 async function feed(post: Post, evaluations: Evaluations, lanes: number): Promise<Fed> {
   let posted = 0
   let looked = { done: 0, at: performance.now() }

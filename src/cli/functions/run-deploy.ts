@@ -12,7 +12,7 @@ export interface DeployFlags extends ConnectFlags {
   comment?: string
 }
 
-/** Gives 1 when the version does not run. */
+/** Returns 1 if the version does not run. */
 export async function runDeploy(folder: string, flags: DeployFlags, terminal: Terminal): Promise<0 | 1> {
   const client = connect(flags, process.env)
   const read = await readFunctionFolder(folder)
@@ -31,7 +31,6 @@ export async function runDeploy(folder: string, flags: DeployFlags, terminal: Te
   return code
 }
 
-/** A line that calls it. */
 async function tellAddress(
   { webscripts }: Client,
   { name, version, draft }: FunctionVersion,

@@ -10,7 +10,6 @@ import { findFunction } from './find-function.ts'
 const PAGE = 100
 const HEAD = ['type', 'name', 'version', 'status', 'runtime', 'changed'] as const
 
-/** With `--json` a line of JSON for each: the version as the registry shows it. */
 export async function runList(target: string | undefined, flags: ConnectFlags, terminal: Terminal): Promise<0> {
   const client = connect(flags, process.env)
   const found = await (target === undefined ? latestOfAll(client) : versionsOf(client, target))

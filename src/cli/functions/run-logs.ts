@@ -10,14 +10,14 @@ export interface LogsFlags extends ConnectFlags {
   readonly follow?: boolean
 }
 
-/** With `--json` a line of JSON for each. `stop`: nothing is followed any more. */
+/** With `--json` a line of JSON for each. `stop`: ends following. */
 export async function runLogs(target: string, flags: LogsFlags, terminal: Terminal, stop: AbortSignal): Promise<0> {
   const client = connect(flags, process.env)
   const { type, name, version: named } = await findFunction(client, target)
   const functions = client.functions[type]
   const version = named ?? (await functions.latest(name, { includeDraft: true })).version
   if (flags.follow === true) {
-    if (type !== 'webscripts') throw new AppError('USAGE', `--follow: ${name} is no webscript; leave it out`)
+    if (type !== 'webscripts') throw new AppError('USAGE', `--follow: ${name} is not a webscript; omit it`)
     return follow(client, { name, version: named }, flags, terminal, stop)
   }
   const lines = await functions.log(name, version)
@@ -30,7 +30,7 @@ export async function runLogs(target: string, flags: LogsFlags, terminal: Termin
   return 0
 }
 
-/** What is kept of calls and what the webscript writes, then what comes. */
+/** Prints stored calls and lines, then new ones. */
 async function follow(
   client: Client,
   { name, version }: { readonly name: string; readonly version: string | undefined },

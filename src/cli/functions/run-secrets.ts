@@ -4,7 +4,6 @@ import { tableLines } from '../report/table.ts'
 import type { Terminal } from '../terminal.ts'
 import { connect, type ConnectFlags } from './connect.ts'
 
-/** With `--json` a line of JSON for each. */
 export async function listSecrets(flags: ConnectFlags, terminal: Terminal): Promise<0> {
   const found = await connect(flags, process.env).vault.list()
   if (flags.json === true) for (const one of found) terminal.out(`${JSON.stringify(one)}\n`)
@@ -16,7 +15,7 @@ export async function listSecrets(flags: ConnectFlags, terminal: Terminal): Prom
   return 0
 }
 
-/** `file`: with the value; `-` or nothing for stdin. `NOT_FOUND` for one that cannot be read. */
+/** `file`: with the value; `-` or absent: stdin. `NOT_FOUND` for an unreadable one. */
 export async function putSecret(
   name: string,
   file: string | undefined,

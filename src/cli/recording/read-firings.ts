@@ -1,9 +1,9 @@
-/** The firings of a run that is over, as `simulate --json` printed them. */
+/** The firings of an earlier run, as printed by `simulate --json`. */
 import type { FiredEvent } from '#core'
 import { AppError, isPlainObject } from '#kernel'
 import { openSource, textOf } from './source.ts'
 
-/** In the order of their times; other events are left out. Throws `NOT_FOUND`, and `BAD_RECORDING` that names the line. */
+/** In the order of their times; other events are ignored. Throws `NOT_FOUND`, and `BAD_RECORDING` with the line. */
 export async function readFirings(path: string): Promise<readonly FiredEvent[]> {
   const source = await openSource(path)
   const firings: FiredEvent[] = []

@@ -1,9 +1,8 @@
-/** Why a node did not fire, as lines for people. */
+/** Why a node did not fire, as lines of text. */
 import type { Explanation, TriggerExplanation } from '#core'
 import type { Paint } from '../terminal.ts'
 import { visible } from '../visible.ts'
 
-/** Why a node has not fired: what held each of its triggers back, and what would have let it through. */
 export function explainLines(explanation: Explanation, paint: Paint): string[] {
   const { node, triggers } = explanation
   if (triggers.length === 0) return [`${paint('bold', node)} has no trigger, so nothing can fire it`]

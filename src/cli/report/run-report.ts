@@ -12,12 +12,10 @@ import { Tally } from './tally.ts'
 import { Timeline } from './timeline.ts'
 import { waitingLines } from './waiting.ts'
 
-/** What is going to be run. */
 export interface ReportedJob {
   rule: Rule | Template
   resource: string | undefined
   recording: { recording: Recording } | undefined
-  /** epoch ms */
   from: number | undefined
   until: number
 }
@@ -28,7 +26,6 @@ export interface ReportOptions {
   all: boolean
 }
 
-/** What has been run, and how long it took in ms. */
 export interface ReportedRun {
   run: {
     messages: number
@@ -42,7 +39,7 @@ export interface ReportedRun {
   wall: number
 }
 
-/** A run for people: a header, the firings as they come, why nothing more fired, and a table. */
+/** A report for people: a header, the firings as they come, why other nodes did not fire, and a table. */
 export class RunReport {
   readonly #job: ReportedJob
   readonly #options: ReportOptions
@@ -86,7 +83,6 @@ export class RunReport {
     for (const line of this.summary(ran)) this.#write(line)
   }
 
-  /** The table of nodes, errors and totals, as lines. */
   summary(ran: ReportedRun): string[] {
     const { messages, late, from, until, maxLag = 0, task } = ran.run
     const { state } = task.save()
@@ -100,7 +96,7 @@ export class RunReport {
     return [...lines, ...waiting, ...this.#unheard(ran)].map((line) => `${line}\n`)
   }
 
-  /** For each actuator that never fired: what held it back, and what would have fired it. */
+  /** For each actuator that never fired: what held it back, and what would have let it fire. */
   #whyNot({ run }: ReportedRun): string[] {
     const fired = new Set(this.#tally.nodes.filter((node) => node.fired > 0).map((node) => node.label))
     const idle = (this.#job.rule.actuators ?? []).filter(({ label }) => !fired.has(label))
@@ -110,7 +106,7 @@ export class RunReport {
     ])
   }
 
-  /** A recording for other ears is the first mistake everybody makes. */
+  /** A recording of other resources is the most frequent mistake. */
   #unheard({ run: { messages } }: ReportedRun): string[] {
     const { recording } = this.#job
     if (messages === 0 || this.#tally.taken > 0 || recording === undefined) return []

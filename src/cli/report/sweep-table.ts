@@ -6,7 +6,7 @@ import { formatSpan } from '../time-text.ts'
 import { visible } from '../visible.ts'
 import { tableLines } from './table.ts'
 
-/** A row for each run: its values, and the firings of each destination, in all and per day. */
+/** A row for each run: its values, and the firings of each destination, in total and per day. */
 export function sweepLines(sweep: Sweep, wall: number, paint: Paint): string[] {
   const { parameters, destinations, rows, messages, late } = sweep
   const failed = rows.some(({ errors }) => errors > 0)
@@ -28,7 +28,7 @@ function textOf(value: unknown): string {
   return visible(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
-/** Three digits that say something. */
+/** Three significant digits. */
 function rate(perDay: number | null): string {
   if (perDay === null) return '-'
   if (perDay >= 100) return grouped(Math.round(perDay))

@@ -1,4 +1,4 @@
-/** What was not done yet when a simulation ended. */
+/** Unfinished work at the end of a simulation. */
 import type { SavedState } from '#core/spi'
 import { counted } from '../numbers.ts'
 import { formatTime } from '../time-text.ts'
@@ -6,7 +6,7 @@ import type { Zone } from '../zone.ts'
 
 const MAX_NAMED = 5
 
-/** Executions that were not done when the clock stopped, with the time to go on to. Empty when all were. */
+/** Executions that were unfinished when the clock stopped, with the time at which they would continue, if any. */
 export function waitingLines(state: SavedState, zone: Zone): string[] {
   const waits: { node: string; until: number | undefined }[] = []
   for (const { node, wakeAt } of state.executing ?? []) waits.push({ node, until: wakeAt })

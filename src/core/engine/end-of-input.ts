@@ -1,6 +1,6 @@
 /**
- * One mark for all who may have something to do when the input at hand is done: who tells of events, whose work waits, who
- * asked for timers. It is set by them and looked at after each message, of which nearly all leave nothing.
+ * A flag that work is pending at the end of the present input: events to flush, queued work, timers to arm. Read after
+ * each message, and rarely set.
  */
 export interface EndOfInput {
   hasWork: boolean

@@ -1,7 +1,7 @@
 /**
- * Who hears of an engine's events, and of which: one by one as they happen, or those of one input together when it is
- * done. Whoever wants all tasks is told first, then whoever wants that very task, each in the order in which they came.
- * Who leaves hears no more; who comes while an input is being taken hears from the next one on.
+ * Subscriptions to events, singly as they happen, or in batches when an input is done. Subscribers to all tasks are
+ * notified before those to one task, each in order of subscription. Unsubscribing takes effect immediately; subscribing
+ * during an input, with the next one.
  */
 import type { Observable, Subscriber } from 'rxjs'
 import {
@@ -26,35 +26,31 @@ interface EventListener extends Wanted {
 
 interface BatchListener extends Wanted {
   readonly subscriber: Subscriber<EventBatch>
-  /** it wants what happens at every message of all tasks: rows keep records for it, instead of making events */
+  /** it wants details of all tasks: rows keep records for it, instead of creating events */
   readonly takesRecords: boolean
-  /** its place among those who are told of one input */
+  /** order of notification within one input */
   readonly rank: number
-  /** what it has not been told yet, when that is one record and nothing else, as it mostly is while rows take messages */
+  /** what is pending, if that is one record, the usual case while rows take messages */
   record: EventRecord | undefined
-  /** else; never both */
   readonly pending: EventPart[]
 }
 
-/** Whoever wants all tasks has a lower rank than whoever wants some. */
+/** Rank of subscribers to some tasks, after those to all. */
 const AFTER_ALL = 2 ** 40
 
-/** What follows from a message in a row. */
 const FIRINGS = FIRED | HELD
 
-/** Those who listen to all tasks, or to the same one. The lists are replaced when they change. */
+/** Subscribers to all tasks, or to one. The lists are replaced on change. */
 class Group {
-  /** types that one of them wants, as bits */
   types = 0
-  /** the same of events that rows cannot emit: their tasks take messages on their full states */
+  /** types of events that rows cannot emit: their tasks take messages on their full states */
   toldTypes = 0
   events: readonly EventListener[] = []
   batches: readonly BatchListener[] = []
-  /** those batches for which rows keep records */
   recorded: readonly BatchListener[] = []
-  /** other batches that want what fires, or is held back */
+  /** other batches with firings, or held ones */
   firings: readonly BatchListener[] = []
-  /** types of what fires or is held back that those batches want, as bits */
+  /** types of firings or held ones that those batches want, as bits */
   recordedFirings = 0
 
   count(): void {
@@ -71,33 +67,29 @@ class Group {
 export interface SubscriptionsHost {
   readonly end: EndOfInput
   report(error: unknown): void
-  /** What is wanted has changed, of the task with that id or of all. */
+  /** The demand for events of a task, or of all, has changed. */
   changed(task: string | undefined): void
-  /** whether an input is being taken */
   isBusy(): boolean
-  /** whether what happens at every message is told at all */
+  /** whether details of messages are emitted at all */
   readonly detail: boolean
-  /** keeps what happens, whether or not somebody listens */
   readonly history: EventHistory | undefined
 }
 
 export class EventSubscriptions {
   readonly #all = new Group()
-  /** by task */
   readonly #single = new Map<string, Group>()
   readonly #host: SubscriptionsHost
   readonly #history: EventHistory | undefined
   readonly #report: (error: unknown) => void
-  /** how many want `fired` events with their why */
+  /** number of subscribers to `fired` events with their why */
   #whys = 0
-  /** types that somebody wants of whatever task, as bits */
+  /** types with a subscriber to any task, as bits */
   anyTypes = 0
-  /** those who have something pending */
+  /** listeners with pending parts */
   #first: BatchListener | undefined
   #more: BatchListener[] = []
-  /** how many came so far to whom events are told together */
   #batches = 0
-  /** those who came during the input at hand */
+  /** new subscribers, which wait for the end of the present input */
   #joining: (() => void)[] = []
 
   constructor(host: SubscriptionsHost) {
@@ -107,7 +99,6 @@ export class EventSubscriptions {
     this.#report = (error) => host.report(error)
   }
 
-  /** `VALIDATION` */
   events(filter: EventFilter): Observable<EngineEvent> {
     const types = typesOf(filter)
     const { why = true } = filter
@@ -121,7 +112,6 @@ export class EventSubscriptions {
     })
   }
 
-  /** `VALIDATION` */
   batches(filter: EventFilter): Observable<EventBatch> {
     const types = typesOf(filter)
     const { why = true } = filter
@@ -137,42 +127,37 @@ export class EventSubscriptions {
     })
   }
 
-  /** Types that somebody wants of all tasks, or that are kept of them, as bits. */
+  /** Types that are wanted, or kept, of all tasks, as bits. */
   get types(): number {
     return this.#history === undefined ? this.#all.types : ALL_TYPES
   }
 
-  /** The same of one task alone. */
   typesOf(task: string): number {
     return this.#single.get(task)?.types ?? 0
   }
 
-  /** Types that somebody wants of all tasks as they happen, and that rows cannot emit, as bits. */
+  /** Types that subscribers to all tasks want one by one, and that rows cannot emit, as bits. */
   get toldTypes(): number {
     return this.#all.toldTypes
   }
 
-  /** Types of what fires or is held back of which rows keep records, as bits. */
+  /** Types of firings or held ones of which rows keep records, as bits. */
   get recordedFirings(): number {
     return this.#all.recordedFirings
   }
 
-  /** Whether rows keep records of their messages. */
   get takesRecords(): boolean {
     return this.#all.recorded.length > 0
   }
 
-  /** Whether somebody wants `fired` events with their why. */
   get wantsWhy(): boolean {
     return this.#whys > 0
   }
 
-  /** The same, or they are kept. */
   get keepsWhy(): boolean {
     return this.#whys > 0 || this.#history !== undefined
   }
 
-  /** `type`: of the event, as a bit. */
   emit(event: EngineEvent, type: number): void {
     this.#history?.note(event)
     if ((this.#all.types & type) !== 0) this.#tell(this.#all, event, type)
@@ -189,27 +174,23 @@ export class EventSubscriptions {
     this.#history?.skip(task)
   }
 
-  /** What a row's message did, for those who take records. */
   record(record: EventRecord): void {
     for (const listener of this.#all.recorded) this.#addRecord(listener, record)
   }
 
-  /** What a row's message fired, for those who are told when the input is done. */
   recordFirings(record: EventRecord): void {
     for (const listener of this.#all.firings) this.#addRecord(listener, record)
   }
 
-  /** An event of a row's message of which there will be no record, for those who take records, and for the history. */
+  /** Adds an event of a row's message without a record, for subscribers of records and for the history. */
   readonly tellRecorded = (event: EngineEvent): void => {
     this.#history?.note(event)
     const type = typeBit(event.type)
     for (const listener of this.#all.recorded) if ((listener.types & type) !== 0) this.#add(listener, event)
   }
 
-  /** The same, for who does not know the bit. */
   readonly tell = (event: EngineEvent): void => this.emit(event, typeBit(event.type))
 
-  /** The input at hand is done. */
   flush(): void {
     if (this.#first !== undefined) this.#flush()
     if (this.#joining.length === 0) return
@@ -226,12 +207,12 @@ export class EventSubscriptions {
   }
 
   #flush(): void {
-    const first = this.#first as BatchListener // who flushes has looked
+    const first = this.#first as BatchListener // callers have checked
     const more = this.#more
     this.#first = undefined
     if (more.length === 0) return flushTo(first)
     this.#more = []
-    // What they heard of first depends on who tells it.
+    // Their order of arrival here depends on the event.
     for (const listener of [first, ...more].sort((a, b) => a.rank - b.rank)) flushTo(listener)
   }
 

@@ -9,7 +9,6 @@ import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Resources, their types and constraints. */
 export const makeResources: MakeService = ({ figures, now, logger, tenants }) => {
   const places = new JobPlaces()
   const limit = new Semaphore(RECONCILED_AT_ONCE)
@@ -31,9 +30,10 @@ export const makeResources: MakeService = ({ figures, now, logger, tenants }) =>
         newId: machineTimers.newId,
         places,
         logger,
-        managedTasks: managedTasks(() => services.rules),
-        actuators: actuatorCall(() => services.rules),
+        managedTasks: managedTasks(tenant, () => services.rules),
+        actuators: actuatorCall(tenant, () => services.rules),
         cascades: resourceCascades({
+          tenant,
           alarms: () => services.alarms,
           broker: () => services.broker,
           rules: () => services.rules,

@@ -35,7 +35,6 @@ import { timeOrderedId } from '../time-ordered-id.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { latestValue } from './broker.ts'
 import { logOf, ofCaller, type ServiceRegistry } from './service-registry.ts'
-import { storageOfOne } from './storage-of-one.ts'
 import type { TenantDependencies, TenantService } from './tenant-service.ts'
 
 /** Timers of a fleet wake the process at most 100 times a second. */
@@ -60,7 +59,7 @@ export function makeRulesWith(
   figures.queue('task-inputs', ({ running }) => running?.runner.waiting)
   figures.work(({ running }) => running?.runner.counts)
   for (const reason of ['late', 'duplicate', 'skewed', 'forgotten'] as const) {
-    figures.readings(reason, ({ running }) => running?.runner.counts[reason])
+    figures.readings(reason, ({ running }) => running?.runner.counts?.[reason])
   }
   figures.ways(({ running }) => running?.runner.stats)
   figures.total('refused-descendants', ({ running }) => running?.refusedDescendants())
@@ -99,8 +98,8 @@ function openRules(
   const own = plugServices(tenant, services, machineTimers.later)
   const plugServicesHere = withinBudget(partition?.ports(own) ?? own, budget)
   const functionsHere = () => partition?.first?.functions ?? services.functions
-  const deployed = () => functionsHere()?.plugs(tenant) ?? NO_FUNCTIONS
-  const functions = derived(deployed, (list) => list.map((one) => functionPlug(tenant, one, functionsHere)))
+  const deployed = () => functionsHere()?.plugs() ?? NO_FUNCTIONS
+  const functions = derived(deployed, (list) => list.map((one) => functionPlug(one, functionsHere)))
   const plugsWith = (options: BuiltinOptions) => {
     const equipped = createBuiltins({ ...outboundOf(config), services: plugServicesHere, ...options })
     return joined(
@@ -115,13 +114,13 @@ function openRules(
   const ports = enginePorts(tenant, services, partition)
   const generate = generatorHere()
   const durable = openDurableRunner({
-    store: () => store,
-    log: () => logOf(services, store),
+    store,
+    log: logOf(services, store),
     plugs: uncheckedOnes,
-    ports: () => ports,
+    ports,
     scheduler: new HostScheduler(now),
     reached: atLeast,
-    bind: async (_tenant, resources) => relay?.bind(resources),
+    bind: async (resources) => relay?.bind(resources),
     restMs: REST_MS,
     checkpoints,
     waitingInAll: () => [...runners].reduce((sum, { waiting }) => sum + waiting, 0),
@@ -140,22 +139,21 @@ function openRules(
   const runner = relay === undefined ? durable : withIntake(durable, relay.intake)
   const rules = createRulesService({
     tenant,
-    storage: storageOfOne(tenant, store),
+    store,
     runner,
     plugs,
     directPlugs,
-    elsewhere: () =>
-      threadedRuns({
-        tenant,
-        threads,
-        now,
-        services: plugServicesHere,
-        ports,
-        deployed,
-        functions: functionsHere,
-        plugs: threadPlugs,
-      }),
-    ports: () => ports,
+    elsewhere: threadedRuns({
+      tenant,
+      threads,
+      now,
+      services: plugServicesHere,
+      ports,
+      deployed,
+      functions: functionsHere,
+      plugs: threadPlugs,
+    }),
+    ports,
     now,
     newId: () => timeOrderedId(now()),
     places: host.places,
@@ -164,18 +162,18 @@ function openRules(
       partition: {
         number: partition.number,
         count: partition.count,
-        ask: (_tenant, at, question) => partition.ask(at, { of: 'rules', question }),
+        ask: (at, question) => partition.ask(at, { of: 'rules', question }),
       },
     }),
-    resources: () => services.resources && resourceFinder(services.resources),
-    templateWritten: (_tenant, template) => services.work?.templateWritten(template),
+    resources: () => services.resources && resourceFinder(tenant, services.resources),
+    templateWritten: (template) => services.work?.templateWritten(template),
   })
   const running = { runner: durable, refusedDescendants: () => budget.refused }
   return {
     provides: { rules, runner, running, ...(relay && { relay }) },
     life: {
-      trouble: () => durable.trouble,
-      warnings: () => [...budget.loops(), ...leadWarnings(durable.leads)],
+      trouble: () => durable.trouble && `tenant ${tenant}: ${durable.trouble}`,
+      warnings: () => [...budget.loops(), ...leadWarnings(tenant, durable.leadMs)],
       start: (closing) => rules.start(closing),
       async stop() {
         await rules.stop()
@@ -195,16 +193,14 @@ interface RulesOfHost {
   readonly checkpoints: NonNullable<DurableOptions['checkpoints']>
 }
 
-/** ms by which tasks may be ahead of the host's time before it is told */
-const TOLD_LEAD_MS = 1_000
+/** ms by which tasks may be ahead of the host's time without a warning */
+const MAX_LEAD_MS = 1_000
 
-function leadWarnings(leads: ReadonlyMap<string, number>): readonly string[] {
-  return [...leads]
-    .filter(([, ms]) => ms >= TOLD_LEAD_MS)
-    .map(
-      ([tenant, ms]) =>
-        `tasks of tenant ${tenant} are ${Math.round(ms / 1000)} s ahead of this host's time, as their log is; they lose a tenth of the time that passes until both are the same`,
-    )
+function leadWarnings(tenant: string, ms: number): readonly string[] {
+  if (ms < MAX_LEAD_MS) return []
+  return [
+    `tasks of tenant ${tenant} are ${Math.round(ms / 1000)} s ahead of this host's time, as their log is; they lose a tenth of the time that passes until both are the same`,
+  ]
 }
 
 /** ms between two looks for what other partitions handed over, which they tell besides */

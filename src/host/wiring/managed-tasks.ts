@@ -14,16 +14,17 @@ const PAGE = 1000
 type Managed = Awaited<ReturnType<ManagedTasks['of']>>[number]
 
 /** `rules` is asked at each call: `CLOSED` while there are none. */
-export function managedTasks(rules: () => InternalRules | undefined): ManagedTasks {
-  const api = (tenant: string): RulesApi => {
+export function managedTasks(tenant: string, rules: () => InternalRules | undefined): ManagedTasks {
+  const caller: Caller = { tenant, user: ENGINE }
+  const api = (): RulesApi => {
     const service = rules()
     if (service === undefined) throw new AppError('CLOSED', 'this host serves no rules; tasks are made once it does')
-    return service.as(callerOf(tenant))
+    return service.as(caller)
   }
   return {
-    of: async (tenant, resources) => {
+    of: async (resources) => {
       if (resources.length === 0) return []
-      const { tasks } = api(tenant)
+      const { tasks } = api()
       const where = { user: ENGINE, tags: resources.map((value) => ({ key: RESOURCE, value })) }
       const found: Managed[] = []
       for (let startIndex = 0; ; startIndex += PAGE) {
@@ -32,21 +33,19 @@ export function managedTasks(rules: () => InternalRules | undefined): ManagedTas
         if (values.length < PAGE) return found
       }
     },
-    check: async (tenant, { templateName, settings }) => {
-      const service = rules()
-      if (service === undefined) return undefined
-      const own = service.as(callerOf(tenant))
-      return unstartable({ ...(await defaultsOf(own, templateName)), ...settings }, own)
+    check: async ({ templateName, settings }) => {
+      const served = rules()?.as(caller)
+      return served && unstartable({ ...(await defaultsOf(served, templateName)), ...settings }, served)
     },
-    make: async (tenant, wanted) => {
-      await api(tenant).tasks.create(specificationOf(wanted))
+    make: async (wanted) => {
+      await api().tasks.create(specificationOf(wanted))
     },
-    rebind: async (tenant, resource) => {
-      await rules()?.rebind(tenant, resource)
+    rebind: async (resource) => {
+      await rules()?.rebind(resource)
     },
-    remove: async (tenant, taskId) => {
+    remove: async (taskId) => {
       try {
-        await api(tenant).tasks.remove(taskId, { forceStop: true })
+        await api().tasks.remove(taskId, { forceStop: true })
       } catch (error) {
         if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
       }
@@ -89,10 +88,6 @@ async function unstartable(
     if (!(error instanceof AppError) || error.status >= 500) throw error
     return { setting: cron === undefined ? 'rrule' : 'cron', message: error.message }
   }
-}
-
-function callerOf(tenant: string): Caller {
-  return { tenant, user: ENGINE }
 }
 
 function markOf({ ID, tags }: TaskEntity): readonly Managed[] {

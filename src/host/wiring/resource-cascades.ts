@@ -1,32 +1,33 @@
-/** What is deleted with a resource when it is asked for: its alarms, its series and messages, its tasks. */
+/** Deletions that accompany the deletion of a resource on request: alarms, series and messages, tasks. */
 import type { AlarmsService } from '#services/alarms/contract'
 import type { BrokerService } from '#services/broker/contract'
 import type { Cascades } from '#services/resources/contract'
 import type { RulesService } from '#services/rules/contract'
 
 export interface CascadeServices {
+  readonly tenant: string
   alarms(): AlarmsService | undefined
   broker(): BrokerService | undefined
   rules(): RulesService | undefined
 }
 
 const USER = 'system/engine'
-/** tasks of one reading */
+/** Tasks read at once */
 const PORTION = 100
 
-/** Each may be repeated; a service that is not served has nothing to delete. */
-export function resourceCascades({ alarms, broker, rules }: CascadeServices): Cascades {
+/** Each step is idempotent; a service that is not served is skipped. */
+export function resourceCascades({ tenant, alarms, broker, rules }: CascadeServices): Cascades {
+  const caller = { tenant, user: USER }
   return {
-    // Alarms go in the background: there may be many.
-    alarms: async (tenant, resource) => {
+    alarms: async (resource) => {
       const query = { source: resource }
-      await alarms()?.as({ tenant, user: USER }).batches.queue({ entity: 'alarm', action: 'delete', query })
+      await alarms()?.as(caller).batches.queue({ entity: 'alarm', action: 'delete', query })
     },
-    measurements: async (tenant, resource) => {
-      await broker()?.as({ tenant, user: USER }).series.remove({ resource })
+    measurements: async (resource) => {
+      await broker()?.as(caller).series.remove({ resource })
     },
-    tasks: async (tenant, resource) => {
-      const tasks = rules()?.as({ tenant, user: USER }).tasks
+    tasks: async (resource) => {
+      const tasks = rules()?.as(caller).tasks
       if (tasks === undefined) return
       for (let left = true; left;) {
         const { values } = await tasks.list({ where: { resource }, hits: PORTION, startIndex: 0 })

@@ -37,17 +37,14 @@ export class OverdueCalls {
     this.#callOff = later(pingMs, () => end(why))
   }
 
-  /** True while a ping is open: the process may be blocked. */
   get isAsking(): boolean {
     return this.#callOff !== undefined
   }
 
-  /** Removes an overdue call; returns whether it was one. */
   answered(call: number): boolean {
     return this.#calls.delete(call)
   }
 
-  /** Returns whether the ping was open. */
   ponged(ping: number): boolean {
     if (ping !== this.#pings || this.#callOff === undefined) return false
     this.stop()

@@ -25,7 +25,6 @@ export interface PoolOptions {
   readonly idleMs: number
   readonly later: StartTimer
   readonly clock: () => number
-  /** answers questions of a program */
   readonly answer: (program: Program, method: string, params: unknown, signal: AbortSignal) => Promise<unknown>
   readonly log: (program: Program, line: ProgramLine) => void
 }
@@ -33,9 +32,7 @@ export interface PoolOptions {
 export interface ProgramState {
   readonly processes: number
   readonly open: number
-  /** in a row */
   readonly crashes: number
-  /** reason of its last end */
   readonly lastEnd?: string
   /** ms until it may be started again; 0: now */
   readonly startsIn: number
@@ -55,12 +52,9 @@ interface Group {
 interface Member {
   readonly group: Group
   readonly process: SandboxProcess
-  /** assigned calls, also while it starts */
   calls: number
   lastUsed: number
-  /** ended by the pool, not by itself */
   isLetGo: boolean
-  /** its CPU time is counted as ended */
   isSpent: boolean
 }
 
@@ -96,7 +90,6 @@ export class ProcessPool {
     return this.#members.size
   }
 
-  /** True when the machine has an interpreter for the language. */
   runs(language: Language): boolean {
     return this.#options.machine.interpreters.has(language)
   }
@@ -173,7 +166,6 @@ export class ProcessPool {
     }
   }
 
-  /** Returns a process with room, and counts the call. */
   #memberNow(program: Program, signal: CancelSignal | undefined): Member | undefined {
     requireWanted(signal)
     const member = this.#withRoom(program)
@@ -379,7 +371,6 @@ function leastBusy({ members }: Group): Member | undefined {
   return best
 }
 
-/** A starting process may have any number of calls. */
 function isBusy({ calls, process }: Member): boolean {
   return calls >= BUSY_CALLS && (!process.isReady || process.waitingMs >= BUSY_MS)
 }

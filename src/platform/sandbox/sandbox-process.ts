@@ -38,14 +38,12 @@ export interface ProcessOptions {
   readonly later: StartTimer
   /** ms of a monotonic clock */
   readonly clock: () => number
-  /** called when a process that seemed blocked answers */
   readonly answers: () => void
 }
 
 export interface CallOptions {
   /** ms; default and maximum: that of the limits */
   readonly timeMs?: number | undefined
-  /** notifies the program; its answer is still awaited */
   readonly signal?: CancelSignal | undefined
   /** for extending the time limit on progress */
   readonly timer?: Deadline | undefined
@@ -68,7 +66,6 @@ export class SandboxProcess {
   /** Resolves when it takes calls; rejects with `PLUG_FAILED`. */
   readonly ready: Promise<void>
   isReady = false
-  /** Resolves with the reason when it has ended. */
   readonly ended: Promise<string>
   readonly #options: ProcessOptions
   readonly #child: ChildProcess
@@ -141,12 +138,10 @@ export class SandboxProcess {
     return 0
   }
 
-  /** True when it has ended or is ending. */
   get isOver(): boolean {
     return this.#why !== undefined
   }
 
-  /** True when it may be blocked: a call is overdue, and a ping is open. */
   get isInDoubt(): boolean {
     return this.#overdue.isAsking
   }
@@ -183,7 +178,6 @@ export class SandboxProcess {
     })
   }
 
-  /** Kills it, and rejects open calls with the reason. */
   end(why: string): void {
     if (this.#why !== undefined) return
     this.#why = why
@@ -207,7 +201,6 @@ export class SandboxProcess {
     this.#kill()
   }
 
-  /** Includes its children. */
   #kill(): void {
     const { pid } = this.#child
     if (pid === undefined || this.#child.exitCode !== null || this.#child.signalCode !== null) return
@@ -236,7 +229,6 @@ export class SandboxProcess {
     this.#listen(this.#child.stderr, 'error')
   }
 
-  /** Logs its output line by line. */
   #listen(stream: Readable | null, level: ProgramLine['level']): void {
     stream?.setEncoding('utf8')
     stream?.on('error', () => undefined)
@@ -344,7 +336,6 @@ export class SandboxProcess {
     this.#sendText(JSON.stringify(value))
   }
 
-  /** Sends the messages of one turn together. */
   #sendText(text: string): void {
     if (this.#why !== undefined) return
     if (this.#outgoing === '') {

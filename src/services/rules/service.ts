@@ -1,9 +1,6 @@
-/**
- * The rules service put together: documents over storage, runs over the runner, everything else injected.
- * Writes go to storage first; the engine learns of them afterwards.
- */
+/** The rules service: documents in the store, runs in the runner. Writes go to the store first, then to the engine. */
 import type { Subscription } from 'rxjs'
-import { ByTenant, type Caller, isAway, messageOf } from '#kernel'
+import { type Caller, isAway, messageOf } from '#kernel'
 import { JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
 import { portions } from '#storage'
@@ -25,9 +22,7 @@ import { templateApi } from './templates/template-service.ts'
 import { toolApi } from './tools/tool-service.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
-/** Tasks handed to the runner at once. */
 const PORTION = 1000
-/** portions on their way to the runner */
 const AT_ONCE = 3
 
 export function createRulesService(options: RulesOptions): InternalRules {
@@ -36,35 +31,29 @@ export function createRulesService(options: RulesOptions): InternalRules {
 
 class Rules implements InternalRules {
   readonly #options: RulesOptions
-  readonly #rules: ByTenant<TenantRules>
-  readonly #made = new Set<TenantRules>()
+  readonly #rules: TenantRules
   readonly #history: TaskEventHistory
   readonly #jobs: JobRunner
   readonly #ends: Subscription
   readonly #runEnds: RunEnds
 
   constructor(options: RulesOptions) {
-    const { tenant, storage, runner, now, newId, logger, places } = options
+    const { tenant, store, runner, now, newId, logger, places } = options
     this.#options = options
     this.#history = new TaskEventHistory(runner.reports, newId().slice(-8), now)
-    const handler = batchHandler((tenant) => this.#rules.of(tenant))
     this.#jobs = new JobRunner({
       tenant,
-      store: storage.tenant(tenant),
-      handlers: [handler],
+      store,
+      handlers: [batchHandler(() => this.#rules)],
       now,
       newId,
       timers: machineTimers,
       places,
       logger,
     })
-    this.#rules = new ByTenant(storage, (tenant) => {
-      const rules = new TenantRules(tenant, options, this.#history, this.#jobs)
-      this.#made.add(rules)
-      return rules
-    })
+    this.#rules = new TenantRules(options, this.#history, this.#jobs)
     this.#runEnds = new RunEnds({
-      store: (run) => this.#rules.of(run.task.tenant).changes.noteEnd(run),
+      store: (run) => this.#rules.changes.noteEnd(run),
       startTimer: machineTimers.later,
       logger,
     })
@@ -73,16 +62,16 @@ class Rules implements InternalRules {
 
   as(caller: Caller): RulesApi {
     const { partition } = this.#options
-    const own = this.#own(caller)
-    return partition === undefined ? own : acrossPartitions(own, caller, partition)
+    const local = this.#local(caller)
+    return partition === undefined ? local : acrossPartitions(local, caller, partition)
   }
 
-  async answer(tenant: string, question: RulesQuestion): Promise<unknown> {
-    const rules = this.#rules.of(tenant)
+  async answer(question: RulesQuestion): Promise<unknown> {
+    const rules = this.#rules
     switch (question.ask) {
       case 'api': {
-        const api = this.#own(question.caller)[question.api]
-        const method = Reflect.get(api, question.method) as (...given: readonly unknown[]) => unknown
+        const api = this.#local(question.caller)[question.api]
+        const method = Reflect.get(api, question.method) as (...args: readonly unknown[]) => unknown
         return method(...question.args)
       }
       case 'act':
@@ -99,9 +88,9 @@ class Rules implements InternalRules {
     }
   }
 
-  #own(caller: Caller): RulesApi {
-    const rules = this.#rules.of(caller.tenant)
-    // made when they are asked for: most requests need one of them
+  #local(caller: Caller): RulesApi {
+    const rules = this.#rules
+    // lazy: most requests need one of them
     return {
       get tasks() {
         return taskApi(rules, caller)
@@ -123,52 +112,43 @@ class Rules implements InternalRules {
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
-    // what one does for all partitions of a tenant
     const isFirst = (this.#options.partition?.number ?? 0) === 0
-    for (const tenant of await this.#rules.tenants()) {
-      const rules = this.#rules.of(tenant)
-      if (isFirst) await rules.sources.tidy()
-      await this.#resume(rules)
-    }
+    if (isFirst) await this.#rules.sources.tidy()
+    await this.#resume()
     if (isFirst) await this.#jobs.start()
   }
 
   async stop(): Promise<void> {
     this.#history.close()
     await this.#jobs.stop()
-    await Promise.all([...this.#made].map(({ changes }) => changes.idle()))
+    await this.#rules.changes.idle()
     this.#ends.unsubscribe()
     await this.#runEnds.stop()
   }
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
-    const all: Record<string, number> = { running: 0, stopped: 0, failed: 0 }
-    // those of all partitions are counted once
+    const all = { running: 0, stopped: 0, failed: 0 }
     if ((this.#options.partition?.number ?? 0) > 0) return all
-    for (const tenant of await this.#rules.tenants()) {
-      const counts = await this.#rules.of(tenant).collections.tasks.countBy('status')
-      for (const [status, count] of counts) all[status] = (all[status] ?? 0) + count
-    }
-    return all
+    return { ...all, ...Object.fromEntries(await this.#rules.collections.tasks.countBy('status')) }
   }
 
   gauges(): ReturnType<InternalRules['gauges']> {
     return { openBatches: this.#jobs.open, eventStreams: this.#history.readers }
   }
 
-  async rebind(tenant: string, resource: string): Promise<number> {
+  async rebind(resource: string): Promise<number> {
     const { partition } = this.#options
-    const rules = this.#rules.of(tenant)
-    if (partition === undefined) return rebind(rules, resource)
+    if (partition === undefined) return rebind(this.#rules, resource)
     const { count, number } = partition
     const counts = Array.from({ length: count }, async (_, at) =>
-      at === number ? rebind(rules, resource) : Number(await partition.ask(tenant, at, { ask: 'rebind', resource })),
+      at === number ? rebind(this.#rules, resource) : Number(await partition.ask(at, { ask: 'rebind', resource })),
     )
     return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0)
   }
 
-  /** The next portions are read and logged while the runner takes up the last. */
-  async #resume({ tenant, collections, maker, options }: TenantRules): Promise<void> {
+  /** The next portions are read and logged while the runner resumes the last. */
+  async #resume(): Promise<void> {
+    const { collections, maker, options } = this.#rules
     const { number = 0 } = options.partition ?? {}
     const taking: Promise<void>[] = []
     const where = [
@@ -179,21 +159,19 @@ class Rules implements InternalRules {
       const tasks: RunnableTask[] = []
       for (const { id, value } of portion) {
         if (foreignOf(id, options.partition) !== undefined) continue
-        const task = { tenant, id }
         try {
           const parts = maker.parts(value)
-          const own = parts instanceof Promise ? await parts : parts
-          tasks.push(runnable(task, value.epoch, value.createTime, own))
+          const loaded = parts instanceof Promise ? await parts : parts
+          tasks.push(runnable(id, value.epoch, value.createTime, loaded))
         } catch (error) {
-          // no rule is to blame: whoever starts this tries again
+          // not a failure of the rule: the start is retried
           if (isAway(error)) throw error
-          const run = { task, epoch: value.epoch, status: 'failed', finishedTime: options.now() } as const
+          const run = { id, epoch: value.epoch, status: 'failed', finishedTime: options.now() } as const
           this.#runEnds.note({ ...run, error: messageOf(error) })
         }
       }
       if (taking.length === AT_ONCE) await taking.shift()
       const resumed = options.runner.resume(tasks)
-      // a failure is met by a later await; until then nobody may take it for unhandled
       resumed.catch(() => undefined)
       taking.push(resumed)
     }

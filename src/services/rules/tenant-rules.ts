@@ -1,13 +1,13 @@
-/** What makes, changes and shows the tasks of one tenant, with the plugs that this tenant has. */
+/** Parts of the rules service that make, change and show tasks, with the plugs of the tenant. */
 import type { Plug, Ports } from '#core'
 import { followPlugs } from '#core/spi'
 import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
 import type { JobPlaces, JobQueue, JobRunner } from '#jobs'
-import type { Storage } from '#storage'
-import { collectionsOf, type TenantCollections } from './collections.ts'
+import type { Store } from '#storage'
+import { collectionsOf, type RulesCollections } from './collections.ts'
 import type { RulesPartition } from './partitions/rules-partition.ts'
 import { GraphForms } from './tasks/graph-forms.ts'
-import type { TaskRef, TaskRunner } from './runner.ts'
+import type { TaskRunner } from './runner.ts'
 import type { ResourceFinder } from './tasks/resource-filter.ts'
 import { SourceRepository } from './tasks/source-repository.ts'
 import { TaskChanges } from './tasks/task-changes.ts'
@@ -19,34 +19,30 @@ import type { RunDependencies } from './tools/template-run.ts'
 
 export interface RulesOptions {
   readonly tenant: string
-  /** of jobs, which the tenants of a host share */
   readonly places?: JobPlaces
-  readonly storage: Storage
+  readonly store: Store
   readonly runner: TaskRunner
-  /** the plugs that rules of a tenant may name; the same list until they are others */
-  readonly plugs: (tenant: string) => readonly Plug[]
+  /** the plugs that rules may name; the same list until it changes */
+  readonly plugs: () => readonly Plug[]
   /** the same plugs for runs that store nothing, which can wait where tasks must not; default `plugs` */
-  readonly directPlugs?: (tenant: string) => readonly Plug[]
-  /** where long runs that store nothing are done; default: here */
-  readonly elsewhere?: (tenant: string) => RunsElsewhere
-  /** what runs that store nothing may ask; the runner has its own */
-  readonly ports?: (tenant: string) => Ports
+  readonly directPlugs?: () => readonly Plug[]
+  /** threads for long runs that store nothing; default: this thread */
+  readonly elsewhere?: RunsElsewhere
+  readonly ports?: Ports
   /** epoch ms */
   readonly now: () => number
-  /** ids of tasks and batch operations; never the same twice */
   readonly newId: () => string
   readonly logger?: Logger
-  /** which of several partitions of its tenants it has; absent: tenants have one */
+  /** the tenant's partition; absent: it has one */
   readonly partition?: RulesPartition | undefined
-  /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
+  /** looked up at each use; without it the filters `resourceType` and `resourceMetadataExpression` are rejected */
   readonly resources?: () => ResourceFinder | undefined
   /** called after a template was created, changed or removed; must not wait */
-  readonly templateWritten?: (tenant: string, template: string) => void
+  readonly templateWritten?: (template: string) => void
 }
 
 export class TenantRules {
-  readonly tenant: string
-  readonly collections: TenantCollections
+  readonly collections: RulesCollections
   readonly options: RulesOptions
   readonly history: TaskEventHistory
   readonly sources: SourceRepository
@@ -56,41 +52,32 @@ export class TenantRules {
   readonly show: TaskShow
   readonly context: RunDependencies
   readonly direct: DirectRuns
-  /** one change of a template at a time */
   readonly templateLanes = new KeyedMutex()
-  /** by template: exclusive while it is deleted, so that no task is made of a deleted one */
+  /** by template: exclusive while it is deleted, so that tasks are not made of a deleted one */
   readonly templateLock = new KeyedSharedLock()
   readonly #jobs: JobRunner
 
-  /** Throws `PLUG` when two of the plugs have one name and version. */
-  constructor(tenant: string, options: RulesOptions, history: TaskEventHistory, jobs: JobRunner) {
-    const { storage, plugs, directPlugs = plugs, elsewhere, ports, runner, now } = options
-    const registry = followPlugs(() => plugs(tenant))
-    // now, and not in the middle of a request; the direct ones are the same, and many tenants never ask for them
+  /** Throws `PLUG` when two plugs have the same name and version. */
+  constructor(options: RulesOptions, history: TaskEventHistory, jobs: JobRunner) {
+    const { store, plugs, directPlugs = plugs, elsewhere, ports = {}, runner, now } = options
+    const registry = followPlugs(plugs)
+    // fails now, not in a request; the direct plugs are the same, and many tenants never use them
     registry.list()
-    const away = elsewhere?.(tenant)
-    this.tenant = tenant
     this.options = options
     this.history = history
     this.#jobs = jobs
-    this.collections = collectionsOf(storage, tenant)
+    this.collections = collectionsOf(store)
     this.sources = new SourceRepository(this.collections, registry, now)
-    this.maker = new TaskMaker(registry, this.sources, countedByDocument(away))
-    this.changes = new TaskChanges(this.collections, this.maker, this.sources, runner, now, (task) =>
-      history.forget(task),
-    )
+    this.maker = new TaskMaker(registry, this.sources, countedByDocument(elsewhere))
+    this.changes = new TaskChanges(this.collections, this.maker, this.sources, runner, now, (id) => history.forget(id))
     this.forms = new GraphForms(registry)
-    this.show = new TaskShow(tenant, this.sources, this.forms, runner.nodes)
-    this.context = { registry: followPlugs(() => directPlugs(tenant)), ports: ports?.(tenant) ?? {}, now }
+    this.show = new TaskShow(this.sources, this.forms, runner.nodes)
+    this.context = { registry: followPlugs(directPlugs), ports, now }
     const here = runsHere(this.context)
-    this.direct = away === undefined ? here : runsBySize(here, away)
+    this.direct = elsewhere === undefined ? here : runsBySize(here, elsewhere)
   }
 
   get jobs(): JobQueue {
     return this.#jobs.queue
-  }
-
-  ref(id: string): TaskRef {
-    return { tenant: this.tenant, id }
   }
 }

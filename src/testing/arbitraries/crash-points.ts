@@ -1,10 +1,9 @@
-/** Random moments at which a process dies. */
+/** Random crashes of a process. */
 import fc from 'fast-check'
 import type { CrashPoint } from '../checked-run.ts'
 
-/** What is drawn of a crash before it is known how long the stream is. */
 export interface CrashDraw {
-  /** where in the stream, 0 to 1 */
+  /** share of the stream, 0 to 1 */
   readonly place: number
   readonly down: number
   readonly inFlight: boolean
@@ -18,7 +17,7 @@ export const crashDraws: fc.Arbitrary<readonly CrashDraw[]> = fc.array(
   { minLength: 1, maxLength: 4 },
 )
 
-/** The same in a stream of so many messages: after each, one crash at most, ascending. */
+/** The same in a stream of that many messages: at most one crash after each, ascending. */
 export function crashPoints(draws: readonly CrashDraw[], messages: number): readonly CrashPoint[] {
   if (messages === 0) return []
   const points = new Map<number, CrashPoint>()

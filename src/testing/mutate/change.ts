@@ -1,5 +1,5 @@
-/** What all changes of a rule are made of. */
+/** The type of all changes of a rule. */
 import type { Rule, Template } from '#core'
 
-/** A rule with one thing changed, under a name that says what: not yet known to be valid. */
+/** A rule with one change, with a name for it; validity is not checked yet. */
 export type Change = readonly [name: string, rule: Rule | Template]

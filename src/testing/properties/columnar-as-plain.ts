@@ -1,15 +1,15 @@
-/** The property that a rule does the same while nobody listens. */
+/** The property that a rule does the same without subscribers. */
 import { sameJson } from '#kernel'
 import { firstDifference } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
 
 /**
- * Firings and the state at the end are the same when nobody listens to anything but firings, as it is live: comparisons
- * are then looked up, by what plugs say of themselves (`steps`, `calculates`), instead of being called.
+ * Firings and the final state are the same with subscribers only to firings, as in a live engine: comparisons are then
+ * looked up, by declarations of plugs (`steps`, `calculates`), instead of calls.
  */
 export function columnarAsPlain(): RuleProperty {
   return {
-    name: 'it does the same while nobody listens',
+    name: 'it does the same without subscribers',
     async check(run) {
       const { fired, saved } = await run.unheard()
       const difference = firstDifference(run.firings(), fired)

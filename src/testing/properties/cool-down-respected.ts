@@ -4,7 +4,7 @@ import type { RuleProperty } from '../property.ts'
 import { coolDownOf } from '../rule-paths.ts'
 import { needsFiring } from './needs-firing.ts'
 
-/** No destination fires again before the `invocationPolicy` of the trigger that leads to it is over. */
+/** No destination fires again before the `invocationPolicy` of its trigger is over. */
 export function coolDownRespected(): RuleProperty {
   return {
     name: 'every cool-down is respected',

@@ -1,10 +1,10 @@
-/** The property that the same messages give the same events. */
+/** The property that equal messages lead to equal events. */
 import { firstDifference } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
 
 /**
- * The same case a second time gives the same events, to the byte. A plug that reads the machine's clock or draws chance
- * of its own is found by it, and so is one that remembers outside of its `internalState`.
+ * The same case a second time has the same events, to the byte. It finds plugs that read the machine's clock, have
+ * randomness of their own, or remember outside of their `internalState`.
  */
 export function deterministic(): RuleProperty {
   return {

@@ -1,4 +1,4 @@
-/** What every check holds against a rule without being asked. */
+/** The properties that every check includes. */
 import type { CheckedRun, Moment } from '../checked-run.ts'
 import type { Metrics } from '../arbitraries/messages.ts'
 import { instantText } from '../moment-text.ts'
@@ -6,7 +6,6 @@ import type { RuleProperty } from '../property.ts'
 import { isSignal } from '../arbitraries/signals.ts'
 import { silentText } from '../rule-paths.ts'
 
-/** A run that went on without an answer says nothing about what follows. */
 export function everyPlugAnswers(): RuleProperty {
   return {
     name: 'every plug answers',
@@ -19,7 +18,10 @@ export function everyPlugAnswers(): RuleProperty {
   }
 }
 
-/** Calls fail only at messages that are spoilt: with NaN, null, a blank or a number as text, or without a value of its resource. */
+/**
+ * Calls fail only at messages with a fault: with NaN, null, a blank or a number as text, or without a value of its
+ * resource.
+ */
 export function expectedErrors(
   allowed: readonly string[],
   {

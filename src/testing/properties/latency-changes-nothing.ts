@@ -1,4 +1,4 @@
-/** The property that it does not matter how long plugs take. */
+/** The property that the speed of plugs does not matter. */
 import type { EngineEvent } from '#core'
 import { firstDifference } from '../event-difference.ts'
 import type { RuleProperty } from '../property.ts'
@@ -6,8 +6,8 @@ import type { RuleProperty } from '../property.ts'
 const LONGEST_MS = 5000
 
 /**
- * Each answer of a plug comes up to five seconds late, by another length for each node, and everything else is as before:
- * only when things are told differs, and the order in which actuators answer.
+ * Each answer of a plug is delayed by up to five seconds, by another length for each node. Only the times of events may
+ * differ, and the order in which actuators answer.
  */
 export function latencyChangesNothing(): RuleProperty {
   return {
@@ -30,7 +30,7 @@ export function latencyChangesNothing(): RuleProperty {
   }
 }
 
-/** What actuators answered, by itself: it follows later inputs when they take their time. */
+/** Separates answers of actuators, which may follow later inputs. */
 function partsOf(events: readonly EngineEvent[], acts: ReadonlySet<string>) {
   const isAnswer = ({ type, node }: EngineEvent): boolean =>
     (type === 'result' || type === 'log') && node !== undefined && acts.has(node)

@@ -1,4 +1,4 @@
-/** That a property about firings says nothing when nothing fires. */
+/** The need of a property about firings: without any firing it is inconclusive. */
 import type { RuleProperty } from '../property.ts'
 
 export function needsFiring(node: string | undefined): Pick<RuleProperty, 'labels' | 'needs'> {

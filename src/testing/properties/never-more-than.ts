@@ -1,4 +1,4 @@
-/** The property that a destination fires only so often in any window. */
+/** The property that a destination has a limit of firings in any window. */
 import { AppError } from '#kernel'
 import { spanOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
@@ -14,7 +14,7 @@ export interface WindowOptions {
 
 /**
  * A destination fires at most `most` times in any window of that length; a firing at the very end of a window is
- * outside. Throws `VALIDATION` for what cannot be a count or a duration.
+ * outside. Throws `VALIDATION` for an invalid count or duration.
  */
 export function neverMoreThan(most: number, { within, node }: WindowOptions): RuleProperty {
   if (!Number.isInteger(most) || most < 0)

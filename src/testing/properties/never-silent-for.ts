@@ -1,4 +1,4 @@
-/** The property that a destination fires again and again while something holds. */
+/** The property that a destination fires repeatedly while a condition holds. */
 import type { Json } from '#kernel'
 import { lengthOf } from '../length-of.ts'
 import { instantText, lengthText } from '../moment-text.ts'
@@ -8,13 +8,13 @@ import { conditionOf, type ConditionLike } from '../temporal/condition.ts'
 export interface SilenceOptions {
   /** when silence counts, by messages and states; it holds from one moment until the next. Default: always */
   readonly while?: ConditionLike
-  /** default: whatever fires breaks the silence */
+  /** default: any firing ends the silence */
   readonly node?: string
 }
 
 /**
- * While the condition holds, a destination never lets more than that time pass without firing. Time counts from when
- * the condition began to hold. Throws `VALIDATION` for what is no duration.
+ * While the condition holds, a destination fires at least once in that time, which counts from the beginning of the
+ * condition. Throws `VALIDATION` for an invalid duration.
  */
 export function neverSilentFor(longest: number | string, options: SilenceOptions = {}): RuleProperty {
   const most = lengthOf(longest, 'neverSilentFor: the time')

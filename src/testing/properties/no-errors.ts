@@ -2,7 +2,7 @@
 import { instantText } from '../moment-text.ts'
 import { monitored, type RuleProperty } from '../property.ts'
 
-/** No call of a plug fails, but those of nodes that are named. */
+/** No call of a plug fails, except those of the named nodes. */
 export function noErrors(allowed: readonly string[] = []): RuleProperty {
   return monitored<null>(
     {

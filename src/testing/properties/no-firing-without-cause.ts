@@ -1,10 +1,10 @@
-/** The property that nothing fires without a result of a sensor behind it. */
+/** The property that firings follow a result of a sensor behind them. */
 import { instantText } from '../moment-text.ts'
 import type { RuleProperty } from '../property.ts'
 import { sensorsBehind } from '../rule-paths.ts'
 import { needsFiring } from './needs-firing.ts'
 
-/** A destination fires only when a sensor behind its source has just given a result. */
+/** A destination fires only when a sensor behind its source has just had a result. */
 export function noFiringWithoutCause(): RuleProperty {
   return {
     name: 'nothing fires without a cause',

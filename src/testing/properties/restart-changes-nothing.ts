@@ -1,4 +1,4 @@
-/** The property that a run goes on after a restart as if there had been none. */
+/** The property that a restart changes nothing. */
 import { spanOf } from '../length-of.ts'
 import { downSpans } from '../checked-run.ts'
 import { firstDifference } from '../event-difference.ts'
@@ -6,18 +6,18 @@ import type { RuleProperty } from '../property.ts'
 
 export interface RestartChoice {
   /**
-   * how long the process may be dead, as `0..3h`: streams get silences of up to that length, in which it dies. Timers
-   * that were due then act late, so that when an event was told is not compared. Default: no time passes
+   * range of downtimes, as `0..3h`: streams have silences of up to that length, in which the process crashes. Timers
+   * that were due then act late, so that times of events are not compared. Default: no time passes
    */
   readonly down?: string
-  /** the process may also die while plugs are at work on a message; default true */
+  /** the process may also crash while plugs are at work on a message; default true */
   readonly inFlight?: boolean
 }
 
 /**
- * A process that dies after any messages, and goes on from what it saved, gives the same events, to the byte. When time
- * passes while it is dead, what was due then happens later, but happens; what follows from the time at which it did is
- * not compared any more. A clock that skips missed ticks makes a difference then, and is right to.
+ * A process that crashes after any messages, and continues from its saved state, has the same events, to the byte. With
+ * downtime, what was due then happens later, but happens; its consequences in time are not compared. A clock that skips
+ * missed ticks then differs rightly.
  */
 export function restartChangesNothing({ down, inFlight = true }: RestartChoice = {}): RuleProperty {
   const longest = down === undefined ? 0 : longestOf(down)
@@ -34,12 +34,10 @@ export function restartChangesNothing({ down, inFlight = true }: RestartChoice =
   }
 }
 
-/** `0..3h`, or `3h` for short. */
 function longestOf(down: string): number {
   return spanOf(down.replace(/^\s*0\s*\.\.\s*/, ''), 'restartChangesNothing: down')
 }
 
-/** `after message 3, 7 (plugs at work)`. */
 export function crashesText(crashes: readonly { after: number; inFlight: boolean }[], silent = false): string {
   const points = crashes.map(({ after, inFlight }) => `${after}${inFlight ? ' (plugs at work)' : ''}`)
   return `after message ${points.join(', ')}${silent ? ', for some of the silence that follows,' : ''}`

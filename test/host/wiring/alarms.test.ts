@@ -69,9 +69,9 @@ describe('the port of alarms', () => {
 describe('the engine as alarms see it', () => {
   it('takes their events on a channel of their own', async () => {
     const given: unknown[] = []
-    const engine = alarmForwarding('acme', { receive: async (...all) => void given.push(all) })
+    const engine = alarmForwarding({ receive: async (...all) => void given.push(all) })
     await engine.receive({ resource: 'r' }, { writes: [], hops: 3 })
-    expect(given).toEqual([['acme', { resource: 'r' }, { writes: [], hops: 3, channel: 'alarm' }]])
+    expect(given).toEqual([[[{ messages: { resource: 'r' }, hops: 3, channel: 'alarm' }], []]])
   })
 })
 

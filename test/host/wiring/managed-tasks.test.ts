@@ -16,13 +16,13 @@ const wanted = (resource: string, key = 'k1', settings: WantedTask['settings'] =
 async function withTemplate(): Promise<{ readonly rules: Bench; readonly tasks: ReturnType<typeof managedTasks> }> {
   const rules = await bench()
   await rules.api.templates.create(templateOf())
-  return { rules, tasks: managedTasks(() => rules.service) }
+  return { rules, tasks: managedTasks(TENANT, () => rules.service) }
 }
 
 describe('managed tasks over rules', () => {
   it('are made of the template with the settings, started, and marked', async () => {
     const { rules, tasks } = await withTemplate()
-    await tasks.make(TENANT, wanted('p1', 'k1', { type: 'periodic', frequency: 60_000, tags: { floor: 2 } }))
+    await tasks.make(wanted('p1', 'k1', { type: 'periodic', frequency: 60_000, tags: { floor: 2 } }))
     const { values } = await rules.api.tasks.list({ where: {}, hits: 10, startIndex: 0 })
     expect(values).toMatchObject([
       {
@@ -41,46 +41,43 @@ describe('managed tasks over rules', () => {
 
   it('are found by resource, whatever other tasks there are', async () => {
     const { rules, tasks } = await withTemplate()
-    for (const resource of ['p1', 'p2', 'p3']) await tasks.make(TENANT, wanted(resource))
-    await tasks.make(TENANT, wanted('p2', 'k2'))
+    for (const resource of ['p1', 'p2', 'p3']) await tasks.make(wanted(resource))
+    await tasks.make(wanted('p2', 'k2'))
     const tags = { managed: true, managedResource: 'p1', managedType: 'pump', managedKey: 'k1' }
     await rules.api.tasks.create({ template: 'overheating', name: 'mine', resource: 'p1', tags })
     await rules.api.tasks.create({ template: 'overheating', name: 'mine', resource: 'p1' })
-    const found = await tasks.of(TENANT, ['p1', 'p2', 'nobody'])
+    const found = await tasks.of(['p1', 'p2', 'nobody'])
     expect(found.map(({ resource, key, type }) => `${resource} ${type} ${key}`).toSorted()).toEqual([
       'p1 pump k1',
       'p2 pump k1',
       'p2 pump k2',
     ])
-    expect(await tasks.of(TENANT, [])).toEqual([])
-    expect(await tasks.of('other', ['p1'])).toEqual([])
+    expect(await tasks.of([])).toEqual([])
     await rules.close()
   })
 
   it('are removed though they run, and one that is gone is no error', async () => {
     const { rules, tasks } = await withTemplate()
-    await tasks.make(TENANT, wanted('p1'))
-    const [found] = await tasks.of(TENANT, ['p1'])
-    await tasks.remove(TENANT, found?.taskId ?? '')
-    await tasks.remove(TENANT, found?.taskId ?? '')
+    await tasks.make(wanted('p1'))
+    const [found] = await tasks.of(['p1'])
+    await tasks.remove(found?.taskId ?? '')
+    await tasks.remove(found?.taskId ?? '')
     expect(await rules.api.tasks.count({})).toBe(0)
     await rules.close()
   })
 
   it('are refused with the reason when the template cannot be used', async () => {
     const { rules, tasks } = await withTemplate()
-    await expect(tasks.make(TENANT, { ...wanted('p1'), templateName: 'other' })).rejects.toThrow(
-      'No template with name other',
-    )
-    await expect(tasks.make(TENANT, wanted('p1', 'k', { type: 'scheduled', cron: 'never' }))).rejects.toMatchObject({
+    await expect(tasks.make({ ...wanted('p1'), templateName: 'other' })).rejects.toThrow('No template with name other')
+    await expect(tasks.make(wanted('p1', 'k', { type: 'scheduled', cron: 'never' }))).rejects.toMatchObject({
       code: 'VALIDATION',
     })
     await rules.close()
   })
 
   it('wait where no rules are served', async () => {
-    const tasks = managedTasks(() => undefined)
-    await expect(tasks.of(TENANT, ['p1'])).rejects.toMatchObject({ code: 'CLOSED' })
-    await expect(tasks.make(TENANT, wanted('p1'))).rejects.toMatchObject({ code: 'CLOSED' })
+    const tasks = managedTasks(TENANT, () => undefined)
+    await expect(tasks.of(['p1'])).rejects.toMatchObject({ code: 'CLOSED' })
+    await expect(tasks.make(wanted('p1'))).rejects.toMatchObject({ code: 'CLOSED' })
   })
 })

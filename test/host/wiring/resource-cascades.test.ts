@@ -16,16 +16,21 @@ describe('what goes with a resource', () => {
       },
     }
     const rules = { as: () => ({ tasks }) } as unknown as InternalRules
-    const cascades = resourceCascades({ alarms: () => undefined, broker: () => undefined, rules: () => rules })
-    await cascades.tasks?.('acme', 'boiler-1')
+    const cascades = resourceCascades({
+      tenant: 'acme',
+      alarms: () => undefined,
+      broker: () => undefined,
+      rules: () => rules,
+    })
+    await cascades.tasks?.('boiler-1')
     expect([left.size, asked]).toEqual([0, Array.from({ length: 3 }, () => ({ resource: 'boiler-1' }))])
   })
 
   it('is nothing where services are not served', async () => {
     const none = () => undefined
-    const cascades = resourceCascades({ alarms: none, broker: none, rules: none })
+    const cascades = resourceCascades({ tenant: 'acme', alarms: none, broker: none, rules: none })
     for (const work of [cascades.alarms, cascades.measurements, cascades.tasks]) {
-      await expect(work?.('acme', 'r')).resolves.toBeUndefined()
+      await expect(work?.('r')).resolves.toBeUndefined()
     }
   })
 })

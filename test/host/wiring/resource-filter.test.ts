@@ -12,24 +12,24 @@ describe('resources that a filter of tasks means', () => {
     ] as const)
       await b.api.resources.create({ id, floor, resourceTypeId: 'pump' })
     await b.api.resources.create({ id: 'b1', floor: 1 })
-    const { find } = resourceFinder(b.service)
-    expect(await find('acme', { type: 'pump' }, 100)).toEqual(['p1', 'p2'])
-    expect(await find('acme', { expression: 'floor:1' }, 100)).toEqual(['b1', 'p1'])
-    expect(await find('acme', { type: 'pump', expression: 'floor:1' }, 100)).toEqual(['p1'])
+    const { find } = resourceFinder('acme', b.service)
+    expect(await find({ type: 'pump' }, 100)).toEqual(['p1', 'p2'])
+    expect(await find({ expression: 'floor:1' }, 100)).toEqual(['b1', 'p1'])
+    expect(await find({ type: 'pump', expression: 'floor:1' }, 100)).toEqual(['p1'])
   })
 
   it('are found page by page, and no more than are asked for', async () => {
     await using b = await bench()
     const ids = Array.from({ length: 120 }, (_, i) => `r${String(i).padStart(3, '0')}`)
     for (const id of ids) await b.api.resources.create({ id, resourceTypeId: 'many' })
-    const { find } = resourceFinder(b.service)
-    expect(await find('acme', { type: 'many' }, 1000)).toEqual(ids)
-    expect(await find('acme', { type: 'many' }, 110)).toHaveLength(110)
+    const { find } = resourceFinder('acme', b.service)
+    expect(await find({ type: 'many' }, 1000)).toEqual(ids)
+    expect(await find({ type: 'many' }, 110)).toHaveLength(110)
   })
 
   it('are refused with an expression that cannot be read', async () => {
     await using b = await bench()
-    await expect(resourceFinder(b.service).find('acme', { expression: 'floor:(' }, 10)).rejects.toMatchObject({
+    await expect(resourceFinder('acme', b.service).find({ expression: 'floor:(' }, 10)).rejects.toMatchObject({
       status: 400,
     })
   })

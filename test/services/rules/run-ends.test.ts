@@ -4,7 +4,7 @@ import { RunEnds } from '../../../src/services/rules/run-ends.ts'
 import type { EndedRun } from '../../../src/services/rules/runner.ts'
 
 const endOf = (id: string): EndedRun => ({
-  task: { tenant: 'acme', id },
+  id,
   epoch: 1,
   status: 'stopped',
   finishedTime: 7,
@@ -18,9 +18,9 @@ function setUp() {
   const timers = new Set<() => void>()
   const world = { failure: undefined as Error | undefined }
   const ends = new RunEnds({
-    store: async ({ task }) => {
+    store: async ({ id }) => {
       if (world.failure) throw world.failure
-      stored.push(task.id)
+      stored.push(id)
     },
     startTimer: (_ms, work) => {
       timers.add(work)

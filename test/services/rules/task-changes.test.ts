@@ -25,7 +25,7 @@ class CommittingRunner extends BareRunner {
     if (change.kind === 'forget') return planned
     const carryOut = async (writes: readonly Write[]): Promise<void> => {
       if (this.refuses !== undefined) throw this.refuses
-      const store = this.#storage.tenant(change.task.tenant)
+      const store = this.#storage.tenant('acme')
       await store.commit([...writes, store.log('inputs').appending(0, [change.kind])])
       this.carried.push(writes)
       await planned.apply()
@@ -40,7 +40,7 @@ async function open() {
   let id = 0
   const service = createRulesService({
     tenant: 'acme',
-    storage,
+    store: storage.tenant('acme'),
     runner,
     plugs: () => PLUGS,
     now: () => 0,

@@ -233,7 +233,7 @@ describe('a task', () => {
 
 describe('the end of a run that the runner tells of', () => {
   const told = (epoch: number) => ({
-    task: { tenant: 'acme', id: 't1' },
+    id: 't1',
     epoch,
     status: 'failed' as const,
     finishedTime: NOON + 7,
@@ -257,7 +257,7 @@ describe('the end of a run that the runner tells of', () => {
     await rules.ask('POST', '/api/tasks', ruleOf())
     await rules.ask('POST', '/api/tasks/t1/command/restart')
     rules.runner.ended$.next(told(1))
-    rules.runner.ended$.next({ ...told(1), task: { tenant: 'acme', id: 'gone' } })
+    rules.runner.ended$.next({ ...told(1), id: 'gone' })
     await rules.service.stop()
     expect(await shown()).toMatchObject({ status: 'running' })
   })

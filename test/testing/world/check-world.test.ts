@@ -103,7 +103,7 @@ describe('checkWorld', () => {
     const stopped = await failure(apart, always(implies(inState('watching/hot', 'Above'), not(isHeated))), {
       commands: ['stop'],
     })
-    expect(stopped).toMatch(/somebody stops heating$/m)
+    expect(stopped).toMatch(/a user stops heating$/m)
     const pushed = await failure(
       apart,
       leadsTo(
@@ -157,7 +157,7 @@ describe('checkWorld', () => {
   it('refuses labels that are not there, and properties of whole runs', async () => {
     await expect(check(apart, never(fires('heating/onn')))).rejects.toThrow('did you mean "heating/on"?')
     await expect(check(apart, { name: 'odd', check: () => true })).rejects.toThrow(
-      '"odd" cannot be told moment by moment',
+      '"odd" cannot be checked moment by moment',
     )
   })
 })

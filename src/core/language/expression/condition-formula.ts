@@ -1,4 +1,4 @@
-/** Conditions that only calculate with numbers, and ask for truths and texts, as data. */
+/** Conditions that only calculate with numbers, truths and texts, as data. */
 import type { Formula } from '../../plug/calculation.ts'
 import { asTruth, kindOf } from '../../plug/calculation.ts'
 import type { Steps } from '../../plug/plug.ts'
@@ -6,7 +6,7 @@ import { formulaOfLogic } from '../logic/logic-formula.ts'
 import { logicOfText } from './condition.ts'
 import { formulaOf } from './formula.ts'
 
-/** The formula that a condition in either language is; undefined when it is more than that. */
+/** The formula of a condition in either language; undefined for any other. */
 export function conditionFormula(condition: unknown): Formula | undefined {
   const logic = typeof condition === 'string' ? logicOfText(condition) : condition
   const isText = logic === undefined && typeof condition === 'string'
@@ -14,7 +14,7 @@ export function conditionFormula(condition: unknown): Formula | undefined {
   return formula !== undefined && kindOf(formula) === 'truth' ? formula : undefined
 }
 
-/** A condition that compares one number of the message with one limit; undefined for all others. */
+/** A condition that compares one number of the message with one limit; undefined for any other. */
 export function conditionSteps(condition: unknown): Steps<'True' | 'False'> | undefined {
   const formula = conditionFormula(condition)
   if (typeof formula !== 'object' || !('op' in formula)) return undefined

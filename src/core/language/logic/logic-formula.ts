@@ -1,4 +1,7 @@
-/** The part of JSON Logic that only calculates with numbers, as data: what it gives for numbers is what the logic gives. */
+/**
+ * The part of JSON Logic that only calculates with numbers, as data: for numbers, a formula has the same value as its
+ * logic.
+ */
 import { isPlainObject } from '#kernel'
 import { readOf } from '../expression/formula.ts'
 import { asTruth, comparison, equalityTest, type Formula, type Operator } from '../../plug/calculation.ts'
@@ -12,7 +15,6 @@ const ORDER: ReadonlyMap<string, Operator> = new Map<string, Operator>([
 ])
 const MAX_PARTS = 100
 
-/** The formula that logic is; undefined when it is more than that. */
 export function formulaOfLogic(logic: unknown): Formula | undefined {
   let parts = 0
   const formulaOf = (given: unknown): Formula | undefined => {
@@ -32,7 +34,6 @@ export function formulaOfLogic(logic: unknown): Formula | undefined {
   return formulaOf(logic)
 }
 
-/** An equality with a truth or a text. */
 function equalityOf(name: string, [left, right, third]: readonly unknown[]) {
   const op = ORDER.get(name)
   if ((op !== '===' && op !== '!==') || third !== undefined) return undefined

@@ -1,14 +1,13 @@
-/** What stands inside a tag: a name, what is given to it, and the names that a block gives (`as |item|`). */
+/** The content of a tag: a name, its operands, and the names of a block (`as |item|`). */
 import { nearest } from '#kernel'
 import type { Fault } from './path.ts'
 import { HELPERS, type TemplateHelper } from './template-helpers.ts'
 import type { LiteralValue, Word } from './template-lexer.ts'
 import { literalName, type Name } from './template-name.ts'
 
-/** A value named in a template, as it is found when the text is rendered. */
 export interface Reference {
   readonly name: Name
-  /** when a block gives the name: how many such blocks further out, and which of its names */
+  /** of a block's name: number of such blocks outwards, and index of the name */
   readonly given?: { readonly level: number; readonly index: number }
 }
 
@@ -23,17 +22,16 @@ export interface Expression {
   readonly operands: readonly Operand[]
   /** `includeZero=...` of `if` and `unless` */
   readonly includeZero: Operand | undefined
-  /** `as |a b|` */
   readonly names: readonly string[]
-  /** nothing is given to the head, so it may be a plain name */
+  /** without operands, so that the head may be a plain name */
   readonly bare: boolean
 }
 
-/** Calls in calls beyond this are refused. */
+/** Limit of nested calls. */
 const MAX_CALL_DEPTH = 16
 const BLOCKS = ['each', 'if', 'unless', 'with']
 
-/** Reads the words of one tag. What is wrong is told to `complain`, and the answer is then undefined. */
+/** Reads the words of one tag. Problems go to `complain`, and the result is then undefined. */
 export class ExpressionReader {
   readonly #words: readonly Word[]
   readonly #refer: (name: Name) => Reference | undefined
@@ -58,7 +56,7 @@ export class ExpressionReader {
       if (key !== undefined) {
         includeZero = this.#operand()
         if (includeZero === undefined) return undefined
-        if (key !== 'includeZero') return this.#fault(`gives "${key}="`, 'leave it out: only if takes includeZero=')
+        if (key !== 'includeZero') return this.#fault(`has "${key}="`, 'omit it: only includeZero= of if is supported')
         continue
       }
       const word = this.#words[this.#at]
@@ -75,13 +73,13 @@ export class ExpressionReader {
     return { head, operands, includeZero, names, bare: operands.length === 0 && includeZero === undefined }
   }
 
-  /** The operand that a name with `operands` amounts to: a call of a helper. */
+  /** A name with `operands` as an operand: a call of a helper. */
   call(head: Name, operands: readonly Operand[]): Operand | undefined {
     const { text } = head
     const [from, key, ...more] = operands
     if (text === 'lookup') {
       if (from !== undefined && key !== undefined && more.length === 0) return { kind: 'lookup', from, key }
-      return this.#fault(`gives "lookup" ${operands.length} arguments`, 'write {{lookup object key}}')
+      return this.#fault(`calls "lookup" with ${operands.length} arguments`, 'write {{lookup object key}}')
     }
     if (BLOCKS.includes(text)) return this.#fault(`calls the block "${text}"`, `write {{#${text} ...}}`)
     const entry = HELPERS.get(text)
@@ -94,7 +92,7 @@ export class ExpressionReader {
     }
     const [min, max] = entry.arguments
     if (operands.length < min || operands.length > max) {
-      return this.#fault(`gives "${text}" ${operands.length} arguments`, `write ${entry.usage}`)
+      return this.#fault(`calls "${text}" with ${operands.length} arguments`, `write ${entry.usage}`)
     }
     return { kind: 'call', helper: entry.helper, operands }
   }
@@ -107,7 +105,6 @@ export class ExpressionReader {
     return this.#fault(`begins with "${word.mark}"`, 'begin with a name: {{<node label>.<field>}}')
   }
 
-  /** `key=` at this place, which is passed. */
   #key(): string | undefined {
     const [word, mark] = this.#words.slice(this.#at, this.#at + 2)
     if (word?.kind !== 'name' || mark?.kind !== 'mark' || mark.mark !== '=') return undefined
@@ -155,7 +152,7 @@ export class ExpressionReader {
     const names = given.slice(0, -1).flatMap((word) => (word.kind === 'name' ? [word.name.text] : []))
     if (last?.kind === 'mark' && last.mark === '|' && names.length > 0 && names.length === given.length - 1)
       return names
-    return this.#fault('does not say which names it gives', 'write as |item key| at its end')
+    return this.#fault('has an incomplete list of names', 'write as |item key| at its end')
   }
 
   #fault(message: string, suggestion: string): undefined {

@@ -1,7 +1,7 @@
-/** The helpers that templates may call: arithmetic, dates and times. */
+/** The helpers of templates: arithmetic, dates and times. */
 import { DateTime } from 'luxon'
 
-/** Gives the text of a call, empty when the arguments make no sense: a message with a gap beats no message. */
+/** Returns the text of a call, empty for meaningless arguments: a message with a gap is better than none. */
 export type TemplateHelper = (args: readonly unknown[]) => string
 
 interface HelperEntry {
@@ -59,7 +59,7 @@ function toTime(value: unknown): DateTime | undefined {
   return DateTime.fromISO(value, { zone: 'utc' })
 }
 
-/** luxon throws for milliseconds outside the range of Date instead of giving an invalid time. */
+/** luxon throws for milliseconds outside the range of Date instead of returning an invalid time. */
 function clampTime(ms: number): number {
   return Math.min(8.64e15, Math.max(-8.64e15, ms))
 }

@@ -1,4 +1,4 @@
-/** The functions of expressions as code for the sandbox: the same values as those of word-functions.ts. */
+/** The functions of expressions as code for the sandbox: the same values as in word-functions.ts. */
 import { DAYS, INSTANT, isCalendarPart, MAX_INSTANT, type CalendarPart } from '../expression/word-functions.ts'
 
 const PARTS: Readonly<Record<CalendarPart, string>> = {
@@ -12,7 +12,7 @@ const PARTS: Readonly<Record<CalendarPart, string>> = {
 }
 
 /**
- * Declarations of the functions that a piece of code calls, under names that end in `suffix`. They want `use` of the
+ * Declarations of the functions that a piece of code calls, under names that end in `suffix`. They need `use` of the
  * meters, and `zones`: by name of a time zone `[from, until, [begin, offset][]]` in ms.
  */
 export function wordCode(words: ReadonlySet<string>, suffix: string): string {

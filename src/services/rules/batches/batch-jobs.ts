@@ -10,18 +10,18 @@ export const BATCH_JOB = 'rules.batch'
 export interface BatchData {
   readonly operation: BatchOperation
   readonly action: TaskAction
-  /** tasks that were asked for and did not exist when it was queued */
+  /** requested tasks that did not exist when it was queued */
   readonly missing: readonly string[]
 }
 
 const BATCH_SIZE = 200
-/** Tasks between two breaths of the loop. */
+/** Tasks between two turns of the event loop. */
 const SLICE = 25
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Its items are ids of tasks; tasks of other partitions are changed there. */
-export function batchHandler(rulesOf: (tenant: string) => TenantRules): JobHandler {
+/** Its items are ids of tasks, also of other partitions. */
+export function batchHandler(rulesOf: () => TenantRules): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
     isSerial: true,
@@ -29,19 +29,18 @@ export function batchHandler(rulesOf: (tenant: string) => TenantRules): JobHandl
     keepMs: KEPT_MS,
     batchSize: BATCH_SIZE,
     slice: SLICE,
-    item: async (id, { tenant, job }, isRepeat) => {
+    item: async (id, { job }, isRepeat) => {
       const { action } = batchData(job)
-      const rules = rulesOf(tenant)
+      const rules = rulesOf()
       const { partition } = rules.options
       const at = foreignOf(id, partition)
       if (partition === undefined || at === undefined) return act(rules, id, action, job.id, isRepeat)
       const question = { ask: 'act', id, action, batch: job.id, isRepeat } as const
-      return (await partition.ask(tenant, at, question)) as BatchEntry
+      return (await partition.ask(at, question)) as BatchEntry
     },
   })
 }
 
-/** Of a job of this type. */
 export function batchData({ data }: Job): BatchData {
   return data as BatchData
 }

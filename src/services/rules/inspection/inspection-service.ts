@@ -1,4 +1,4 @@
-/** A look into a task at work, and a hand on its nodes. */
+/** Inspection of running tasks, and commands to their nodes. */
 import type { NodeView } from '#core'
 import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import { AppError, isPlainObject } from '#kernel'
@@ -21,7 +21,7 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
 
   const node = async (task: TaskRecord, label: string): Promise<RuntimeNode> => {
     const graph = await graphOf(task)
-    const [view] = nodes.view(rules.ref(task.id), label)
+    const [view] = nodes.view(task.id, label)
     const network = forms.of(graph, [], 'bn')
     const listed: readonly unknown[] = Array.isArray(network['nodes']) ? network['nodes'] : []
     const found = listed.find((each) => isNamed(each, label))
@@ -43,32 +43,32 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
     },
     push: async (id, label, { state, rawData }) => {
       const task = await runningTask(rules, id, `push to ${label}`)
-      await nodes.push(rules.ref(id), label, { ...(state !== undefined && { state }), ...(rawData && { rawData }) })
+      await nodes.push(id, label, { ...(state !== undefined && { state }), ...(rawData && { rawData }) })
       return node(task, label)
     },
     command: async (id, label, { state = '', operation }) => {
       const task = await runningTask(rules, id, `apply ${operation ?? state} to ${label}`)
-      if (operation === undefined) await nodes.push(rules.ref(id), label, { state })
-      else await nodes.command(rules.ref(id), label, operation)
+      if (operation === undefined) await nodes.push(id, label, { state })
+      else await nodes.command(id, label, operation)
       return node(task, label)
     },
     explain: async (id, label) => {
       const task = await taskOf(rules, id)
       if (task.epoch === 0) throw new AppError('WRONG_STATUS', `task ${id} has not been started`)
-      return nodes.explain(rules.ref(id), label)
+      return nodes.explain(id, label)
     },
     log: async (query) => {
       await taskOf(rules, query.taskId)
-      return logPage(history.events(rules.ref(query.taskId)), query)
+      return logPage(history.events(query.taskId), query)
     },
     events: (id, reader) =>
       later(async () => {
         await taskOf(rules, id)
-        return history.stream(rules.ref(id), options.now(), reader)
+        return history.stream(id, options.now(), reader)
       }),
     deliveries: async (id, query) => {
       await taskOf(rules, id)
-      return nodes.deliveries(rules.ref(id), query)
+      return nodes.deliveries(id, query)
     },
   }
 }

@@ -1,9 +1,9 @@
 /**
- * Messages that come to one partition of a tenant: its tasks take those of its resources, and others are handed to the
- * partition that has them, or that has tasks which hear them, in the same commit.
+ * Intake of one partition: its tasks receive messages of its resources; other messages go to the partition of their
+ * resource, and to partitions with listening tasks, in the same commit.
  *
  * RELAY-1 a message that is acknowledged is in the log of the partition of its resource, or on its way there
- * RELAY-2 it reaches each partition whose tasks hear it exactly once, and those tasks after whatever was committed
+ * RELAY-2 it reaches each partition with listening tasks exactly once, and those tasks after whatever was committed
  *   before it at home
  */
 import { requireMessages } from '#core/spi'
@@ -12,87 +12,58 @@ import type { Message } from '#core'
 import type { Json } from '#kernel'
 import type { Store, Write } from '#storage'
 import { dataOf, messagesOf } from '../durable/input.ts'
-import type { DataIntake, Intake, IntakeOptions, IntakePost } from '../runner.ts'
+import type { DataIntake, IntakePost } from '../runner.ts'
 import type { Listeners } from './listeners.ts'
 import { RELAY_LOG, type RelayEntry } from './relay-records.ts'
 
 export interface RelayingOptions {
-  /** of the tasks of this partition */
   readonly intake: DataIntake
   readonly store: Store
   readonly partition: Partition
   readonly listeners: Listeners
-  /** Something was handed to that partition. Must not wait. */
+  /** A message was sent to that partition. Must not wait. */
   readonly handed: (partition: number) => void
 }
 
 interface Parted {
-  /** what is for tasks of this partition; undefined: nothing */
-  readonly own: Message | readonly Message[] | undefined
-  /** places among those */
-  readonly unstamped: readonly number[] | undefined
+  /** for tasks of this partition */
+  readonly local: IntakePost | undefined
   readonly relayed: readonly (readonly [partition: number, entry: RelayEntry])[]
 }
 
 export function relayingIntake(options: RelayingOptions): DataIntake {
   const { intake, listeners } = options
   return {
-    receive: async (tenant, messages, { writes = [], ...sent } = {}) => {
-      requireMessages(messagesOf(messages), sent)
-      return listeners.commit((unchanged) => {
-        const { own, relayed } = parted(messages, sent, options)
-        const handing = handingOn(relayed, options)
-        const all = [...writes, ...handing, unchanged]
-        const committing =
-          own === undefined
-            ? intake.receiveAll(tenant, [], all).then((results): Intake => ({ taken: false, results }))
-            : intake.receive(tenant, own, { ...sent, writes: all })
-        return {
-          place: all.length - 1,
-          committing: committing.then(({ taken, results }) => {
-            tell(relayed, options)
-            return {
-              taken: taken || relayed.some(([, { to }]) => to === 'home'),
-              results: results.slice(0, writes.length),
-            }
-          }),
-        }
-      })
-    },
-    receiveAll: async (tenant, posts, writes, followed) => {
+    receive: async (posts, writes = [], followed) => {
       for (const post of posts) requireMessages(messagesOf(post.messages), post)
       return listeners.commit((unchanged) => {
-        const all = posts.map(({ text, ...post }) => {
-          const { messages, ...sent } = post
-          const one = parted(messages, sent, options)
-          return { sent: one.own === messages && text !== undefined ? { ...sent, text } : sent, ...one }
-        })
+        const all = posts.map((post) => parted(post, options))
         const relayed = all.flatMap((one) => one.relayed)
-        const own = all.flatMap((one): IntakePost[] =>
-          one.own === undefined ? [] : [{ ...one.sent, unstamped: one.unstamped, messages: one.own }],
-        )
         const together = [...writes, ...handingOn(relayed, options), unchanged]
         return {
-          place: together.length - 1,
-          committing: intake.receiveAll(tenant, own, together, followed).then((results) => {
-            tell(relayed, options)
-            return results.slice(0, writes.length)
-          }),
+          index: together.length - 1,
+          committing: intake
+            .receive(
+              all.flatMap(({ local }) => local ?? []),
+              together,
+              followed,
+            )
+            .then(({ taken, results }) => {
+              tell(relayed, options)
+              return {
+                taken: taken || relayed.some(([, { to }]) => to === 'home'),
+                results: results.slice(0, writes.length),
+              }
+            }),
         }
       })
     },
   }
 }
 
-/** Places of messages whose timestamp is that of their arrival. */
-type Unstamped = { readonly unstamped: readonly number[] | undefined }
-
-function parted(
-  messages: Message | readonly Message[],
-  sent: Omit<IntakeOptions, 'writes'> & Pick<IntakePost, 'unstamped' | 'identityIgnores'>,
-  { partition: { number, count }, listeners }: RelayingOptions,
-): Parted {
-  const own: Message[] = []
+function parted(post: IntakePost, { partition: { number, count }, listeners }: RelayingOptions): Parted {
+  const { messages, text: _text, ...sent } = post
+  const local: Message[] = []
   const others = new Map<string, { readonly partition: number; readonly to: RelayEntry['to']; list: Message[] }>()
   const hand = (partition: number, to: RelayEntry['to'], message: Message): void => {
     const key = `${to} ${partition}`
@@ -105,30 +76,22 @@ function parted(
     const home = partitionOf(message.resource, count)
     if (home !== number) hand(home, 'home', message)
     else {
-      own.push(message)
+      local.push(message)
       for (const by of listeners.of(message.resource)) hand(by, 'task', message)
     }
   }
-  const asSent = { hops: 0, ...sent }
-  const odd = new Set(sent.unstamped?.map((place) => list[place]))
-  const unstampedOf = (some: readonly Message[]): Unstamped => {
-    const unstamped = some.flatMap((message, place) => (odd.has(message) ? [place] : []))
+  const odd = new Set(sent.unstamped?.map((index) => list[index]))
+  const unstampedOf = (some: readonly Message[]): Pick<IntakePost, 'unstamped'> => {
+    const unstamped = some.flatMap((message, index) => (odd.has(message) ? [index] : []))
     return { unstamped: unstamped.length > 0 ? unstamped : undefined }
   }
-  return {
-    own: own.length === list.length ? messages : own.length > 0 ? own : undefined,
-    ...unstampedOf(own),
-    relayed: [...others.values()].map(({ partition, to, list: some }) => {
-      const [only] = some
-      return [
-        partition,
-        {
-          to,
-          data: dataOf(some.length === 1 && only !== undefined ? only : some, { ...asSent, ...unstampedOf(some) }),
-        },
-      ]
-    }),
-  }
+  const relayed = [...others.values()].map(({ partition, to, list: some }) => {
+    const [only] = some
+    const carried = some.length === 1 && only !== undefined ? only : some
+    return [partition, { to, data: dataOf(carried, { hops: 0, ...sent, ...unstampedOf(some) }) }] as const
+  })
+  if (local.length === list.length) return { local: post, relayed }
+  return { local: local.length > 0 ? { ...sent, ...unstampedOf(local), messages: local } : undefined, relayed }
 }
 
 function handingOn(relayed: Parted['relayed'], { store }: RelayingOptions): readonly Write[] {

@@ -1,13 +1,13 @@
 /**
- * Templates as tasks run them: plug versions written out, stored once under the hash of their text, shared by all
- * tasks made of them. A source that no task uses is removed at a later start, never while it may still be taken up.
+ * Templates as tasks run them: with exact plug versions, stored once under the hash of their text, shared by their
+ * tasks. An unused source is removed at a later start, never while a task may still use it.
  */
 import { createHash } from 'node:crypto'
 import { frozenCopy } from '#core/spi'
 import type { Plug, PlugRegistry, Template } from '#core'
 import { AppError, LruCache } from '#kernel'
 import { type Stored, walk, type Write } from '#storage'
-import type { TenantCollections } from '../collections.ts'
+import type { RulesCollections } from '../collections.ts'
 import { unknownTemplate, unknownTemplateVersion } from '../error-texts.ts'
 import { withExactVersions } from './plug-versions.ts'
 import type { TemplateRecord } from '../templates/template-record.ts'
@@ -18,7 +18,6 @@ export interface Source {
   readonly document: Template
 }
 
-/** A source with the number of the template's version that it is. */
 export interface VersionedSource {
   readonly source: Source
   readonly version: number
@@ -29,26 +28,26 @@ const TOUCH_MS = 3_600_000
 const UNUSED_MS = 86_400_000
 
 export class SourceRepository {
-  readonly #collections: TenantCollections
+  readonly #collections: RulesCollections
   readonly #plugs: PlugRegistry
   readonly #now: () => number
   /** by template and version of its document */
   #ofTemplate = new LruCache<string, Source>(MAX_KEPT)
-  /** the plugs whose versions stand in those */
+  /** the plugs at the time of `#ofTemplate` */
   #list: readonly Plug[]
   /** by id */
   readonly #byId = new LruCache<string, Source>(MAX_KEPT)
-  /** when it was stored or renewed last, by id; epoch ms */
+  /** when it was stored or renewed, by id; epoch ms */
   readonly #touched = new LruCache<string, number>(MAX_KEPT)
 
-  constructor(collections: TenantCollections, plugs: PlugRegistry, now: () => number) {
+  constructor(collections: RulesCollections, plugs: PlugRegistry, now: () => number) {
     this.#collections = collections
     this.#plugs = plugs
     this.#list = plugs.list()
     this.#now = now
   }
 
-  /** The source that a task made of a template now would have: of its newest version, or of the one that is named. Throws `VALIDATION`. */
+  /** The source for a new task: of the newest version, or of the named one. Throws `VALIDATION`. */
   async ofTemplate(name: string, number?: number): Promise<VersionedSource> {
     const stored = await this.#collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)
@@ -72,18 +71,16 @@ export class SourceRepository {
     return source
   }
 
-  /** The source of a document; equal documents give one object. */
   of(document: Template): Source {
     const id = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 32)
     const known = this.#byId.get(id)
     if (known) return known
-    // what never changes is looked at once, however many tasks are made of it
+    // checked once, however many tasks share it
     const source = { id, document: frozenCopy(document) }
     this.#byId.set(id, source)
     return source
   }
 
-  /** A source that was asked for lately. */
   known(id: string): Source | undefined {
     return this.#byId.get(id)
   }
@@ -96,7 +93,7 @@ export class SourceRepository {
     return this.of(stored.value.document)
   }
 
-  /** What has to be committed with a task that uses the source. */
+  /** Writes to commit with a task that uses the source. */
   writes({ id, document }: Source): readonly Write[] {
     const touched = this.#touched.get(id)
     const now = this.#now()
@@ -104,13 +101,12 @@ export class SourceRepository {
     return [this.#collections.sources.putting(id, { document, touched: now })]
   }
 
-  /** After that commit. */
   written({ id }: Source): void {
     const touched = this.#touched.get(id)
     if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(id, this.#now())
   }
 
-  /** At start: removes what no task has used for a day. */
+  /** At start: removes sources without a task for a day. */
   async tidy(): Promise<void> {
     const used = await this.#collections.tasks.countBy('source')
     for await (const { id, version, value } of walk(this.#collections.sources, [], 100)) {

@@ -1,45 +1,41 @@
 /**
- * Every change of a stored task: one at a time per task, the document and the runner's writes in one commit, the
- * engine told afterwards. Single requests and batches go through here alike.
+ * Changes of stored tasks, by requests and batches: one at a time per task, document and runner's writes in one commit,
+ * then the engine.
  */
 import type { Lost } from '#core'
 import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
 import { AppError, KeyedMutex, messageOf, requireVersion, retryOnConflict, type RevisionOptions } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { removes, type TaskAction } from '../batches/batch-schema.ts'
-import type { TenantCollections } from '../collections.ts'
+import type { RulesCollections } from '../collections.ts'
 import { notPossible, removeRefused, taskNotFound } from '../error-texts.ts'
 import { documentChanges } from '../document-changes.ts'
-import type { EndedRun, PlannedChange, TaskChange, TaskRef, TaskRunner } from '../runner.ts'
+import type { EndedRun, PlannedChange, TaskChange, TaskRunner } from '../runner.ts'
 import type { SourceRepository } from './source-repository.ts'
 import { runnable, type Draft, type RunnableSource, type TaskMaker } from './task-maker.ts'
 import { begun, ended, failedToStart, newRecord, withDraft } from './task-record-change.ts'
 import { revisionOf, type TaskRecord } from './task-record.ts'
 
 export interface ChangeOptions extends RevisionOptions {
-  /** the batch operation that asks */
   readonly batch?: string
-  /** hears what nodes of a running task lost by the change, once it is made */
-  readonly told?: (lost: readonly Lost[]) => void
+  /** called after the change with the state that nodes of a running task lost */
+  readonly onLost?: (lost: readonly Lost[]) => void
 }
 
-/** What a change leaves behind; `undefined`: nothing, the task is gone. */
+/** Result of a change; `next` undefined: the task is deleted. */
 interface Decision {
   readonly next: TaskRecord | undefined
   readonly changes: readonly TaskChange[]
-  /** parts of the next record, when a run of it begins or they are new */
+  /** parts of the next record, when they are new or a run begins */
   readonly parts?: RunnableSource
-  /** what nodes lose when their run continues */
   readonly lost?: readonly Lost[]
-  /** a stopped task that cannot begin has failed; without this the change is refused and nothing else */
+  /** a stopped task that cannot begin becomes `failed`; otherwise the change is only refused */
   readonly failsTask?: boolean
 }
 
-/** What an update means for the run of a task. */
 interface RunEffect {
-  /** `none`: no node can tell the difference; `change`: the run continues under another rule; `begin`: it has to restart */
+  /** `none`: not visible to any node; `change`: the run continues under another rule; `begin`: it restarts */
   readonly kind: 'none' | 'change' | 'begin'
-  /** what nodes lose when their run continues */
   readonly lost: readonly Lost[]
 }
 
@@ -49,22 +45,21 @@ const ANEW: RunEffect = { kind: 'begin', lost: [] }
 const MAX_TRIES = 3
 
 export class TaskChanges {
-  readonly #collections: TenantCollections
+  readonly #collections: RulesCollections
   readonly #maker: TaskMaker
   readonly #sources: SourceRepository
   readonly #runner: TaskRunner
   readonly #now: () => number
-  readonly #removed: (task: TaskRef) => void
+  readonly #removed: (task: string) => void
   readonly #lanes = new KeyedMutex()
 
-  /** `removed` is told of every task that is gone. */
   constructor(
-    collections: TenantCollections,
+    collections: RulesCollections,
     maker: TaskMaker,
     sources: SourceRepository,
     runner: TaskRunner,
     now: () => number,
-    removed: (task: TaskRef) => void,
+    removed: (task: string) => void,
   ) {
     this.#collections = collections
     this.#maker = maker
@@ -84,7 +79,7 @@ export class TaskChanges {
         await this.#commit('absent', { next, changes: [], parts }, [])
         return next
       }
-      const task = runnable(this.#ref(id), 1, now, parts)
+      const task = runnable(id, 1, now, parts)
       const change: TaskChange = { kind: 'begin', task }
       const plan = await this.#runner.plan(change)
       const next = begun(record, now, plan.resourceIds)
@@ -93,22 +88,22 @@ export class TaskChanges {
     })
   }
 
-  /** Does it; what is deleted is returned as it was. */
+  /** Returns the changed task; a deleted one as it was. */
   async act(id: string, action: TaskAction, options: ChangeOptions = {}): Promise<TaskRecord> {
     const made = await this.#change(id, options, (task) => this.#decide(task, action))
-    if (removes(action)) this.#removed(this.#ref(id))
+    if (removes(action)) this.#removed(id)
     return made
   }
 
   /**
-   * Another specification for the same task; it runs when it ran before or when the specification says so. A run in
-   * which nothing changes goes on, here and in updates.
+   * Replaces the specification; the task runs if it ran before or the specification says so. A run that the change does
+   * not affect continues, also in updates.
    */
   replace(id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
     return this.#change(id, options, (task) => this.#remade(task, draft, draft.start))
   }
 
-  /** What an action that is not an update would leave; undefined: nothing, the task is gone. */
+  /** The record after an action that is not an update; undefined: deleted. */
   async after(task: TaskRecord, action: TaskAction): Promise<TaskRecord | undefined> {
     return (await this.#decide(task, action)).next
   }
@@ -127,33 +122,31 @@ export class TaskChanges {
       case 'delete':
       case 'stopAndDelete':
         if (isRunning && action.action === 'delete') throw removeRefused(task.status)
-        return { next: undefined, changes: [{ kind: 'forget', task: this.#ref(task.id) }] }
+        return { next: undefined, changes: [{ kind: 'forget', id: task.id }] }
       default:
         return this.#remade(task, await this.#maker.updated(task, action), undefined)
     }
   }
 
-  /** A run that ended by itself; told twice it counts once. */
   async noteEnd(run: EndedRun): Promise<void> {
     try {
-      await this.#change(run.task.id, {}, async (task) => {
+      await this.#change(run.id, {}, async (task) => {
         const stands = task.epoch === run.epoch && task.status === 'running'
-        return { next: stands ? ended(task, run, this.#runner.nodes.info(run.task)) : task, changes: [] }
+        return { next: stands ? ended(task, run, this.#runner.nodes.info(run.id)) : task, changes: [] }
       })
     } catch (error) {
-      // a task that is gone needs no end
       if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
     }
   }
 
-  /** Resolves when all changes asked so far are done. */
+  /** Resolves when all requested changes are done. */
   idle(): Promise<void> {
     return this.#lanes.idle()
   }
 
   #change(
     id: string,
-    { batch, told, ifRevision }: ChangeOptions,
+    { batch, onLost, ifRevision }: ChangeOptions,
     decide: (task: TaskRecord) => Promise<Decision>,
   ): Promise<TaskRecord> {
     return this.#lanes.run(id, () =>
@@ -164,7 +157,7 @@ export class TaskChanges {
         const decision = await decide(stored.value)
         if (decision.next === stored.value) return stored.value
         const made = await this.#carryOut(stored, decision, batch)
-        if (decision.lost !== undefined) told?.(decision.lost)
+        if (decision.lost !== undefined) onLost?.(decision.lost)
         return made
       }, MAX_TRIES),
     )
@@ -204,15 +197,15 @@ export class TaskChanges {
     plans: readonly PlannedChange[],
     id = next?.id ?? '',
   ): Promise<void> {
-    const own: Write[] = [
+    const writes: Write[] = [
       next === undefined
         ? this.#collections.tasks.deleting(id, expect)
         : this.#collections.tasks.putting(id, next, expect),
       ...(parts?.source ? this.#sources.writes(parts.source) : []),
     ]
     const carryOut = plans.length === 1 ? plans[0]?.carryOut : undefined
-    if (carryOut !== undefined) await carryOut(own)
-    else await this.#collections.commit([...own, ...plans.flatMap((plan) => plan.writes)])
+    if (carryOut !== undefined) await carryOut(writes)
+    else await this.#collections.commit([...writes, ...plans.flatMap((plan) => plan.writes)])
     if (parts?.source) this.#sources.written(parts.source)
     if (carryOut === undefined) for (const plan of plans) await plan.apply()
   }
@@ -221,15 +214,14 @@ export class TaskChanges {
     const next = begun(task, this.#now(), task.resourceIds)
     const change: TaskChange = {
       kind: 'begin',
-      task: runnable(this.#ref(task.id), next.epoch, task.createTime, parts),
+      task: runnable(task.id, next.epoch, task.createTime, parts),
     }
     return { next, changes: [change], parts }
   }
 
-  /** The run goes on under another rule. */
   async #changing(task: TaskRecord, draft: Draft, parts: RunnableSource): Promise<Decision> {
     const { id, epoch, createTime } = task
-    const made = (of: RunnableSource) => runnable(this.#ref(id), epoch, createTime, of)
+    const made = (of: RunnableSource) => runnable(id, epoch, createTime, of)
     const before = made(await this.#maker.parts(task))
     const change: TaskChange = { kind: 'change', task: made(parts), before }
     return { next: withDraft(task, draft, this.#now()), changes: [change], parts }
@@ -237,14 +229,14 @@ export class TaskChanges {
 
   #stopped(task: TaskRecord): TaskRecord {
     if (task.status !== 'running') return task
-    const info = this.#runner.nodes.info(this.#ref(task.id))
+    const info = this.#runner.nodes.info(task.id)
     return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
   }
 
-  /** What an update means for the run of a task; undefined for a task that does not run. */
+  /** Effect of an update on a running task; undefined for other tasks. */
   async effect(task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
     if (task.status !== 'running') return undefined
-    const next = runnable(this.#ref(task.id), task.epoch, task.createTime, partsOf(draft))
+    const next = runnable(task.id, task.epoch, task.createTime, partsOf(draft))
     return effectOnRun(await this.#prepared(task), draft.prepared, () => this.#runner.losses(next))
   }
 
@@ -254,7 +246,6 @@ export class TaskChanges {
     const ran = task.status === 'running'
     const goesOn = start ?? ran
     const effect = goesOn ? await this.effect(task, draft) : undefined
-    // a run is not interrupted for nothing
     if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
     if (effect?.kind === 'change') return { ...(await this.#changing(task, draft, parts)), lost: effect.lost }
     const stopped = withDraft(this.#stopped(task), draft, this.#now())
@@ -262,7 +253,7 @@ export class TaskChanges {
     return { next: stopped, changes: ran ? [this.#ending(task)] : [], parts }
   }
 
-  /** What a stored task runs as; undefined when that cannot be made any more. */
+  /** The prepared rule of a stored task; undefined if it is invalid by now. */
   async #prepared(task: TaskRecord): Promise<Prepared | undefined> {
     try {
       return this.#maker.prepare(await this.#maker.parts(task))
@@ -272,20 +263,15 @@ export class TaskChanges {
     }
   }
 
-  #ref(id: string): TaskRef {
-    return { tenant: this.#collections.tenant, id }
-  }
-
   #ending({ id, epoch }: TaskRecord): TaskChange {
-    return { kind: 'end', task: this.#ref(id), epoch }
+    return { kind: 'end', id, epoch }
   }
 
-  /** What a task that is not started is bound to, as far as it can be known. */
+  /** Resources of a task that is not started, as far as known. */
   async #resources(id: string, { prepared }: Draft): Promise<readonly string[]> {
     try {
       return [...new Set(await resolveResources(id, prepared, {}))]
     } catch (error) {
-      // resolved when it is started
       if (error instanceof AppError) return []
       throw error
     }
@@ -296,7 +282,7 @@ function partsOf({ source, fields }: Draft): RunnableSource {
   return { source, rule: fields.rule, settings: fields.settings }
 }
 
-/** Whether a task is made of these parts already, and was posted like that. */
+/** Whether a task was posted like that and has these parts. */
 function isSame(task: TaskRecord, { fields }: Draft): boolean {
   const { conf, source, templateVersion, rule, settings, effective } = task
   return (
@@ -307,18 +293,17 @@ function isSame(task: TaskRecord, { fields }: Draft): boolean {
   )
 }
 
-/** Does a change, and gives its answer with what the change of a running task lost. */
+/** Adds the lost state of a running task to the answer of a change. */
 export async function withLosses<T extends object>(
-  change: (told: NonNullable<ChangeOptions['told']>) => Promise<T>,
+  change: (onLost: NonNullable<ChangeOptions['onLost']>) => Promise<T>,
 ): Promise<T & { readonly lost?: readonly Lost[] }> {
   let lost: readonly Lost[] = []
-  const answer = await change((told) => (lost = told))
+  const answer = await change((onLost) => (lost = onLost))
   return lost.length === 0 ? answer : { ...answer, lost }
 }
 
 /**
- * `before`: what the run was made of; undefined when that cannot be made any more. `losses`: as the runner tells them,
- * undefined when no run is there that could go on.
+ * `before`: undefined if the rule of the run is invalid by now. `losses`: undefined without a run that could continue.
  */
 async function effectOnRun(
   before: Prepared | undefined,
@@ -331,7 +316,6 @@ async function effectOnRun(
   return lost === undefined ? ANEW : { kind: 'change', lost }
 }
 
-/** The rule without what it is called, how it is drawn and what people write beside it. */
 function whatRuns({ rule, overrides }: Prepared): object {
   const { sensors = [], actuators = [], relations = [], triggers = [], task = {} } = rule
   const { name: _name, tags: _tags, ...settings } = task

@@ -1,4 +1,4 @@
-/** A stored task as it is shown, with what its run says of itself. */
+/** A stored task as answers show it, with counts and states of its run. */
 import type { TaskInfo } from '#core'
 import type { RuleGraph } from '#core/spi'
 import { AppError } from '#kernel'
@@ -10,36 +10,33 @@ import type { SourceRepository } from './source-repository.ts'
 import { revisionOf, templateVersionOf, type TaskRecord } from './task-record.ts'
 
 export class TaskShow {
-  readonly #tenant: string
   readonly #sources: SourceRepository
   readonly #forms: GraphForms
   readonly #nodes: NodeControl
 
-  constructor(tenant: string, sources: SourceRepository, forms: GraphForms, nodes: NodeControl) {
-    this.#tenant = tenant
+  constructor(sources: SourceRepository, forms: GraphForms, nodes: NodeControl) {
     this.#sources = sources
     this.#forms = forms
     this.#nodes = nodes
   }
 
-  /** With the graph and, in `bn` form, the nodes with their states of now. */
+  /** With the graph and, in `bn` form, the states of its nodes. */
   async whole(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
     const network = await this.#network(task, options.format)
     const entity = this.withoutGraph(task, options)
     if (options.format !== 'bn' || !Array.isArray(network['nodes'])) return { ...entity, network }
-    const views = this.#nodes.view({ tenant: this.#tenant, id: task.id })
+    const views = this.#nodes.view(task.id)
     const nodes = runtimeNodes(network['nodes'] as readonly Readonly<Record<string, unknown>>[], views)
     return { ...entity, network, nodes }
   }
 
-  /** As listings show it: the graph, but no states. */
   async listed(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
     const entity = this.withoutGraph(task, options)
     return { ...entity, network: await this.#network(task, options.format) }
   }
 
   withoutGraph(task: TaskRecord, { includeHealth }: Partial<ShowOptions>): TaskEntity {
-    const info = task.status === 'running' ? this.#nodes.info({ tenant: this.#tenant, id: task.id }) : undefined
+    const info = task.status === 'running' ? this.#nodes.info(task.id) : undefined
     const { type, frequency, pollingInterval, cron, rrule, timeZone, misfire, overlap } = task.effective
     const { resource, variables, tags = {} } = task.effective
     const ms = frequency ?? (pollingInterval === undefined ? undefined : pollingInterval * 1000)
@@ -76,12 +73,10 @@ export class TaskShow {
     }
   }
 
-  /** The rule of a stored task as it runs, in simplified form. */
   rule(task: TaskRecord): Promise<WireGraph> {
     return this.#network(task, 'simplified')
   }
 
-  /** The rule of a stored task, overrides not yet in it. */
   async graph(task: TaskRecord): Promise<RuleGraph> {
     if (task.rule !== undefined) return task.rule
     if (task.source === undefined) throw new AppError('INTERNAL', `task ${task.id} has no rule`)

@@ -1,4 +1,4 @@
-/** Data and states pushed past the broker (`POST /api/data`), handed to the tasks they concern. */
+/** Data and states pushed to tasks past the broker (`POST /api/data`). */
 import { parseResource, type PlugNode, resolveResource } from '#core/spi'
 import type { Message } from '#core'
 import { AppError, type Caller } from '#kernel'
@@ -8,7 +8,6 @@ import type { TaskRecord } from '../tasks/task-record.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import { DataPush, type PushedValue, type PushOutcome } from './tools-schema.ts'
 
-/** Running tasks that one push may reach. */
 const MAX_TASKS = 10_000
 const MAX_VALUES = 10_000
 
@@ -17,13 +16,13 @@ export async function pushData(rules: TenantRules, caller: Caller, input: unknow
   if (nodes !== undefined) return pushStates(rules, caller, resource, nodes)
   let taken = false
   for (const message of messagesOf(resource, [data ?? []].flat())) {
-    taken = (await rules.options.runner.intake.receive(rules.tenant, message)).taken || taken
+    taken = (await rules.options.runner.intake.receive([{ messages: message }])).taken || taken
   }
   return { taken }
 }
 
 async function pushStates(
-  { tenant, collections, show, options }: TenantRules,
+  { collections, show, options }: TenantRules,
   caller: Caller,
   resource: string,
   nodes: NonNullable<DataPush['nodes']>,
@@ -31,9 +30,9 @@ async function pushStates(
   const { runner, partition } = options
   const push = (id: string, node: string, state: string): Promise<unknown> => {
     const at = foreignOf(id, partition)
-    if (partition === undefined || at === undefined) return runner.nodes.push({ tenant, id }, node, { state })
+    if (partition === undefined || at === undefined) return runner.nodes.push(id, node, { state })
     const args = [id, node, { state }]
-    return partition.ask(tenant, at, { ask: 'api', caller, api: 'inspection', method: 'push', args })
+    return partition.ask(at, { ask: 'api', caller, api: 'inspection', method: 'push', args })
   }
   const where = taskConditions({ resource, status: 'running' })
   const found = await collections.tasks.find({ where, limit: MAX_TASKS })
@@ -57,7 +56,7 @@ async function pushStates(
   return { taken: reached.length > 0, tasks: reached }
 }
 
-/** Whether a node of a task means that resource; one without a resource means the task's. */
+/** Whether a node is bound to that resource; its default is the task's resource. */
 function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
   const override = task.settings.nodes?.find(({ name }) => name === node.label)?.properties.resource
   try {
@@ -69,13 +68,13 @@ function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
     })
     return resolved === resource
   } catch (error) {
-    // what metadata refers to is among the task's resources, or it would not have been found
+    // bound by metadata to one of the task's resources
     if (error instanceof AppError) return true
     throw error
   }
 }
 
-/** Values of one moment are one message; a name that comes twice begins another. */
+/** Values of one time are one message; a repeated name begins another. */
 function messagesOf(resource: string, values: readonly PushedValue[]): readonly Message[] {
   if (values.length > MAX_VALUES) {
     const text = `${values.length} values are more than ${MAX_VALUES}; send them in several requests`

@@ -149,7 +149,7 @@ describe('JSON Logic', () => {
     [{ '==': [1] }, '/==', /has 1 arguments/],
     [{ and: [] }, '/and', /has 0 arguments/],
     [{ map: [[1]] }, '/map', /has 1 arguments/],
-    [{ '>': [1, 2], '<': [1, 2] }, '', /">", "<" is no operation/],
+    [{ '>': [1, 2], '<': [1, 2] }, '', /">", "<" is not an operation/],
     [{ '==': ['a ${task.TASK_ID}', 1] }, '/==/0', /mixes text/],
     [{ '==': ['$${task.TASK_ID}', 1] }, '/==/0', /mixes text/],
     [{ '==': ['${foo.x}', 1] }, '/==/0', /"foo" is not a place/],

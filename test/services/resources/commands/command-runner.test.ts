@@ -10,7 +10,7 @@ import { Mortal } from './support/mortal.ts'
 
 const TENANT = 'acme'
 const NOON = Date.UTC(2026, 10, 20, 12)
-type Call = Parameters<ActuatorCall['run']>[1]
+type Call = Parameters<ActuatorCall['run']>[0]
 type Outcome = Awaited<ReturnType<ActuatorCall['run']>>
 
 /** A store with commands of resources, and an actuator that answers when it is told to. */
@@ -48,13 +48,13 @@ class Bench {
   async send(resource: string, name: string, more: Record<string, Json> = {}, hops = 0): Promise<void> {
     const { runner } = this
     await this.plan(resource, name, more, hops)
-    runner.committed(TENANT, resource)
+    runner.committed(resource)
   }
 
   /** Commits a command, and nobody hears of it. */
   async plan(resource: string, name: string, more: Record<string, Json> = {}, hops = 0): Promise<void> {
     const command = { name, timestamp: NOON, ...more }
-    await this.storage.tenant(TENANT).commit(this.runner.planning(TENANT, resource, command, hops))
+    await this.storage.tenant(TENANT).commit(this.runner.planning(resource, command, hops))
   }
 
   /** The clock goes on, and what is due by then is done. */
@@ -72,7 +72,7 @@ class Bench {
   #runner(): CommandRunner {
     const { life } = this
     const actuators: ActuatorCall = {
-      run: (_tenant, call) => {
+      run: (call) => {
         this.calls.push(call)
         if (call.name === 'missing') throw new AppError('NOT_FOUND', 'Actuator missing not found')
         const done = { version: '2.0.0', success: true, message: 'done', rawData: { n: this.calls.length } }
@@ -83,7 +83,6 @@ class Bench {
       },
     }
     return new CommandRunner({
-      tenant: TENANT,
       store: life.over(this.storage).tenant(TENANT),
       actuators: life.over(actuators),
       lookup: (id) => this.resources.get(id),

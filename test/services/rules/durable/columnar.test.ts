@@ -38,7 +38,7 @@ async function host() {
   const generate = generatorHere()
   const runner = openDurableRunner({
     ...(generate && { generate }),
-    store: (tenant) => storage.tenant(tenant),
+    store: storage.tenant('acme'),
     plugs: () => plugs,
     scheduler: clock,
   })
@@ -46,7 +46,7 @@ async function host() {
   const now = () => clock.now()
   const service = createRulesService({
     tenant: 'acme',
-    storage,
+    store: storage.tenant(TENANT),
     runner,
     plugs: () => plugs,
     now,
@@ -65,7 +65,7 @@ async function host() {
     runner,
     clock,
     send: async (...levels: number[]) => {
-      for (const level of levels) await runner.intake.receive(TENANT, { resource: 'boiler', level })
+      for (const level of levels) await runner.intake.receive([{ messages: { resource: 'boiler', level } }])
     },
     /** calls of the sensor's plug since this was asked last */
     calls: () => {

@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Ports, Rule } from '../../../../src/index.ts'
 import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
-import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+import { Ground, runnableOf, TENANT, type Life } from './support/lives.ts'
 import { runs } from '../../../support/arbitraries/runs.ts'
 
 /** Cool-down, eviction, a chance, an asynchronous sensor behind a gate, and calls out that are tried again. */
@@ -241,10 +241,10 @@ class Keeper {
         return life.end(step.task, this.#epochs.get(step.task))
       case 'push':
         if (!this.running.has(step.task)) return
-        return life.runner.nodes.push(ref(step.task), 'level', { state: 'HIGH', rawData: { by: 'hand' } })
+        return life.runner.nodes.push(step.task, 'level', { state: 'HIGH', rawData: { by: 'hand' } })
       case 'run':
         if (!this.running.has(step.task)) return
-        return life.runner.nodes.command(ref(step.task), 'level', 'start')
+        return life.runner.nodes.command(step.task, 'level', 'start')
     }
   }
 
@@ -304,7 +304,7 @@ class Keeper {
     const runs = [...this.running.values()].map(({ id, epoch }) => `${id}/${epoch}/`)
     const isPresent = (id: string) => runs.some((run) => id.startsWith(run))
     for (const id of [...this.running.keys()].sort()) {
-      const deliveries = await this.life.runner.nodes.deliveries(ref(id), { limit: 1000 })
+      const deliveries = await this.life.runner.nodes.deliveries(id, { limit: 1000 })
       const told = deliveries.map(({ lastAttemptTime: _time, ...delivery }) => delivery)
       tasks.push([
         this.life.look(id),

@@ -7,7 +7,7 @@ import type { Store } from '../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
 import type { RunnableTask } from '../../../../src/services/rules/runner.ts'
-import { Ground, Life, Outside, ref, runnableOf } from './support/lives.ts'
+import { Ground, Life, Outside, runnableOf } from './support/lives.ts'
 import { withCommit } from './support/slow-store.ts'
 
 const ports: Ports = { metadata: () => ({ floor: 3 }), secret: () => 'sesame' }
@@ -23,12 +23,12 @@ function ruleOf(more: Partial<NonNullable<Rule['actuators']>[number]> = {}): Rul
 const taskOf = (rule: Rule) => runnableOf('a', rule, { resource: 'b' })
 
 async function deliveriesOf(life: Life) {
-  return life.runner.nodes.deliveries(ref('a'), { limit: 100 })
+  return life.runner.nodes.deliveries('a', { limit: 100 })
 }
 
 /** All that a look at the task shows, but for when attempts were made: an open call is made again. */
 async function seen(life: Life): Promise<unknown> {
-  const { time: _time, ...explained } = life.runner.nodes.explain(ref('a'), 'send')
+  const { time: _time, ...explained } = life.runner.nodes.explain('a', 'send')
   const deliveries = (await deliveriesOf(life)).map(({ lastAttemptTime: _last, ...delivery }) => delivery)
   return JSON.parse(JSON.stringify({ look: life.look('a'), explained, deliveries }))
 }

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../../plugins/index.ts'
 import type { Sensor } from '../../../../src/core/rule/rule.ts'
-import { Ground, ref, runnableOf, type Life } from './support/lives.ts'
+import { Ground, runnableOf, type Life } from './support/lives.ts'
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -35,7 +35,7 @@ async function lifeAt(ground: Ground, sensor: Sensor, at: number, isFirst: boole
 }
 
 function stateOf(life: Life): string | undefined {
-  return life.runner.nodes.view(ref('t'))[0]?.mostLikelyState?.state
+  return life.runner.nodes.view('t')[0]?.mostLikelyState?.state
 }
 
 type Moment = readonly [

@@ -6,7 +6,7 @@ import { runs } from '../../../support/arbitraries/runs.ts'
 import { CASE_START, type CaseStep, type LatencyCase } from '../../../support/latency/latency-case.ts'
 import { laneLines } from '../../../support/latency/run-case.ts'
 import { SlowPlugs, type Answers } from '../../../support/latency/slow-plugs.ts'
-import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+import { Ground, runnableOf, TENANT, type Life } from './support/lives.ts'
 
 type Scheduler = Extract<Answers, { readonly clock: unknown }>['clock']
 
@@ -32,10 +32,10 @@ class Driver {
   async take({ at, input }: CaseStep): Promise<void> {
     await this.life.to(CASE_START + at)
     const { intake, nodes } = this.life.runner
-    if (nodes.info(ref(TASK))?.status !== 'running') return
-    if (input.kind === 'data') await intake.receive(TENANT, input.messages)
-    else if (input.kind === 'push') await nodes.push(ref(TASK), input.node, { state: input.state })
-    else await nodes.command(ref(TASK), input.node, input.kind === 'run' ? 'start' : 'resume')
+    if (nodes.info(TASK)?.status !== 'running') return
+    if (input.kind === 'data') await intake.receive([{ messages: input.messages }])
+    else if (input.kind === 'push') await nodes.push(TASK, input.node, { state: input.state })
+    else await nodes.command(TASK, input.node, input.kind === 'run' ? 'start' : 'resume')
     await this.life.rest()
   }
 

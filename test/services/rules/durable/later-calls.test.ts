@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { executeQueryPlug } from '../../../../plugins/execute-query/plug.ts'
 import { definePlug, type Rule } from '../../../../src/index.ts'
 import { actingPlugs, type QueryPort } from '../../../../src/plug.ts'
-import { Ground, ref, runnableOf } from './support/lives.ts'
+import { Ground, runnableOf } from './support/lives.ts'
 
 const seen = definePlug({
   name: 'seen',
@@ -35,8 +35,7 @@ describe('a plug that answers at once', () => {
     await first.send('boiler', { level: 1 })
     await first.rest()
     for (const level of [1, 2, 3]) await first.send('pump', { level })
-    const look = (life: typeof first) =>
-      ['asking', 'plain'].map((id) => life.runner.nodes.view(ref(id), 'seen')[0]?.rawData)
+    const look = (life: typeof first) => ['asking', 'plain'].map((id) => life.runner.nodes.view(id, 'seen')[0]?.rawData)
     const shown = [
       { count: 1, site: 'cellar' },
       { count: 3, site: 'none' },
@@ -59,7 +58,7 @@ describe('what a task asked of the outside', () => {
     await first.begin(asking)
     await first.send('boiler', { level: 1 })
     await first.rest()
-    const look = (life: typeof first) => life.runner.nodes.view(ref('asking'), 'seen')[0]?.rawData
+    const look = (life: typeof first) => life.runner.nodes.view('asking', 'seen')[0]?.rawData
     expect(look(first)).toEqual({ count: 1, site: 'cellar' })
     await first.crash()
     site = 'attic'
@@ -95,7 +94,7 @@ describe('a sensor that carries out a query', () => {
       await first.send('boiler', { level })
       await first.rest()
     }
-    const look = (life: typeof first) => life.runner.nodes.view(ref('means'), 'mean')[0]
+    const look = (life: typeof first) => life.runner.nodes.view('means', 'mean')[0]
     const shown = look(first)
     expect([asked.length, shown]).toMatchObject([2, { rawData: { value: 42 }, mostLikelyState: { state: 'Above' } }])
     await first.crash()
@@ -131,11 +130,11 @@ describe('what is played again', () => {
     await first.crash()
     const second = ground.open({ checkpointMs: 1e9 })
     const told = second.events('sends')
-    second.runner.reports.rare$.subscribe(({ event }) => told.push(event))
+    second.runner.reports.lifecycle$.subscribe((event) => told.push(event))
     await second.runner.resume([task])
     await second.rest()
     const after = { commits: second.commits, told, ended: second.ended, calls: ground.outside.calls.length - called }
-    const count = second.runner.nodes.info(ref('sends'))?.invocationCount
+    const count = second.runner.nodes.info('sends')?.invocationCount
     await second.crash()
     return { called, count, after }
   }

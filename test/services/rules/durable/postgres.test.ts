@@ -3,7 +3,7 @@ import type { Rule } from '../../../../src/index.ts'
 import { openPostgres } from '../../../../src/storage/postgres/open.ts'
 import { noBlobs } from '../../../storage/postgres/no-blobs.ts'
 import { describeWithPostgres, type PostgresServer } from '../../../support/postgres-server.ts'
-import { ref, runnableOf, SlowGround } from './support/lives.ts'
+import { runnableOf, SlowGround } from './support/lives.ts'
 import { survives } from './support/survival.ts'
 
 const COUNT: Rule = {
@@ -50,7 +50,7 @@ describeWithPostgres('a runner on PostgreSQL', (start) => {
       await server.start()
       life = await ground.open({ at: fall, checkpointMs: 20 })
       await life.runner.resume([task])
-      const { seen } = (life.runner.nodes.view(ref('a'), 'count')[0]?.rawData ?? { seen: 0 }) as { seen: number }
+      const { seen } = (life.runner.nodes.view('a', 'count')[0]?.rawData ?? { seen: 0 }) as { seen: number }
       // Of each lane one was under way that may be there or not.
       expect(seen).toBeGreaterThanOrEqual(acknowledged)
       expect(seen).toBeLessThanOrEqual(acknowledged + 8 * fall)

@@ -5,7 +5,7 @@ import { AppError } from '../../../../src/kernel/errors.ts'
 import { DELIVERIES, STATES } from '../../../../src/services/rules/durable/records.ts'
 import type { Store } from '../../../../src/storage/contract.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
-import { Ground, Life, ref, runnableOf, TENANT } from './support/lives.ts'
+import { Ground, Life, runnableOf, TENANT } from './support/lives.ts'
 import { withCommit } from './support/slow-store.ts'
 
 const HOUR = 3_600_000
@@ -64,9 +64,9 @@ async function again(ground: Ground, life: Life, at: number, rule: Rule, setting
   return next
 }
 
-const info = (life: Life) => life.runner.nodes.info(ref('a'))
-const node = (life: Life, label: string) => life.runner.nodes.view(ref('a'), label)[0]
-const deliveries = (life: Life, limit = 100) => life.runner.nodes.deliveries(ref('a'), { limit })
+const info = (life: Life) => life.runner.nodes.info('a')
+const node = (life: Life, label: string) => life.runner.nodes.view('a', label)[0]
+const deliveries = (life: Life, limit = 100) => life.runner.nodes.deliveries('a', { limit })
 
 // Holds RUNNER-3, RUNNER-4
 describe('over a restart', () => {
@@ -76,7 +76,7 @@ describe('over a restart', () => {
     const posted = [7000, 5000].map((timestamp) => ({ level: 12, timestamp }))
     await life.to(8000)
     for (const values of posted) await life.send('boiler', values)
-    await life.runner.nodes.resync(ref('a'))
+    await life.runner.nodes.resync('a')
     const after = await again(ground, life, 9000, EVICTS)
     await after.send('boiler', { level: 1, timestamp: 6000 })
     expect(info(after)?.health).toMatchObject({ late: 1, duplicate: 0, skewed: 1 })
@@ -94,7 +94,7 @@ describe('over a restart', () => {
     }
     const forgotten = info(life)?.health?.forgotten
     expect(forgotten).toBeGreaterThan(10)
-    expect(life.runner.counts.forgotten).toBe(forgotten)
+    expect(life.runner.counts?.forgotten).toBe(forgotten)
     const after = await again(ground, life, 31_000, EVICTS, takes)
     for (const timestamp of [1, 29]) await after.send('boiler', { level: 12, timestamp })
     expect(info(after)?.health).toMatchObject({ duplicate: 1, skewed: 1, forgotten })
@@ -137,7 +137,7 @@ describe('over a restart', () => {
     const ground = new Ground()
     const before = await begun(ground, ONCE)
     await before.to(300)
-    const told = { task: ref('a'), epoch: 1, status: 'stopped', finishedTime: 0 }
+    const told = { id: 'a', epoch: 1, status: 'stopped', finishedTime: 0 }
     expect(before.ended).toEqual([told])
     const after = await again(ground, before, 500, ONCE)
     expect(after.ended).toEqual([told])
@@ -167,7 +167,7 @@ describe('over a restart', () => {
     const after = ground.open({ plugs: [] })
     await after.runner.resume([watch(CALLS)])
     await after.rest()
-    expect(after.ended).toMatchObject([{ task: ref('a'), epoch: 1, status: 'failed' }])
+    expect(after.ended).toMatchObject([{ id: 'a', epoch: 1, status: 'failed' }])
     expect(after.ended[0]?.error).toContain('level')
   })
 
@@ -245,17 +245,17 @@ describe('deliveries', () => {
     const all = await deliveries(life, 5000)
     expect(all).toHaveLength(1000)
     const [first, second, third] = all
-    const page = await life.runner.nodes.deliveries(ref('a'), { limit: 2, before: first?.id ?? '' })
+    const page = await life.runner.nodes.deliveries('a', { limit: 2, before: first?.id ?? '' })
     expect(page).toEqual([second, third])
-    expect(await life.runner.nodes.deliveries(ref('a'), { limit: 2, status: 'dead' })).toEqual([])
-    expect(await life.runner.nodes.deliveries(ref('a'), { limit: 2, before: 'none' })).toEqual([])
+    expect(await life.runner.nodes.deliveries('a', { limit: 2, status: 'dead' })).toEqual([])
+    expect(await life.runner.nodes.deliveries('a', { limit: 2, before: 'none' })).toEqual([])
   })
 })
 
 describe('why a node did what it did', () => {
   it('is not said any more after a stop, which is not to say that the task is gone', async () => {
     const life = await begun(new Ground(), CALLS)
-    const why = (id: string) => () => life.runner.nodes.explain(ref(id), 'send')
+    const why = (id: string) => () => life.runner.nodes.explain(id, 'send')
     expect(why('b')).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
     expect(why('a')()).toMatchObject({ node: 'send' })
     await life.runner.close()
@@ -263,7 +263,7 @@ describe('why a node did what it did', () => {
   })
 })
 
-// Holds TENANT-2
+// Holds LIVETASKS-2
 describe('what is stored', () => {
   const states = (life: Life) => life.storage.tenant(TENANT).collection(STATES)
 
@@ -441,7 +441,7 @@ describe('what is stored', () => {
     fate.failure = new AppError('UNAVAILABLE', 'away')
     outside.answer(call)
     await life.to(2000)
-    const delivered = async () => (await life.runner.nodes.deliveries(ref('a'), { limit: 1 }))[0]?.status
+    const delivered = async () => (await life.runner.nodes.deliveries('a', { limit: 1 }))[0]?.status
     expect(await delivered()).toBe('pending')
     fate.failure = undefined
     await life.to(2250)
@@ -472,7 +472,7 @@ describe('what is stored', () => {
     await third.runner.resume([watch(CALLS)])
     await third.runner.resume([runnableOf('b', CALLS, { resource: 'boiler' })])
     expect(info(third)).toMatchObject({ startTime: 0, invocationCount: 1 })
-    expect(third.runner.nodes.info(ref('b'))).toMatchObject({ startTime: 0, invocationCount: 1 })
+    expect(third.runner.nodes.info('b')).toMatchObject({ startTime: 0, invocationCount: 1 })
   })
 
   it('goes with a task that is forgotten', async () => {
@@ -485,7 +485,7 @@ describe('what is stored', () => {
     expect(await states(life).count()).toBe(0)
     expect(await life.storage.tenant(TENANT).collection(DELIVERIES).count()).toBe(0)
     expect(info(life)).toBeUndefined()
-    await expect(life.runner.nodes.command(ref('a'), 'level', 'start')).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(life.runner.nodes.command('a', 'level', 'start')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 
   it('is all of it when the runner is closed, and nothing is taken after that', async () => {
@@ -498,17 +498,17 @@ describe('what is stored', () => {
   })
 })
 
-// Holds REPLAY-1, TENANT-1
+// Holds REPLAY-1, LIVETASKS-1
 describe('inputs', () => {
   it('that a task refuses are refused, with its words', async () => {
     const life = await begun(new Ground(), CALLS)
     const { nodes } = life.runner
-    await expect(nodes.push(ref('a'), 'level', { state: 'HOT' })).rejects.toMatchObject({ code: 'INVALID_STATE' })
-    await expect(nodes.push(ref('a'), 'none', { state: 'LOW' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
-    await expect(nodes.push({ tenant: 'other', id: 'a' }, 'level', { state: 'LOW' })).rejects.toMatchObject({
+    await expect(nodes.push('a', 'level', { state: 'HOT' })).rejects.toMatchObject({ code: 'INVALID_STATE' })
+    await expect(nodes.push('a', 'none', { state: 'LOW' })).rejects.toMatchObject({ code: 'NOT_FOUND' })
+    await expect(nodes.push('other', 'level', { state: 'LOW' })).rejects.toMatchObject({
       code: 'NOT_FOUND',
     })
-    await nodes.push(ref('a'), 'level', { state: 'HIGH' })
+    await nodes.push('a', 'level', { state: 'HIGH' })
     expect(node(life, 'level')?.states).toEqual({ LOW: 0, HIGH: 1 })
   })
 

@@ -39,13 +39,13 @@ async function life(disk: MemoryDisk) {
   const clock = new VirtualClock(0)
   const storage = openMemory({ disk })
   const runner = openDurableRunner({
-    store: (tenant) => storage.tenant(tenant),
+    store: storage.tenant(TENANT),
     plugs: () => PLUGS,
     scheduler: clock,
   })
   const service = createRulesService({
     tenant: 'acme',
-    storage,
+    store: storage.tenant(TENANT),
     runner,
     plugs: () => PLUGS,
     now: () => clock.now(),
@@ -57,8 +57,8 @@ async function life(disk: MemoryDisk) {
     api,
     clock,
     die: () => storage.close(),
-    send: () => runner.intake.receive(TENANT, { resource: 'boiler', level: 1 }),
-    seen: () => runner.nodes.view({ tenant: TENANT, id: 'id' }, 'count')[0]?.rawData,
+    send: () => runner.intake.receive([{ messages: { resource: 'boiler', level: 1 } }]),
+    seen: () => runner.nodes.view('id', 'count')[0]?.rawData,
     close: async () => {
       await service.stop()
       await runner.close()

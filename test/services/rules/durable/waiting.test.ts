@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { definePlug, type Plug, type Rule } from '../../../../src/index.ts'
 import { STATES } from '../../../../src/services/rules/durable/records.ts'
 import { STATE_PARTS } from '../../../../src/services/rules/durable/stored-states.ts'
-import { Ground, ref, runnableOf, TENANT, type Life } from './support/lives.ts'
+import { Ground, runnableOf, TENANT, type Life } from './support/lives.ts'
 
 /** A sensor that answers when the test says so, and an actuator that notes what it was given. */
 function slow(): { plugs: Plug[]; open: (() => void)[]; seen: number[] } {
@@ -80,7 +80,7 @@ describe('messages that wait when the process dies', () => {
     await answerAll(second, open)
     // an actuator that answers at once is called again where its input is applied again
     expect([...new Set(seen)]).toEqual(Array.from({ length: 21 }, (_, level) => level))
-    expect(second.runner.nodes.info(ref('t'))).toMatchObject({ invocationCount: 21, health: { dropped: 0 } })
+    expect(second.runner.nodes.info('t')).toMatchObject({ invocationCount: 21, health: { dropped: 0 } })
     await second.close()
   })
 })

@@ -45,12 +45,12 @@ export async function bench(options: BenchOptions = {}): Promise<Bench> {
   let id = firstId - 1
   const service = createRulesService({
     tenant: 'acme',
-    storage,
+    store: storage.tenant('acme'),
     runner,
     plugs: () => plugs,
     now: () => clock.now(),
     newId: () => `t${id++}`,
-    ...(ports && { ports: () => ports }),
+    ...(ports && { ports }),
     resources: () => options.resources,
   })
   await service.start()

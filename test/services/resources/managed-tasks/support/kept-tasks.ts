@@ -11,14 +11,14 @@ export class KeptTasks implements ManagedTasks {
   made = 0
   #number = 0
 
-  async of(_tenant: string, resources: readonly string[]): ReturnType<ManagedTasks['of']> {
+  async of(resources: readonly string[]): ReturnType<ManagedTasks['of']> {
     await setImmediate()
     return [...this.kept]
       .filter(([, task]) => resources.includes(task.resource))
       .map(([taskId, { resource, key, type }]) => ({ resource, key, type, taskId }))
   }
 
-  async make(_tenant: string, wanted: WantedTask): Promise<void> {
+  async make(wanted: WantedTask): Promise<void> {
     await setImmediate()
     if (this.missingTemplates.has(wanted.templateName)) {
       throw new AppError('VALIDATION', `No template with name ${wanted.templateName}`)
@@ -29,7 +29,7 @@ export class KeptTasks implements ManagedTasks {
     this.kept.set(`t${this.#number++}`, wanted)
   }
 
-  async remove(_tenant: string, taskId: string): Promise<void> {
+  async remove(taskId: string): Promise<void> {
     await setImmediate()
     this.kept.delete(taskId)
   }

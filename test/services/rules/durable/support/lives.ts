@@ -15,19 +15,15 @@ import {
   type DurableRunner,
   openDurableRunner,
 } from '../../../../../src/services/rules/durable/durable-runner.ts'
-import type { EndedRun, IntakeOptions, RunnableTask, TaskRef } from '../../../../../src/services/rules/runner.ts'
+import type { EndedRun, IntakePost, RunnableTask } from '../../../../../src/services/rules/runner.ts'
 import type { Storage, Store } from '../../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
 
 export const TENANT = 'acme'
 
-export function ref(id: string): TaskRef {
-  return { tenant: TENANT, id }
-}
-
 export function runnableOf(id: string, source: Rule, settings: TaskSettings = {}, epoch = 1): RunnableTask {
-  return { tenant: TENANT, id, epoch, createTime: 0, source, settings: { name: id, ...settings } }
+  return { id, epoch, createTime: 0, source, settings: { name: id, ...settings } }
 }
 
 interface OpenCall {
@@ -201,12 +197,12 @@ export class Life {
     this.#most = options.commits ?? Number.POSITIVE_INFINITY
     this.#outside = outside
     this.runner = openDurableRunner({
-      store: (tenant) => this.#mortal(storage.tenant(tenant)),
+      store: this.#mortal(storage.tenant(TENANT)),
       plugs: () => options.plugs ?? outside.plugs,
       scheduler: this.clock,
       ...(options.log && { log: options.log }),
-      ports: () => options.ports ?? {},
-      bind: async (_tenant, resources) => options.bind?.(resources),
+      ports: options.ports ?? {},
+      bind: async (resources) => options.bind?.(resources),
       ...(options.told && { logger: { warn: toldAs(options.told), error: toldAs(options.told) } }),
       ...(options.maxWaiting !== undefined && { maxWaiting: options.maxWaiting }),
       ...(options.maxRemembered !== undefined && { maxRemembered: options.maxRemembered }),
@@ -232,17 +228,21 @@ export class Life {
   }
 
   async end(id: string, epoch = 1): Promise<void> {
-    await (await this.runner.plan({ kind: 'end', task: ref(id), epoch })).apply()
+    await (await this.runner.plan({ kind: 'end', id, epoch })).apply()
   }
 
   async forget(id: string): Promise<void> {
-    const plan = await this.runner.plan({ kind: 'forget', task: ref(id) })
+    const plan = await this.runner.plan({ kind: 'forget', id })
     await this.storage.tenant(TENANT).commit(plan.writes)
     await plan.apply()
   }
 
-  async send(resource: string, values: Record<string, unknown>, options?: IntakeOptions): Promise<boolean> {
-    return (await this.runner.intake.receive(TENANT, { resource, ...values }, options)).taken
+  async send(
+    resource: string,
+    values: Record<string, unknown>,
+    options?: Omit<IntakePost, 'messages'>,
+  ): Promise<boolean> {
+    return (await this.runner.intake.receive([{ messages: { resource, ...values }, ...options }])).taken
   }
 
   /** Moves the clock through all that is due, and lets promises and commits come to rest at each instant. */
@@ -267,14 +267,14 @@ export class Life {
   /** Everything that a look into a task shows. */
   look(id: string): unknown {
     const { nodes } = this.runner
-    const info = nodes.info(ref(id))
-    return JSON.parse(JSON.stringify({ info, view: nodes.view(ref(id)) }))
+    const info = nodes.info(id)
+    return JSON.parse(JSON.stringify({ info, view: nodes.view(id) }))
   }
 
   /** What happens in a task from now on. */
   events(id: string): EngineEvent[] {
     const events: EngineEvent[] = []
-    this.runner.reports.watch(ref(id)).subscribe((event) => events.push(event))
+    this.runner.reports.watch(id).subscribe((event) => events.push(event))
     return events
   }
 

@@ -2,7 +2,7 @@
 import { setImmediate } from 'node:timers/promises'
 import { expect, it } from 'vitest'
 import type { Rule } from '../../../../../src/index.ts'
-import { ref, runnableOf, TENANT, type AnyGround, type Life } from './lives.ts'
+import { runnableOf, TENANT, type AnyGround, type Life } from './lives.ts'
 
 const LEVEL: Rule = {
   sensors: [
@@ -95,7 +95,7 @@ export function survives(newGround: () => AnyGround): void {
     expect(await life.send('boiler', { level: 12 })).toBe(true)
     await life.end('a')
     expect(await life.send('boiler', { level: 12 })).toBe(false)
-    expect(life.runner.nodes.info(ref('a'))?.status).toBe('stopped')
+    expect(life.runner.nodes.info('a')?.status).toBe('stopped')
     expect(await life.storage.tenant(TENANT).log('log').bounds(0)).toMatchObject({ last: 5 })
     await life.close()
   })
@@ -108,15 +108,14 @@ export function survives(newGround: () => AnyGround): void {
     const given = await Promise.all(
       [1, 2].map((level) =>
         before.runner.intake.receive(
-          TENANT,
-          { resource: 'boiler', level },
-          { channel: 'alarm', hops: level, writes: [log.appending(0, [{ level }])] },
+          [{ messages: { resource: 'boiler', level }, channel: 'alarm', hops: level }],
+          [log.appending(0, [{ level }])],
         ),
       ),
     )
     expect(given).toEqual([1, 2].map((position) => ({ taken: true, results: [position] })))
     const after = await again(ground, before)
-    expect(after.runner.nodes.view(ref('a'), 'heard')[0]?.rawData).toEqual({ level: 2, hops: 2 })
+    expect(after.runner.nodes.view('a', 'heard')[0]?.rawData).toEqual({ level: 2, hops: 2 })
     const kept = await after.storage.tenant(TENANT).log('messages').read(0, 0)
     expect(kept.map(({ body }) => body)).toEqual([{ level: 1 }, { level: 2 }])
     await after.close()
@@ -144,4 +143,4 @@ export function survives(newGround: () => AnyGround): void {
   })
 }
 
-const deliveriesOf = (life: Life) => life.runner.nodes.deliveries(ref('a'), { limit: 10 })
+const deliveriesOf = (life: Life) => life.runner.nodes.deliveries('a', { limit: 10 })
