@@ -51,6 +51,8 @@ const MATCHES = ALL_MATCHES.length
 const SAID_STATES = 8
 
 const MAX_SAID = 4096
+/** true, false and unknown */
+const GATE_VALUES = 3
 
 const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1, also: [] } as const
 
@@ -159,7 +161,7 @@ export class RowTexts {
   #text({ source, destination, behind }: TriggerEdge, order: readonly SensorNode[]): TriggerText {
     const sensors = behind.flatMap((node) => (node.kind === 'sensor' ? [this.#sensor(node)] : []))
     const own = source.kind === 'sensor' ? this.#sensor(source) : undefined
-    const olds = own === undefined ? SAID_STATES ** 2 : own.mask + 1
+    const olds = own === undefined ? GATE_VALUES ** 2 : own.mask + 1
     const mostSaid = sensors.reduce((product, { mask }) => product * (mask + 1), olds * MATCHES)
     return {
       source: source.label,
@@ -221,7 +223,7 @@ function ownKey({ shift, mask }: SensorText, { matched }: Fires, before: number,
 }
 
 function gateKey(sensors: readonly SensorText[], { from, to, matched }: Fires, after: number): number {
-  let key = ((from + 1) * SAID_STATES + to + 1) * MATCHES + placeOfMatch(matched)
+  let key = ((from + 1) * GATE_VALUES + to + 1) * MATCHES + placeOfMatch(matched)
   for (const { shift, mask } of sensors) key = key * (mask + 1) + ((after >> shift) & mask)
   return key
 }
