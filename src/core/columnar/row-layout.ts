@@ -40,7 +40,7 @@ export const KEPT_INDEX = 1
 /**
  * ... then what messages did not run: state bits of each sensor before it ran last (-1: all messages ran all), which mean
  * nothing while the last message ran all; and since the last synchronization, sensors that were not run, and messages that
- * ran none. Beside the kept message: alternating eras write both.
+ * ran none. Beside the kept message: alternating field-set histories write both.
  */
 const NOT_RUN_NUMS = 3
 export const PRIOR = 0
@@ -49,12 +49,12 @@ export const SILENT = 2
 
 /**
  * Objects of a row, next to each other in one list: its last message while it is indexed, its handle, firings since the
- * last synchronization, the era of its last message while it is indexed, the message that it keeps when the era alternates ...
+ * last synchronization, the field-set history of its last message while it is indexed, the message that it keeps when the field-set history alternates ...
  */
 export const LAST = 0
 export const HANDLE = 1
 export const FIRES = 2
-export const ERA = 3
+export const FIELD_SETS = 3
 export const KEPT = 4
 const OWN_OBJECTS = 5
 /** ... and for each actuator: the message at which it fired last, its plug, its properties when they need nothing else, what came before that message */

@@ -68,7 +68,7 @@ export class VectorEpoch implements RecordEpoch {
       at: past.timeOf(place),
       before: past.statesAt(i, place - 1),
       after: past.statesAt(i, place),
-      given: undefined,
+      sensorData: undefined,
       earlier: fires || this.totals.inner > 0 ? past.since(i, place, ALL_NODES) : undefined,
       answers: [answer],
     })

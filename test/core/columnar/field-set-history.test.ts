@@ -1,7 +1,12 @@
 import { describe, expect, it } from 'vitest'
 import { builtins } from '../../../plugins/index.ts'
 import { FieldsTable } from '../../../src/core/columnar/message-fields.ts'
-import { carriedValue, firstEra, nextEra, type Era } from '../../../src/core/columnar/message-eras.ts'
+import {
+  carriedValue,
+  firstFieldSets,
+  nextFieldSets,
+  type FieldSetHistory,
+} from '../../../src/core/columnar/field-set-history.ts'
 import type { LiveTask } from '../../../src/core/engine/live-task.ts'
 import type { Rule, Sensor } from '../../../src/core/rule/rule.ts'
 import { createEngine, VirtualClock, type Message } from '../../../src/index.ts'
@@ -155,7 +160,7 @@ describe('a row', () => {
   })
 })
 
-describe('an era', () => {
+describe('a field-set history', () => {
   const table = new FieldsTable(generate)
 
   it('has the fields of its messages, of the first lists and of later ones', () => {
@@ -174,28 +179,28 @@ describe('an era', () => {
     const [one, other] = [fields.of({ resource: 'r', a: 1 }), fields.of({ resource: 'r', b: 1 })]
     if (one === undefined || other === undefined) throw new Error('a list of fields is missing')
     for (const index of [2 ** 31 - 1, 2 ** 31, 2 ** 40]) {
-      const era = nextEra(firstEra(one), { resource: 'r', a: 1 }, 0, index, other)
-      expect([era.kept?.index, era.from]).toEqual([index, index + 1])
+      const fieldSets = nextFieldSets(firstFieldSets(one), { resource: 'r', a: 1 }, 0, index, other)
+      expect([fieldSets.kept?.index, fieldSets.from]).toEqual([index, index + 1])
     }
   })
 
   /** Of messages one after the other, a second apart. */
-  const eraOf = (messages: readonly Message[]): Era => {
+  const fieldSetsOf = (messages: readonly Message[]): FieldSetHistory => {
     const [first, ...others] = messages
-    let era = firstEra(table.of(first as Message) ?? expect.fail('no fields'))
+    let fieldSets = firstFieldSets(table.of(first as Message) ?? expect.fail('no fields'))
     for (const [i, message] of others.entries()) {
       const fields = table.of(message) ?? expect.fail('no fields')
-      if (fields !== era.fields) era = nextEra(era, messages[i] as Message, i * 1000, i, fields)
+      if (fields !== fieldSets.fields) fieldSets = nextFieldSets(fieldSets, messages[i] as Message, i * 1000, i, fields)
     }
-    return era
+    return fieldSets
   }
   const said = (...values: Values[]): Message[] => values.map((one) => ({ resource: 'r', ...one }))
 
   it('gives what was carried until its time is over', () => {
-    const era = eraOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
-    expect(carriedValue(era, 'a', 500, 1000, -1, null)).toBe(1)
-    expect(carriedValue(era, 'a', 1000, 1000, -1, null)).toBeUndefined()
-    expect(carriedValue(era, 'a', 500, 1000, 0, { values: { a: 7 }, at: 0, carried: null })).toBe(7)
+    const fieldSets = fieldSetsOf(said({ a: 1 }, { b: 2 }, { b: 3 }))
+    expect(carriedValue(fieldSets, 'a', 500, 1000, -1, null)).toBe(1)
+    expect(carriedValue(fieldSets, 'a', 1000, 1000, -1, null)).toBeUndefined()
+    expect(carriedValue(fieldSets, 'a', 500, 1000, 0, { values: { a: 7 }, at: 0, carried: null })).toBe(7)
   })
 
   it('is of the same fields in any order, and of none for a message with one that is undefined', () => {
