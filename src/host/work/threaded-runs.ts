@@ -66,6 +66,8 @@ export interface ThreadedRunsDependencies {
 
 /** ms; a run ends by itself when it worked for 20 s, and may wait for plugs besides */
 const RUN_MS = 60_000
+/** of some resources of a rehearsal */
+const REHEARSAL_MS = 600_000
 const CHECK_MS = 20_000
 /** reports that wait for their reader */
 const MAX_REPORTS = 1_000
@@ -108,6 +110,15 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
       const finding = (asked: ServiceRequest, signal: AbortSignal): unknown =>
         asked.port === 'templates' ? stored(asked.args[0] as string) : answers(asked, signal)
       return work('simulate', { ...context(), input }, RUN_MS, { answers: finding })
+    },
+    rehearse: (rehearsal, history, signal) => {
+      const reading = (asked: ServiceRequest, called: AbortSignal): unknown => {
+        if (asked.port !== 'history') return answers(asked, called)
+        const [resource, metric, from, until] = asked.args as readonly [string, string, number, number]
+        return asked.method === 'metrics' ? history.metrics(resource) : history.samples(resource, metric, from, until)
+      }
+      const given = { ...context(), work: rehearsal }
+      return work('rehearse', given, REHEARSAL_MS, { answers: reading, ...(signal && { signal }) })
     },
     async *run(stored, input, { signal, maxTps, ...options }) {
       // a run that is slowed down for its reader is not slowed down in its thread

@@ -30,6 +30,7 @@ import {
   TaskSpecificationSchema,
 } from './tasks/task-schema.ts'
 import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
+import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
 
 /** Operations of other services, which come on the paths of operations on tasks. */
@@ -253,6 +254,7 @@ export async function rulesRoutes(app: FastifyInstance, { service, otherBatches 
     ...TEMPLATE_ROUTES,
     ...INSPECTION_ROUTES,
     ...TOOL_ROUTES,
+    ...REHEARSAL_ROUTES,
     ...batchRoutes(otherBatches ?? (() => undefined)),
   ]
   await addRoutes(app, service, { ...shared, routes })

@@ -21,6 +21,7 @@ import type {
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
+import type { RehearsalApi } from './rehearsals/rehearsals.ts'
 import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
@@ -103,6 +104,7 @@ export interface RulesApi {
   readonly batches: BatchApi
   readonly inspection: InspectionApi
   readonly tools: ToolApi
+  readonly rehearsals: RehearsalApi
 }
 
 /** Tasks one by one, and lists of them. */
@@ -208,6 +210,8 @@ export type { PostOptions } from './templates/post-checks.ts'
 export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
 export type * from './inspection/inspection-schema.ts'
+export type * from './rehearsals/rehearsal-schema.ts'
+export type { RehearsalApi } from './rehearsals/rehearsals.ts'
 export type * from './tasks/task-schema.ts'
 export type * from './templates/template-schema.ts'
 export type * from './tools/tools-schema.ts'

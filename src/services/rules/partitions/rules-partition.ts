@@ -68,6 +68,9 @@ export function acrossPartitions(own: RulesApi, caller: Caller, partition: Rules
         },
       }
     },
+    get rehearsals() {
+      return own.rehearsals
+    },
     get tools() {
       const local = own.tools
       return {
