@@ -33,6 +33,7 @@ export const WIDE = [
   'test/services/alarms/two-hosts.test.ts',
   'test/services/broker/mqtt/mosquitto.test.ts',
   'test/services/rules/durable/postgres.test.ts',
+  'test/services/rules/inputs/postgres.test.ts',
   'test/storage/postgres/**/*.test.ts',
 ]
 

@@ -10,16 +10,13 @@ import type { SampleKind, SampleRequest, Samples } from './samples/sample.ts'
 export interface Scope {
   /** CPU time of a throughput sample, ms */
   measureMs: number
-  /** names of subjects */
   subjects: readonly string[]
   /** cells as `w2`, `odd`, `w2/odd` or `w2/odd/nulls`; empty: all */
   cells: readonly string[]
 }
 
-/** Declaration of a line. */
 export interface LinePlan<Kind extends SampleKind> {
   name: string
-  /** title in tables */
   title: string
   request: Omit<SampleRequest<Kind>, 'kind'>
   /** requires the packages of bench/package.json */
@@ -28,7 +25,6 @@ export interface LinePlan<Kind extends SampleKind> {
   maxRounds?: number
 }
 
-/** Line with its samples, in order of the rounds. */
 export interface Line<Sample> {
   readonly name: string
   readonly title: string
@@ -74,16 +70,13 @@ interface Definition<Kind extends SampleKind> {
   name: string
   title: string
   lines: readonly LinePlan<Kind>[] | ((scope: Scope) => readonly LinePlan<Kind>[])
-  /** limit of rounds */
   maxRounds?: number
   /** unit cost, such as ns per event; lower is better */
   cost(sample: Samples[Kind]): number
   costUnit: string
   /** head of the column of titles */
   what: string
-  /** head and cell of each further column */
   columns: readonly (readonly [head: string, cell: Cell<Samples[Kind]>])[]
-  /** called only when all lines succeeded */
   conclusions?(lines: readonly Line<Samples[Kind]>[]): readonly Table[]
 }
 

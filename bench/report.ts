@@ -8,7 +8,6 @@ export function report(sections: readonly Section[]): string {
     .join('\n')
 }
 
-/** One line per failure. */
 export function failures(sections: readonly Section[]): readonly string[] {
   return sections.flatMap((section) =>
     section.lines.flatMap(({ title, failure }) =>

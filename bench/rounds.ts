@@ -2,7 +2,6 @@
 import { join } from 'node:path'
 import type { Section } from './measurement.ts'
 
-/** checkout of this benchmark */
 export const ROOT = join(import.meta.dirname, '..')
 
 export async function runRounds(

@@ -14,7 +14,6 @@ export interface ThroughputSample extends Spent {
 export type Program = (workload: Workload, measureMs: number) => Promise<ThroughputSample>
 
 export interface Running {
-  /** A promise is awaited before the next event. */
   handle(this: void, event: BenchEvent): void | Promise<unknown>
   /** whether `handle` returns promises */
   waits: boolean

@@ -11,7 +11,6 @@ export interface Limits {
 interface Base {
   /** as in `--only` */
   name: string
-  /** EVENT_COUNT of them */
   events: readonly BenchEvent[]
   /** events per wave, each after the previous wave has finished; a divisor of EVENT_COUNT */
   wave?: number

@@ -15,7 +15,6 @@ const WORKLOADS = {
   w2,
   w3,
   w4,
-  // fewer events per wave than rules: resources are distinct within a wave
   w5: () => inWaves(onePerResource('w5', 100), { answers: 'next turn' }),
   // each wave has four events per resource, and each firing calls both actuators
   w7: () => inWaves(onePerResource('w7', 16), { acts: 'in order' }, 2),

@@ -36,7 +36,7 @@ export function readInterfaces(source: string): readonly InterfaceText[] {
 /** The interface of that name. Throws when the source has none, so that a table is never silently empty. */
 export function readInterface(source: string, name: string): InterfaceText {
   const found = readInterfaces(source).find((one) => one.name === name)
-  if (found === undefined) throw new Error(`there is no interface ${name} any more; name the one that took its place`)
+  if (found === undefined) throw new Error(`interface ${name} does not exist; name its replacement`)
   return found
 }
 

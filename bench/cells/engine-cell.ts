@@ -170,7 +170,6 @@ function subscriber(engine: Engine, workload: Workload, parts: CellParts, { type
       if (mine.count !== count || mine.sum !== sum) {
         throw new Error(`${count} firings at last (sum ${sum}), but events tell of ${mine.count} (sum ${mine.sum})`)
       }
-      // in a chain each step but the first fires too
       const inner = workload.kind === 'chain' ? (workload.steps.length - 1) * total : 0
       if (fired > firings.count + inner || fired < firings.count) {
         throw new Error(`${firings.count} firings, but ${fired} events say so`)
@@ -193,7 +192,7 @@ function readWhy({ trigger, sensors, gates, input }: Omit<FiringWhy, 'toJSON' | 
 function history(engine: Engine, clock: Clock): Listener {
   const reports = {
     history: (id: string, after: number) => engine.history(id, after),
-    rare$: EMPTY,
+    lifecycle$: EMPTY,
     ended$: EMPTY,
     watch: () => EMPTY,
   }

@@ -14,7 +14,6 @@ export type OddEvent = {
 }
 
 const SEED = 7_130_522
-/** one in so many is odd */
 const RARE = 100
 
 /** Equal on every call. Parsed from JSON text one by one, as regular ones; NaN, which JSON lacks, is set afterwards. */

@@ -35,7 +35,6 @@ export interface RowPlan {
   readonly targets: Readonly<Record<CellWorkload, number>>
 }
 
-/** Floor, as a share of the target. */
 export const FLOOR = 0.5
 
 const all = (share: number): RowPlan['targets'] => ({ w1: share, w1d: share, w2: share, w3: share, w4: share })

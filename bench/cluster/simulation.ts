@@ -31,7 +31,6 @@ export interface Throughput {
   /** answered messages per second */
   readonly perSecond: number
   readonly transactionsPerMessage: number
-  /** utilization of hosts, of the cores of the database, and of its disk */
   readonly busy: { readonly hosts: number; readonly database: number; readonly disk: number }
 }
 

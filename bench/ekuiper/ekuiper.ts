@@ -101,7 +101,6 @@ function oneJoined({ limits, fires }: ThresholdWorkload): Rules {
   }
 }
 
-/** One rule with an alias per step. */
 function chain({ resource, steps, limit }: ChainWorkload): Rules {
   const aliases = steps.map(({ factor, offset }, i) => {
     const before = i === 0 ? 'temperature' : `v${i - 1}`
@@ -116,7 +115,6 @@ function float(value: number): string {
   return Number.isInteger(value) ? value.toFixed(1) : String(value)
 }
 
-/** Number of limits that an event meets, by its index. */
 function metBy({ events, limits }: ThresholdWorkload): (i: number) => number {
   const ofResource = rulesByResource(limits, (limit) => limit)
   return (i) => {
@@ -133,7 +131,6 @@ export function buildEkuiper(): void {
   if (existsSync(PROGRAM) && ['main.go', 'go.mod'].every((name) => isOlder(join(SOURCES, name)))) return
   mkdirSync(BUILT, { recursive: true })
   process.stderr.write('bench: building eKuiper (go build), once\n')
-  // without cgo, and without the connectors of its larger builds
   const options = { cwd: SOURCES, env: { ...process.env, CGO_ENABLED: '0' } }
   const build = spawnSync('go', ['build', '-tags', 'core', '-o', PROGRAM, '.'], { ...options, stdio: ['ignore', 2, 2] })
   if (build.status !== 0) throw new Error('go could not build it')

@@ -62,7 +62,6 @@ function isChosen(chosen: readonly string[], workload: CellWorkload, row: CellRo
   return chosen.some((one) => one === cell || one === row || one === `${workload}/*` || one === `${cell}/${name}`)
 }
 
-/** Each line once, shared by cells. */
 class LineBook {
   readonly #scope: Scope
   readonly #lines = new Map<string, CellLine>()

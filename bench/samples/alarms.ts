@@ -9,7 +9,6 @@ import { drive, lanes, sampleOf, type CallsSample } from './calls.ts'
 import { withFolder } from './host/folder.ts'
 
 const TENANT = 'bench'
-/** sources of raised alarms, and concurrent calls */
 const SOURCES = 10_000
 const IN_FLIGHT = 64
 /** stored alarms, with their number of sources */
@@ -29,7 +28,6 @@ export function alarmsSample({ subject }: { subject: 'raise' | 'list' }): Promis
     const raise = (_lane: unknown, n: number): Promise<unknown> =>
       api.raise({ ...ALARM, source: { id: `boiler-${n}` }, task: 'task-1' }, { history: 'newest' })
     const list = async (_lane: unknown, n: number): Promise<void> => {
-      // alternates sources, so that totals are not cached
       const source = `boiler-${(n * 7) % LISTED_SOURCES}`
       const { total, alarms } = await api.list({ source, status: n % 2 === 0 ? 'ACTIVE' : 'CLEARED' })
       if (total < 50 || alarms.length !== 50) throw new Error(`the page has ${alarms.length} of ${total}`)

@@ -135,7 +135,6 @@ async function measure(
   return subject.startsWith('half') ? half(pool, own) : calls
 }
 
-/** Each call starts a process. */
 function each(count: number, pool: ProcessPool, program: (key: string) => Program): Promise<Calls> {
   return drive(
     lanes(1),
@@ -163,7 +162,6 @@ async function half(pool: ProcessPool, program: Program): Promise<Calls> {
   return { times, wallMs: performance.now() - begin }
 }
 
-/** Each was called once, and then idles. */
 async function idle(pool: ProcessPool, program: (key: string) => Program): Promise<Calls> {
   const calls = await each(IDLE, pool, program)
   const end = performance.now()

@@ -11,7 +11,6 @@ export interface MemorySample {
   heapPerRule: number
   /** including the documents of the rules, when only the subject holds them */
   heapWithDocument: number
-  /** CPU per start of a rule, microseconds */
   microsPerStart: number
   rss: number
 }

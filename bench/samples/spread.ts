@@ -26,7 +26,6 @@ export interface SpreadLoad {
   readonly window: number
   readonly messages: number
   readonly seconds: number
-  /** write transactions */
   readonly transactions: number
   /** in order of start; `handed`: the first forwards, the last owns the tenants */
   readonly hosts: readonly number[]
@@ -200,7 +199,6 @@ class Deployment {
     const open = Array.from({ length: window * (way === 'handed' ? 1 : this.#hosts.length) }, (_, n) => {
       const tenant = sent[n % sent.length]
       if (tenant === undefined) throw new Error('the list of tenants is empty')
-      // each tenant is sent to all hosts alike
       const asked = { owner: tenant.owner, blind: Math.floor(n / sent.length) % this.#hosts.length, handed: 0 }[way]
       return Connection.open(Number(new URL(this.#hosts[asked]?.url ?? '').port), tenant.authorization)
     })
@@ -208,7 +206,6 @@ class Deployment {
   }
 }
 
-/** Sends sequentially on each connection; returns the number of answers. */
 async function send(connections: readonly Connection[], ms: number): Promise<number> {
   const end = performance.now() + ms
   let sent = 0

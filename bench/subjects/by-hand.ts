@@ -26,7 +26,6 @@ export function outcomeOf({ fires, coolDownMs }: ThresholdWorkload, clock: Clock
   }
 }
 
-/** Rules in a Map, so that rules of other resources are not visited. */
 export function rulesByResource<Rule>(
   limits: readonly Limits[],
   ruleOf: (limits: Limits, i: number) => Rule,

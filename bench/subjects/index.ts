@@ -8,7 +8,6 @@ export interface SubjectEntry {
   name: string
   title: string
   load?(): Promise<Subject>
-  /** for external programs */
   program?(): Promise<Program>
   /** required tools; the subject is skipped with a message without them */
   needs?: 'java' | 'ekuiper'

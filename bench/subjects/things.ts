@@ -3,7 +3,6 @@ import { answeredNextTurn } from './next-turn.ts'
 
 export class Things {
   calls = 0
-  /** sum of all values */
   sum = 0
   readonly #open = new Set<string>()
   #overlaps = 0

@@ -39,7 +39,6 @@ export interface BenchRuleOptions {
   readonly seconds?: number
   /** messages per second for lateness; default: half of the capacity of a core, at most 100,000 */
   readonly rate?: number
-  /** name of the rule in the result */
   readonly name?: string
   /** an earlier result for the same rule and messages */
   readonly baseline?: Baseline

@@ -48,7 +48,6 @@ export class Feed {
   }
 }
 
-/** Position in a feed. */
 export class Cursor {
   readonly #messages: readonly Message[]
   readonly #times: Float64Array

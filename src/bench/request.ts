@@ -57,7 +57,6 @@ export interface RateSample {
   /** CPU time of all other threads, ms: of the collector, the compiler and plugs */
   readonly otherCpuMs: number
   readonly wallMs: number
-  /** garbage collections */
   readonly collections: number
   /** ms of pauses */
   readonly collectionMs: number

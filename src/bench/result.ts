@@ -39,7 +39,6 @@ export interface BenchResult {
   readonly unheard: number
   readonly firings: number
   readonly limits: CheckSample['limits']
-  /** the fastest limit */
   readonly limit?: string
   readonly lines: readonly BenchLine[]
   readonly latency: LatencySample

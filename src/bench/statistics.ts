@@ -7,7 +7,6 @@
  */
 import { nextSeed, randomOf } from '#kernel'
 
-/** Figure with its 95 % interval. */
 export interface Estimate {
   readonly value: number
   /** equal to `value` for a single sample, whose spread is unknown */
@@ -135,7 +134,6 @@ function quantile(sorted: readonly number[], share: number): number {
   return below + (above - below) * (at - Math.floor(at))
 }
 
-/** 0.975 quantile of Student's t, by bisection. */
 function studentQuantile(freedom: number): number {
   let [low, high] = [0, 1000]
   for (let i = 0; i < 60; i++) {

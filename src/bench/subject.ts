@@ -20,7 +20,6 @@ import type { BenchWork, Listen } from './request.ts'
 /** Takes the messages of a feed, each at its time (epoch ms). */
 export interface Driven {
   take(this: void, message: Message, time: number): void
-  /** open calls of plugs */
   readonly open: number
   settled(): Promise<void>
   /** received events */
@@ -106,7 +105,6 @@ function partsOf({ input, trigger, sensors, gates }: Why): number {
   return parts + (input.values === undefined ? 0 : 1)
 }
 
-/** Firing of an actuator, by the index of its task. */
 export interface ActuatorFiring {
   readonly task: number
   readonly slot: number
@@ -119,7 +117,6 @@ export function actuatorFiring(event: EngineEvent, limits: Tasks): ActuatorFirin
   return slot === undefined ? undefined : { task: Number(event.task.slice('task-'.length)), slot }
 }
 
-/** Tasks for their limit. */
 export interface Tasks {
   readonly limits: readonly Limit[] | NoLimit
   /** slots by label */

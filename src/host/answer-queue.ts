@@ -1,32 +1,31 @@
 /**
- * Answers that have not begun, in the order in which they are due. No Map: one that is added to and deleted from without
- * end leaves a chain of old tables to the collector, and with each of them the requests that were open meanwhile.
+ * Pending answers in the order of their deadlines. A Map with constant insertions and deletions would leave its old
+ * tables, and the requests they reference, to the garbage collector.
  */
 
-/** A place in the queue; empty once its answer was let go. */
+/** Position in the queue; empty once its answer was released. */
 export interface Place<T> {
   answer: T | undefined
-  /** ms by the clock of whoever adds */
+  /** Deadline, ms on the caller's clock */
   readonly end: number
 }
 
-/** empty places that are worth a walk */
+/** Number of empty positions that justifies compaction */
 const MANY = 1_024
 
 export class AnswerQueue<T> {
   #places: (Place<T> | undefined)[] = []
-  /** place of the first; those before it are gone */
   #first = 0
   #empty = 0
 
-  /** `end` is never before that of the one that was added last. */
+  /** Adds an answer. Requires `end` not to be before that of the previous one. */
   add(answer: T, end: number): Place<T> {
     const place = { answer, end }
     this.#places.push(place)
     return place
   }
 
-  /** False when it was let go already. */
+  /** False when the answer was already released. */
   letGo(place: Place<T>): boolean {
     if (place.answer === undefined) return false
     place.answer = undefined
@@ -35,7 +34,7 @@ export class AnswerQueue<T> {
     return true
   }
 
-  /** Those whose end has come; they are let go. */
+  /** Releases and returns answers whose deadline has passed. */
   takeDue(now: number): readonly T[] {
     const due: T[] = []
     for (let at = this.#first; at < this.#places.length; at++) {
@@ -54,7 +53,7 @@ export class AnswerQueue<T> {
     for (const place of this.#places) if (place?.answer !== undefined) yield place.answer
   }
 
-  /** places that are held, empty ones among them */
+  /** Number of positions, empty ones included */
   get size(): number {
     return this.#places.length - this.#first
   }
@@ -72,7 +71,7 @@ export class AnswerQueue<T> {
       places.splice(0, this.#first)
       this.#first = 0
     }
-    // one that lasts must not keep the empty places of all that came after it
+    // a long-lived answer must not retain the empty positions behind it
     if (this.#empty <= MANY || this.#empty * 2 < this.size) return
     this.#places = places.filter((place) => place?.answer !== undefined)
     this.#first = 0

@@ -9,20 +9,19 @@ import { logOptions, type LogLevel, type LogStream } from './log.ts'
 import { mount, type Mounting } from './mount.ts'
 import { requestLog } from './request-log.ts'
 
-/** ms: a connection that asks nothing is kept this long, longer than proxies keep theirs */
+/** Idle timeout of a connection, in ms: longer than that of common proxies */
 const KEEP_ALIVE = 72_000
-/** ms in which its headers must have */
+/** Time limit for request headers, in ms */
 const HEADERS = 10_000
 
 export interface AppOptions extends Omit<Mounting, 'alone'> {
-  /** proxies whose `X-Forwarded-For` is believed */
   readonly trustProxy?: string | undefined
-  /** after the last answer; may be called twice */
+  /** Call after the last answer; may be called twice. */
   close(): Promise<void>
   readonly log: { readonly level: LogLevel; readonly stream: LogStream }
 }
 
-/** A server of our own with the whole API on it, ready to listen or to be asked by `inject`. When it cannot be made, `close` was called. */
+/** A server with the whole API, ready to listen or for `inject`. On failure, `close` has been called. */
 export async function createApp({ log, trustProxy, ...mounting }: AppOptions): Promise<FastifyInstance> {
   const app = fastify({
     logger: logOptions(log.level, log.stream),
@@ -30,18 +29,18 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     logController: new LogController({ disableRequestLogging: true }),
     genReqId: requestIds(),
     ...(trustProxy !== undefined && { trustProxy }),
-    // bodies that take too long are answered, route by route: there are some that may
+    // deadlines of bodies are per route
     requestTimeout: 0,
     keepAliveTimeout: KEEP_ALIVE,
     http: { headersTimeout: HEADERS },
-    // Names of templates and resources may be long, and each of their bytes may be written with three characters.
+    // names of templates and resources may be long, and each byte may be encoded with three characters
     routerOptions: { maxParamLength: 2048 },
     clientErrorHandler: answerBrokenRequest,
-    // an address that cannot be read, for which there is no route and so no handler
+    // a malformed address has neither a route nor an error handler
     frameworkErrors: (error, request, reply) => void errorHandler(plainErrorBody)(error, request, reply),
-    // Services start here, and take what they left the last time up again.
+    // services start and resume their work here
     pluginTimeout: 0,
-    // refused by the scope of the service, in its shape
+    // rejected in the scope of the service, in its error format
     return503OnClosing: false,
   })
   app.addHook('onRequest', (request, reply, done) => {
@@ -54,34 +53,34 @@ export async function createApp({ log, trustProxy, ...mounting }: AppOptions): P
     await app.register(async (scope) => mount(scope, { ...mounting, alone: true }))
     await app.ready()
   } catch (error) {
-    // It says the same error again.
     await app.close().catch(() => undefined)
     throw error
   }
   return app
 }
 
-/** ms between two looks at connections while the host stops */
+/** Interval of checks for idle connections during a stop, in ms */
 const LOOK = 50
 
-/** Connections on which nothing is asked must not hold up the stop, whether they were used before or never. */
 function dropIdleConnections(app: FastifyInstance): void {
   const open = new Set<Socket>()
   app.server.on('connection', (socket: Socket) => {
     open.add(socket)
-    // No listener for data: with one, Node leaves its fast way of reading requests.
+    // a `data` listener would disable Node's fast parser
     socket.once('close', () => open.delete(socket))
   })
   let stopLooking: (() => void) | undefined
   app.addHook('preClose', async () => {
-    // A connection that never asked anything does not count as idle for Node.
+    // Node does not count a connection without a request as idle
     for (const socket of open) if (socket.bytesRead === 0) socket.destroy()
     stopLooking = machineTimers.every(LOOK, () => app.server.closeIdleConnections())
   })
   app.addHook('onClose', async () => stopLooking?.())
 }
 
-/** Gives the caller's own id when it is harmless in a log, else a new one: of this life of the host, and a number. */
+/**
+ * Returns the client's own request id when it is safe in a log, else a new one: an id of this process, and a number.
+ */
 function requestIds(): (request: Pick<IncomingMessage, 'headers'>) => string {
   const life = machineTimers.newId()
   let count = 0
@@ -96,10 +95,14 @@ const BROKEN: ReadonlyMap<string, readonly [number, string, string]> = new Map([
   ['ERR_HTTP_REQUEST_TIMEOUT', [408, 'Request Timeout', 'The request did not arrive in time']],
 ])
 
-/** What came over the socket is no request: there is nothing that a route could answer. */
+/** Answers bytes that are not HTTP and therefore have no route. */
 function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return
-  const [statusCode, status, text] = BROKEN.get(error.code ?? '') ?? [400, 'Bad Request', 'This is no HTTP request']
+  const [statusCode, status, text] = BROKEN.get(error.code ?? '') ?? [
+    400,
+    'Bad Request',
+    'The request is not valid HTTP',
+  ]
   const body = JSON.stringify({ statusCode, error: text })
   const head = [
     `HTTP/1.1 ${statusCode} ${status}`,

@@ -1,16 +1,13 @@
 /**
- * The operator's order that a host follow the clock of its machine: a file in its data folder, which whoever may write
- * there can make. The host takes it away when it has done so.
+ * Operator's order to follow the machine's clock: a file in the data folder. The host removes it once it has complied.
  */
 import { existsSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unusable } from './data-folder.ts'
 
 const NAME = 'clock.follow'
-/** ms between two looks for an order */
 export const LOOK_MS = 1_000
 
-/** Looks for orders until it is called off, which it gives. */
 export function followOnOrder(
   folder: string,
   follow: () => void,
@@ -23,7 +20,7 @@ export function followOnOrder(
   })
 }
 
-/** `STORE` when it cannot be written. */
+/** Throws `STORE` when the file cannot be written. */
 export function orderFollowing(folder: string): void {
   try {
     writeFileSync(join(folder, NAME), '')
@@ -32,7 +29,6 @@ export function orderFollowing(folder: string): void {
   }
 }
 
-/** Whether an order waits for its host. */
 export function isOrdered(folder: string): boolean {
   return existsSync(join(folder, NAME))
 }

@@ -1,4 +1,4 @@
-/** The only place that creates things: storage, services, and what lets people in. */
+/** Composition root: creates the storage, the services and the authentication. */
 import { createHmac } from 'node:crypto'
 import { type Program, REPLAY_NUMBER } from '#cluster'
 import type { Plug } from '#plug'
@@ -34,7 +34,7 @@ import { ownVersion } from './version.ts'
 import { WorkThreads } from './work/work-threads.ts'
 import { onOrigin } from './webscript-origin.ts'
 
-/** What all hosts of a deployment have to know and nobody else: the key of bearer tokens, and of marks between hosts. */
+/** Secret that all hosts of a deployment share: the key of bearer tokens and of marks between hosts. */
 interface SecretRecord {
   /** base64url */
   readonly key: string
@@ -43,7 +43,6 @@ interface SecretRecord {
 const SECRETS: CollectionSpec<SecretRecord> = { name: 'secrets', version: 1, fields: {} }
 const TOKENS = 'tokens'
 
-/** The secret of the store; where it has none, it gets this host's. */
 async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Array> {
   const secrets = store.collection(SECRETS)
   const known = await secrets.get(TOKENS)
@@ -52,7 +51,7 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
     await secrets.put(TOKENS, { key: Buffer.from(own).toString('base64url') }, 'absent')
     return own
   } catch (error) {
-    // another host was faster
+    // another host wrote it first
     if (error instanceof AppError && error.code === 'CONFLICT') return deploymentSecret(store, own)
     throw error
   }
@@ -61,42 +60,38 @@ async function deploymentSecret(store: Store, own: Uint8Array): Promise<Uint8Arr
 export interface Composed extends Omit<Mounting, 'alone' | 'cluster'> {
   readonly cluster?: ClusterHost
   readonly keyPairs: ApiKeys
-  /** whether nothing was in the store when it was opened */
+  /** Whether the store was empty when it was opened */
   readonly isNew: boolean
-  /** What a stop waits for: a sentence. */
+  /** Describes what a stop waits for, in one sentence. */
   left(): string
-  /** Stops the services and lets the store go, whatever fails on the way. Safe to call twice. */
+  /** Stops the services and releases the store, whatever fails on the way. Safe to call twice. */
   close(): Promise<void>
 }
 
-/** What compose() takes from elsewhere; tests give their own. */
+/** Injected dependencies of `compose`, for tests and embedding. */
 export interface Making {
   readonly services?: ServiceTable
-  /** epoch ms; default: a clock that never goes back */
+  /** Epoch ms; default: a clock that never goes backwards */
   readonly now?: () => number
   readonly openStorage?: typeof openMedium
-  /** plugs beside the built-in ones; the same list until they are others */
+  /** Plugs besides the built-in ones; the same list until it changes */
   readonly plugs?: () => readonly Plug[]
-  /** addresses of modules that export these plugs, as `ReadPlugs` has them; absent: other threads cannot have them */
+  /** Addresses of the modules that export these plugs, as in `ReadPlugs`; absent: threads cannot load them */
   readonly plugModules?: () => readonly string[]
-  /** how hard secrets are hashed, scrypt's N */
   readonly hashCost?: number
-  /** where heavy work of requests is done; closed with the host */
   readonly threads?: WorkThreads
-  /** of requests and of the stop */
   readonly timers?: Timers
-  /** what the other hosts of a cluster take this one for */
+  /** Version of this host as announced to the cluster */
   readonly program?: Program
-  /** done when all services have started, before anybody is answered */
+  /** Called when all services have started, before the first answer */
   readonly started?: () => void
-  /** of the disk that the data folder is on */
   readonly diskStats?: SpaceStats
 }
 
 const OWN_PROGRAM: Program = { version: ownVersion(), replay: REPLAY_NUMBER }
 const NO_PLUGS: readonly Plug[] = []
 
-/** Opens the store and makes everything. What was opened is closed again when something cannot be made. */
+/** Opens the store and creates all parts. Closes what was opened when one of them fails. */
 export async function compose(config: Config, making: Making = {}): Promise<Composed> {
   const { services = SERVICES, openStorage = openMedium, program = OWN_PROGRAM } = making
   const lasting = config.store.medium !== 'memory'
@@ -109,7 +104,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   const damage = new DamageWatch(serviceLog)
   const storage = await openStorage(config, { damage, logger: serviceLog })
   try {
-    // before anything else is read, and made anew where another version has it otherwise
+    // before anything else is read, and replaced where another version stored a different one
     if (isMember) await requireReplay(storage.tenant(HOST_TENANT), program, making.timers)
     const isNew = (await storage.tenants()).length === 0
     const records = storage.tenant(HOST_TENANT).collection(KEY_RECORDS)
@@ -118,7 +113,7 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const secret = isMember ? await deploymentSecret(storage.tenant(HOST_TENANT), ownSecret) : ownSecret
     if (config.store.medium === 'postgres' && !isMember) await requireWhole(storage.tenant(HOST_TENANT))
     if (isMember) await checkSharedFolder(storage.tenant(HOST_TENANT), config.blobs ?? config.data)
-    // those of `reflexarc token` are good at all hosts
+    // tokens of `reflexarc token` are valid at all hosts
     if (secret !== ownSecret) setTokenKey(config.data, secret)
     const tokens = new Tokens(secret, now, config.issuer)
     const tryWriting = writeProbe(storage, now)
@@ -132,7 +127,6 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
     const { elapsed } = making.timers ?? machineTimers
     const keyChanges = storage.presence && hearKeyChanges(storage.presence, { elapsed, isMember })
     const checkPair = checkPairs(keyPairs, now, keyChanges)
-    // of the secret that lies beside the store, or in it: a new store has another
     const storeMark = lasting ? createHmac('sha256', secret).update('store').digest('hex').slice(0, 8) : undefined
     const parts = {
       storeMark,
@@ -223,12 +217,12 @@ export async function compose(config: Config, making: Making = {}): Promise<Comp
   }
 }
 
-/** ms between two writes of a probe that anybody may ask for */
+/** Interval of writes by the probe, which is public, in ms */
 const PROBE_MS = 5_000
 
 const PROBES: CollectionSpec<{ readonly at: number }> = { name: 'probes', version: 1, fields: {} }
 
-/** Writes something, now and then: a store that answers may still keep nothing. Rejects when it cannot. */
+/** Writes a value now and then, since a store that answers may still not persist. Rejects when it cannot. */
 function writeProbe(storage: Storage, now: () => number): () => Promise<unknown> {
   const probes = storage.tenant(HOST_TENANT).collection(PROBES)
   let last: { readonly at: number; readonly written: Promise<unknown> } | undefined
@@ -239,7 +233,6 @@ function writeProbe(storage: Storage, now: () => number): () => Promise<unknown>
   }
 }
 
-/** The first call does it, later ones wait for the same. */
 function once(work: () => Promise<void>): () => Promise<void> {
   let done: Promise<void> | undefined
   return () => (done ??= work())

@@ -9,65 +9,63 @@ import { memberUrlOf, problemsOfMember, problemsOfOne } from './cluster/member-o
 import type { Limits } from './mount.ts'
 import { isTenant } from './tenant.ts'
 
-/** What a host is started with. */
 export interface Config {
-  /** 0: the system picks one */
+  /** Port; 0: chosen by the system */
   readonly port: number
   readonly host: string
-  /** of MQTT, on the same address; 0: the system picks one; undefined: none */
+  /** Port of MQTT at the same address; 0: chosen by the system; undefined: none */
   readonly mqtt: number | undefined
-  /** absolute path of the data folder */
+  /** Absolute path of the data folder */
   readonly data: string
   readonly store: StoreChoice
-  /** absolute path of the folder of objects; undefined: in the data folder */
+  /** Absolute path of the folder of objects; undefined: in the data folder */
   readonly blobs: string | undefined
-  /** 32 bytes each, the same at all hosts of a cluster; absent: they are in the data folder */
+  /** Keys of 32 bytes, the same at all hosts of a cluster; absent: in the data folder */
   readonly sharedKeys?: SharedKeys
-  /** one of several hosts on the store; undefined: alone */
+  /** Membership in a cluster; undefined: a single host */
   readonly cluster: ClusterChoice | undefined
-  /** the first tenant's pair when it was chosen by whoever starts the host */
+  /** First tenant's key pair, when the operator chose it */
   readonly pair: { readonly key: string; readonly secret: string } | undefined
-  /** whose the first pair is */
+  /** Tenant of the first key pair */
   readonly tenant: string
-  /** names of the services to serve; undefined: all */
+  /** Names of the services to serve; undefined: all */
   readonly only: readonly string[] | undefined
-  /** whether an empty store gets something to look at */
+  /** Whether an empty store receives demo data */
   readonly demo: boolean
   readonly logLevel: LogLevel
-  /** addresses of proxies that are believed, with commas between them; undefined: none */
+  /** Addresses of trusted proxies, separated by commas */
   readonly trustProxy: string | undefined
-  /** private addresses that callURL may call, and servers of models */
+  /** Private addresses that callURL and remote models may call */
   readonly allowUrl: readonly string[]
-  /** hosts that packages of functions may come from, beside those of the settings of npm and pip */
+  /** Hosts from which packages of functions may come, besides those of the settings of npm and pip */
   readonly installFrom: readonly string[]
-  /** packages of functions in Python want exact versions */
+  /** Whether packages of Python functions require exact versions */
   readonly requirePinned: boolean
-  /** files and folders with plugs beside the built-in ones */
+  /** Files and folders with plugs besides the built-in ones */
   readonly plugs: readonly string[]
   readonly limits: Limits
-  /** messages, commands and alarms that rules may make of one arrival */
+  /** Limit of messages, commands and alarms that rules create from one root */
   readonly maxDescendants: number
-  /** keys of messages that do not count when a message is compared with one that was taken */
+  /** Keys of messages that duplicate detection ignores */
   readonly identityIgnores: readonly string[]
   readonly duplicates: (typeof DUPLICATES)[number]
   /** ms */
   readonly dedupWindow: number
-  /** which timestamps of live messages are taken */
+  /** Accepted timestamps of live messages */
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
-  /** where contents of objects are kept: with everything else, or in a bucket of S3, by its address */
+  /** Location of object contents: with the data, or in a bucket of S3 */
   readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
-  /** how clients reach this host, without a slash at the end; undefined: at its address */
+  /** External address of this host, without a trailing slash; undefined: its own address */
   readonly url: string | undefined
-  /** origin of webscripts and public objects, which then has no routes of the API; undefined: they share that of the API */
+  /** Origin of webscripts and public objects, without routes of the API; undefined: they share the API's origin */
   readonly webscriptUrl: string | undefined
-  /** how functions of tenants are run */
+  /** Mode of functions: `fenced` requires a sandbox, `trusted` runs them as the host's user, `off` rejects them */
   readonly functions: FunctionsMode
-  /** absolute path of a folder with a virtual environment of Python in each of its folders */
+  /** Absolute path of a folder with one Python virtual environment per folder */
   readonly modelRuntimes: string
 }
 
-/** `fenced`: kept from the machine, or not run at all; `trusted`: as other programs of the host's user; `off`: not run. */
 export type FunctionsMode = (typeof FUNCTIONS_MODES)[number]
 
 const DUPLICATES = ['drop', 'take'] as const
@@ -77,29 +75,29 @@ const SPAN_FORM = 'write a duration such as 90s, 30m, 1h, 30d or PT30M, or off'
 const FUNCTIONS_MODES = ['off', 'trusted', 'fenced'] as const
 
 export interface ClusterChoice {
-  /** where the other hosts reach this one; undefined: where it listens */
+  /** Address under which other hosts reach this one; undefined: where it listens */
   readonly advertise: string | undefined
 }
 
 export interface SharedKeys {
-  /** secrets of tenants are sealed with it */
+  /** Key that seals secrets of tenants */
   readonly seal: Uint8Array
-  /** addresses of objects are signed with keys that are made of it */
+  /** Key from which signing keys of object addresses are derived */
   readonly objects: Uint8Array
 }
 
 export type StoreChoice =
   { readonly medium: 'sqlite' } | { readonly medium: 'memory' } | { readonly medium: 'postgres'; readonly url: string }
 
-/** An option as people give it: by its flag, else in the environment, else its default. */
+/** Command line option: flag, environment variable and default. */
 export interface Option {
-  /** as in `--log-level` */
+  /** Name as in `--log-level` */
   readonly flag: string
   readonly env: string
-  /** how help names the value; absent for a switch */
+  /** Name of the value in the help; absent for a switch */
   readonly value?: string
   readonly default?: string
-  /** may be given several times; in the environment with commas between */
+  /** Repeatable; separated by commas in the environment */
   readonly many?: true
   readonly help: string
 }
@@ -113,19 +111,19 @@ export const OPTIONS = {
     value: 'port',
     help: 'also speak MQTT there, such as 1883; off without',
   },
-  data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'where everything is kept' },
+  data: { flag: 'data', env: 'REFLEXARC_DATA', value: 'folder', default: './data', help: 'folder of all data' },
   store: {
     flag: 'store',
     env: 'REFLEXARC_STORE',
     value: 'medium',
     default: 'sqlite:',
-    help: 'sqlite: in the data folder, memory: for nothing that lasts, or an address postgres://...',
+    help: 'sqlite: in the data folder, memory: without persistence, or an address postgres://...',
   },
   blobs: {
     flag: 'blobs',
     env: 'REFLEXARC_BLOBS',
     value: 'folder',
-    help: 'where objects are kept, such as assets of functions; default in the data folder, in a cluster one that all hosts share',
+    help: 'folder of objects, such as assets of functions; default in the data folder, in a cluster one that all hosts share',
   },
   cluster: {
     flag: 'cluster',
@@ -143,7 +141,7 @@ export const OPTIONS = {
     flag: 'secret',
     env: 'REFLEXARC_API_SECRET',
     value: 'secret',
-    help: 'its secret; better given in the environment, where other users of the machine do not see it',
+    help: 'its secret; safer in the environment, which other users of the machine cannot see',
   },
   tenant: { flag: 'tenant', env: 'REFLEXARC_TENANT', value: 'name', default: 'default', help: 'the first tenant' },
   only: { flag: 'only', env: 'REFLEXARC_ONLY', value: 'services', help: 'serve a part, such as rules,alarms' },
@@ -152,7 +150,7 @@ export const OPTIONS = {
     env: 'REFLEXARC_PLUGS',
     value: 'path',
     many: true,
-    help: 'ES module that exports plugs made by definePlug, or a folder of such; read again on SIGHUP',
+    help: 'ES module that exports plugs made by definePlug, or a folder of such modules; read again on SIGHUP',
   },
   allowUrl: {
     flag: 'allow-url',
@@ -206,46 +204,46 @@ export const OPTIONS = {
     flag: 'trust-proxy',
     env: 'REFLEXARC_TRUST_PROXY',
     value: 'addresses',
-    help: 'proxies that say in X-Forwarded-For whom they ask for, such as loopback or 10.0.0.0/8; none without',
+    help: 'trusted proxies, whose X-Forwarded-For is used, such as loopback or 10.0.0.0/8; default none',
   },
   functions: {
     flag: 'functions',
     env: 'REFLEXARC_FUNCTIONS',
     value: 'mode',
     default: 'fenced',
-    help: 'how uploaded functions run: fenced keeps them from the machine, trusted does not, off runs none',
+    help: 'how uploaded functions run: fenced in a sandbox, trusted without one, off not at all',
   },
   modelRuntimes: {
     flag: 'model-runtimes',
     env: 'REFLEXARC_MODEL_RUNTIMES',
     value: 'folder',
-    help: 'with virtual environments of Python for hosted models; model-runtimes in the data folder without',
+    help: 'folder of Python virtual environments for hosted models; default model-runtimes in the data folder',
   },
   objects: {
     flag: 'objects',
     env: 'REFLEXARC_OBJECTS',
     value: 'store',
     default: 'files:',
-    help: 'where contents of objects are kept: files: with everything else, or s3://bucket/prefix?endpoint=...&region=...',
+    help: 'store of object contents: files: in the folder of objects, or s3://bucket/prefix?endpoint=...&region=...',
   },
   url: {
     flag: 'url',
     env: 'REFLEXARC_URL',
     value: 'address',
-    help: 'how clients reach this host, such as https://iot.example.com; for signed addresses that it sends by itself',
+    help: 'external address of this host, such as https://iot.example.com; used in signed addresses that it sends',
   },
   webscriptUrl: {
     flag: 'webscript-url',
     env: 'REFLEXARC_WEBSCRIPT_URL',
     value: 'address',
-    help: 'origin of webscripts and public objects alone, such as https://scripts.example.com; browsers keep credentials of the API from it',
+    help: 'separate origin of webscripts and public objects, such as https://scripts.example.com; browsers do not send credentials of the API to it',
   },
   maxDescendants: {
     flag: 'max-descendants',
     env: 'REFLEXARC_MAX_DESCENDANTS',
     value: 'number',
     default: '1000',
-    help: 'messages, commands and alarms that rules may make of one arrival; beyond it they are refused as a loop',
+    help: 'messages, commands and alarms that rules may create from one root; more are rejected as a loop',
   },
   maxAhead: {
     flag: 'max-ahead',
@@ -266,33 +264,33 @@ export const OPTIONS = {
     env: 'REFLEXARC_BAD_TIME',
     value: 'what',
     default: 'receipt',
-    help: 'what becomes of a message whose timestamp is further away: receipt takes it as if it had none, refuse refuses it over HTTP and WebSocket',
+    help: 'handling of a message whose timestamp is further away: receipt replaces it by the time of receipt, refuse rejects the message over HTTP and WebSocket',
   },
   identityIgnores: {
     flag: 'identity-ignores',
     env: 'REFLEXARC_IDENTITY_IGNORES',
     value: 'keys',
-    help: 'keys of messages that do not count when a message is compared with one that was taken, such as receivedAt,seq; the same on all hosts of a cluster',
+    help: 'keys of messages that duplicate detection ignores, such as receivedAt,seq; the same on all hosts of a cluster',
   },
   duplicates: {
     flag: 'duplicates',
     env: 'REFLEXARC_DUPLICATES',
     value: 'what',
     default: 'drop',
-    help: 'what tasks do with a message that they have taken, unless their rule says it: drop or take; the same on all hosts of a cluster',
+    help: 'default of tasks for a duplicate message: drop or take; the same on all hosts of a cluster',
   },
   dedupWindow: {
     flag: 'dedup-window',
     env: 'REFLEXARC_DEDUP_WINDOW',
     value: 'duration',
     default: '10m',
-    help: 'how long tasks that take late messages know the last 1,000 of a resource again, such as 30m; the same on all hosts of a cluster',
+    help: 'how long tasks that accept late messages recognize the last 1,000 of a resource, such as 30m; the same on all hosts of a cluster',
   },
   jwks: {
     flag: 'jwks',
     env: 'REFLEXARC_JWKS',
     value: 'address',
-    help: 'public keys of an issuer whose bearer tokens are good here',
+    help: 'public keys of an issuer whose bearer tokens are accepted',
   },
   issuer: { flag: 'issuer', env: 'REFLEXARC_ISSUER', value: 'name', help: 'what `iss` of those tokens must be' },
   audience: { flag: 'audience', env: 'REFLEXARC_AUDIENCE', value: 'name', help: 'what `aud` of those tokens must be' },
@@ -306,14 +304,14 @@ export const OPTIONS = {
 } as const satisfies Record<string, Option>
 
 export type OptionName = keyof typeof OPTIONS
-/** Values as they were given; `true` for a switch, a list for what may be given several times. */
+/** Options as entered: `true` for a switch, a list for a repeatable option. */
 export type Given = Readonly<Partial<Record<OptionName, string | number | boolean | readonly string[] | undefined>>>
 export type Environment = Readonly<Record<string, string | undefined>>
 
-/** Everything that is wrong is thrown at once, as `USAGE`. `services`: the names that `--only` may have. */
+/** Throws one `USAGE` with all problems. `services`: the names that `--only` accepts. */
 export function readConfig(given: Given, env: Environment, services: readonly string[]): Config {
   const problems: string[] = []
-  /** the text of an option, and how to call it when it is wrong; a variable that is empty is not set */
+  /** Text of an option and its name in errors; an empty variable counts as unset */
   const look = (name: OptionName): { text: string | undefined; named: string } => {
     const option: Option = OPTIONS[name]
     const flag = given[name]
@@ -324,7 +322,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     const { text, named } = look(name)
     if (text === undefined) return undefined
     const value = parse(text)
-    // What may be a secret is never repeated.
+    // never repeat a possible secret
     const shown = name === 'secret' || name === 'store' ? 'this value' : `"${text}"`
     if (value === undefined) problems.push(`${named}: ${shown} cannot be used; ${right}`)
     return value
@@ -345,11 +343,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
     (name) => (isTenant(name) ? name : undefined),
     'write 1 to 64 letters, digits, dots, - or _, no _ at the start, and none of ".", ".." and "webscripts"',
   )
-  const only = read('only', (list) => servicesOf(list, services), `there are ${services.join(', ') || 'none'}`)
+  const only = read('only', (list) => servicesOf(list, services), `the services are ${services.join(', ') || 'none'}`)
   const functions = read(
     'functions',
     (mode) => FUNCTIONS_MODES.find((one) => one === mode),
-    `there are ${FUNCTIONS_MODES.join(', ')}`,
+    `write one of ${FUNCTIONS_MODES.join(', ')}`,
   )
   const logLevel = read(
     'logLevel',
@@ -371,9 +369,9 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const badTime = read('badTime', (what) => BAD_TIMES.find((one) => one === what), `write ${BAD_TIMES.join(' or ')}`)
   const duplicates = read('duplicates', (what) => DUPLICATES.find((one) => one === what), 'write drop or take')
   const dedupWindow = read('dedupWindow', lengthOf, 'write a duration such as 90s, 10m or PT10M')
-  if (descendants === 0) problems.push('--max-descendants: 0 lets rules do nothing together; write a number from 1')
-  if (bytes === 0) problems.push('--body-limit: 0 lets nothing in; write a number of bytes from 1')
-  if (ms === 0) problems.push('--time-limit: 0 is no time; write ms from 1')
+  if (descendants === 0) problems.push('--max-descendants: 0 would stop all rules; write a number from 1')
+  if (bytes === 0) problems.push('--body-limit: 0 would reject all bodies; write a number of bytes from 1')
+  if (ms === 0) problems.push('--time-limit: 0 would reject all requests; write ms from 1')
 
   const trustProxy = read(
     'trustProxy',
@@ -383,11 +381,11 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const key = read('key', keyOf, 'write visible characters without a colon, at most 128')
   const secret = read('secret', secretOf, 'write visible characters, at most 256')
   if ((text('key') === undefined) !== (text('secret') === undefined)) {
-    problems.push('--key and --secret: one is given without the other; give both, or none and a pair is made')
+    problems.push('--key and --secret: one is missing; write both, or neither to have a pair made')
   }
   const jwks = read('jwks', jwksOf, 'write an https address, or http on this machine')
   if (jwks === undefined && (given.issuer ?? given.audience) !== undefined) {
-    problems.push('--issuer and --audience: they say which tokens are good, but --jwks is not given')
+    problems.push('--issuer and --audience: --jwks is missing; name the keys of the issuer, or leave both out')
   }
   const advertise = read('advertise', memberUrlOf, 'write an address such as http://10.0.0.1:8080, without a path')
   const cluster = isOn(text('cluster')) ? { advertise } : undefined
@@ -399,7 +397,7 @@ export function readConfig(given: Given, env: Environment, services: readonly st
   const noHost = installFrom.find((one) => !/^[A-Za-z0-9.-]{1,253}(?::\d{1,5})?$/.test(one))
   if (noHost !== undefined)
     problems.push(
-      `--install-from: "${noHost.slice(0, 100)}" is no host; write registry.intranet.local or registry.intranet.local:8443`,
+      `--install-from: "${noHost.slice(0, 100)}" is not a host; write registry.intranet.local or registry.intranet.local:8443`,
     )
   if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
 
@@ -448,12 +446,12 @@ function isOn(text: string | undefined): boolean {
   return text === 'true' || text === '1'
 }
 
-/** ms; `Infinity` for `off` */
+/** Duration in ms; `Infinity` for `off` */
 function spanOf(text: string): number | undefined {
   return text === 'off' ? Infinity : lengthOf(text)
 }
 
-/** ms */
+/** Duration in ms */
 function lengthOf(text: string): number | undefined {
   try {
     const ms = durationMs(text)
@@ -471,7 +469,7 @@ function nonEmpty(text: string): string | undefined {
   return text.trim() === '' ? undefined : text
 }
 
-/** Undefined for what is none. */
+/** Undefined for an invalid address. */
 export function storeOf(text: string): StoreChoice | undefined {
   if (text === 'sqlite:') return { medium: 'sqlite' }
   if (text === 'memory:') return { medium: 'memory' }

@@ -1,4 +1,4 @@
-/** The data folder of a host, and the key of its tokens. */
+/** Data folder of a host, and the keys stored in it. */
 import {
   closeSync,
   existsSync,
@@ -21,10 +21,10 @@ import { AppError, messageOf } from '#kernel'
 
 const KEY_BYTES = 32
 
-/** Bytes without which a host neither starts nor is well: a store that is new needs nearly as many. */
+/** Minimum of free bytes, at start and in operation: nearly what a new store needs. */
 const MIN_FREE = 4 * 1_048_576
 
-/** Makes the folder when it is not there, for its owner alone, and tries to write. `STORE` when that cannot be done. */
+/** Creates the folder, for its owner alone, and tests that it is writable. Throws `STORE`. */
 export function openDataFolder(path: string): void {
   try {
     makeFolder(path)
@@ -36,7 +36,7 @@ export function openDataFolder(path: string): void {
   if (trouble !== undefined) throw new AppError('STORE', `${trouble}, or name another folder with --data`)
 }
 
-/** What is wrong with the disk of the folder; undefined: it has room, or nobody knows. `stats`: the system's by default. */
+/** Describes a lack of disk space; undefined when there is enough, or when it is unknown. */
 export function spaceTrouble(path: string, stats: SpaceStats = diskStats): string | undefined {
   const found = stats(path)
   if (found === undefined || found.blocks === 0) return undefined
@@ -45,7 +45,7 @@ export function spaceTrouble(path: string, stats: SpaceStats = diskStats): strin
   return `The disk of the data folder ${path} is full: ${Math.floor(free / 1024)} KiB are left, and ${MIN_FREE / 1024} are needed; make room`
 }
 
-/** Undefined when the system does not tell. */
+/** Undefined when the system does not report it. */
 export type SpaceStats = (
   path: string,
 ) => { readonly blocks: number; readonly bavail: number; readonly bsize: number } | undefined
@@ -58,7 +58,6 @@ function diskStats(path: string): ReturnType<SpaceStats> {
   }
 }
 
-/** An error of a start, in words that name the folder when a full disk is behind it. */
 export function ofFullDisk(error: unknown, path: string): unknown {
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth++) {
     if (/disk is full|no space left/i.test(cause.message)) return unusable(path, { code: 'ENOSPC' })
@@ -66,14 +65,14 @@ export function ofFullDisk(error: unknown, path: string): unknown {
   return error
 }
 
-/** Folder by folder: Node's own way down never ends where the system refuses to make any, as in /proc. */
+/** Creates folder by folder: Node's recursive `mkdir` never returns in folders such as /proc. */
 function makeFolder(path: string): void {
   if (isFolder(path)) return
   if (!existsSync(dirname(path))) makeFolder(dirname(path))
   try {
     mkdirSync(path, { mode: 0o700 })
   } catch (error) {
-    // Somebody else may have made it meanwhile.
+    // another process may have created it meanwhile
     if (!isFolder(path)) throw error
   }
 }
@@ -82,12 +81,11 @@ function isFolder(path: string): boolean {
   return statSync(path, { throwIfNoEntry: false })?.isDirectory() === true
 }
 
-/** The secret key of this host's bearer tokens, from the data folder; made there when it has none. `STORE`. */
+/** Secret key of this host's bearer tokens, created on first use. Throws `STORE`. */
 export function tokenKey(folder: string): Uint8Array {
   return secretKey(folder, 'token.key', 'tokens of the old one then end')
 }
 
-/** From here on it is this one, which several hosts have: whoever may read the folder can make tokens of theirs. */
 export function setTokenKey(folder: string, key: Uint8Array): void {
   const path = join(folder, 'token.key')
   try {
@@ -100,7 +98,7 @@ export function setTokenKey(folder: string, key: Uint8Array): void {
   }
 }
 
-/** The same of a key of another name. `loss`: what ends with it. */
+/** Key of the given name, created on first use. `loss`: what ends with the key. */
 export function secretKey(folder: string, name: string, loss: string): Uint8Array {
   const path = join(folder, name)
   try {
@@ -111,18 +109,18 @@ export function secretKey(folder: string, name: string, loss: string): Uint8Arra
   }
 }
 
-/** `STORE` when the file is not a key. */
+/** Throws `STORE` when the file is not a key. */
 export function readKey(path: string, loss: string): Uint8Array {
   const key = Buffer.from(readFileSync(path, 'utf8').trim(), 'base64url')
   if (key.length >= KEY_BYTES) return key
-  throw new AppError('STORE', `${path} is not a key; take it away and a new one is made (${loss})`)
+  throw new AppError('STORE', `${path} is not a valid key; remove it to have a new one made (${loss})`)
 }
 
 export function randomKey(): Uint8Array {
   return randomBytes(KEY_BYTES)
 }
 
-/** Whoever comes first makes it, and never half of it: the name appears only when the bytes are there. */
+/** Creates the key atomically: its name appears only when its bytes are complete, and the first writer wins. */
 function makeKey(folder: string, path: string): void {
   const drafts = mkdtempSync(join(folder, '.key-'))
   try {
@@ -137,9 +135,8 @@ function makeKey(folder: string, path: string): void {
   syncNames(folder)
 }
 
-/** A name that was given in the folder is there after a power cut, too. */
 function syncNames(folder: string): void {
-  // Windows opens no folders, and keeps names by itself
+  // Windows cannot open folders, and persists names by itself
   if (process.platform === 'win32') return
   const opened = openSync(folder, 'r')
   try {
@@ -153,7 +150,7 @@ const REASONS: ReadonlyMap<string, string> = new Map([
   ['EACCES', 'this user has no right to write there'],
   ['EPERM', 'this user has no right to write there'],
   ['EROFS', 'it is on a disk that cannot be written'],
-  ['ENOENT', 'no folder can be made there'],
+  ['ENOENT', 'folders cannot be created there'],
   ['ENOTDIR', 'a part of the path is a file'],
   ['EEXIST', 'a file has that name'],
   ['ENOSPC', 'the disk is full'],

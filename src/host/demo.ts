@@ -1,4 +1,4 @@
-/** What an empty store gets to look at: one template and one task, and the requests that show them at work. */
+/** Demo data of an empty store: one template, one task, and requests that show them. */
 import type { RulesApi, TemplateSpecification } from '#services/rules/contract'
 import type { Demo, HostedService } from './hosted-service.ts'
 
@@ -37,14 +37,14 @@ export const DEMO_TEMPLATE = {
   taskDefaults: { type: 'reactive' },
 } satisfies TemplateSpecification
 
-/** Stores the template and starts a task of it. To be called for a store that has nothing. */
+/** Stores the template and starts a task of it. Requires an empty store. */
 export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
   await templates.create(DEMO_TEMPLATE)
   const { ID } = await tasks.create({ name: 'Demo boiler', template: DEMO_TEMPLATE.name, resource: RESOURCE })
   const values = { temperature: 93, pump: false }
   const data = Object.entries(values).map(([parameterName, value]) => ({ parameterName, value }))
   return {
-    about: 'The demo task watches a boiler: send it what its sensors say, then ask why it gave the alarm.',
+    about: 'The demo task watches a boiler: send it sensor readings, then ask why it raised the alarm.',
     requests: [
       { path: '/api/data', body: { resource: RESOURCE, data } },
       { path: `/api/tasks/${ID}/explain?node=alarm` },
@@ -52,7 +52,6 @@ export async function demoRules({ templates, tasks }: RulesApi): Promise<Demo> {
   }
 }
 
-/** The demo data of all services that have some, for one tenant. */
 export async function makeDemos(services: readonly HostedService[], tenant: string): Promise<readonly Demo[]> {
   const demos: Demo[] = []
   for (const service of services) if (service.demo !== undefined) demos.push(await service.demo(tenant))

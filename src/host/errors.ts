@@ -1,4 +1,4 @@
-/** Turns whatever a request failed with into the error body of its service. */
+/** Maps errors of requests to the error body of their service. */
 import type { FastifyError, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ErrorCode, ERRORS, isStoreConflict, type Issue, secondsToWait, writtenMeanwhile } from '#kernel'
 import type { Refusal } from '#services/shared'
@@ -6,32 +6,31 @@ import type { ErrorBody } from './failure.ts'
 import { unreadType } from './json-body.ts'
 import { schemaIssues } from './schema-issues.ts'
 
-/** What Fastify throws by itself, as one of our codes. */
 const FASTIFY_CODES: ReadonlyMap<string, ErrorCode> = new Map([
   ['FST_ERR_CTP_BODY_TOO_LARGE', 'BODY_TOO_LARGE'],
   ['FST_ERR_CTP_INVALID_MEDIA_TYPE', 'MEDIA_TYPE'],
   ['FST_ERR_CTP_INVALID_JSON_BODY', 'NOT_JSON'],
   ['FST_ERR_CTP_EMPTY_JSON_BODY', 'NOT_JSON'],
-  // of a server whose owner limits the time of handlers
+  // from servers whose owner limits the time of handlers
   ['FST_ERR_HANDLER_TIMEOUT', 'TIMED_OUT'],
 ])
 
-/** Where the database lies is nobody's business but the log's. */
-const AWAY = 'The database cannot be reached at the moment, or has no room; try again in a few seconds'
+/** Text without the address of the database, which only the log has. */
+const AWAY = 'The database is unreachable or full; try again in a few seconds'
 const AWAY_S = 2
-/** s in which another host has taken over, as a rule */
+/** Usual time of a takeover, in s */
 const MOVED_S = 1
 
 /**
- * What to answer for anything that was thrown. Texts of our own errors go out as they are, unless they speak of the
- * inside (500): such a text, and that of an unknown error, stays in the log, under the id that the answer names.
+ * Returns the answer to an error. Texts of `AppError` are sent, except those of a 500, which stay in the log under the
+ * id that the answer contains; so do unknown errors.
  */
 export function failureOf(thrown: unknown, id: string): Refusal {
   if (thrown instanceof AppError) {
     if (isStoreConflict(thrown)) return failureOf(writtenMeanwhile(thrown), id)
     const { code, message, issues } = thrown
     if (code === 'UNAVAILABLE') return { statusCode: 503, error: AWAY, code, issues: [] }
-    // a model's words are for whoever uploaded it
+    // a model's error text is meant for its owner
     if (thrown.status !== 500 || code === 'MODEL_FAILED')
       return { statusCode: thrown.status, error: message, code, issues }
     return hidden(code, id)
@@ -43,21 +42,20 @@ export function failureOf(thrown: unknown, id: string): Refusal {
   const code = FASTIFY_CODES.get(thrown.code)
   if (code !== undefined) return { statusCode: ERRORS[code].status, error: thrown.message, code, issues: [] }
   const { statusCode = 500 } = thrown
-  // Other refusals of the framework, such as a bad URL, name nothing of the inside.
+  // other errors of the framework, such as a malformed URL, expose nothing
   if (thrown.code.startsWith('FST_') && statusCode >= 400 && statusCode < 500) {
     return { statusCode, error: thrown.message, code: 'VALIDATION', issues: [] }
   }
   return hidden('INTERNAL', id)
 }
 
-/** The error handler of a scope whose errors have the given shape. */
 export function errorHandler(errorBody: ErrorBody) {
   return (thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const failure = inOurWords(failureOf(thrown, request.id), thrown, request)
     if (failure.code === 'UNAVAILABLE') reply.header('retry-after', AWAY_S)
     if (failure.code === 'FENCED') reply.header('retry-after', MOVED_S)
     if (failure.code === 'RATE_LIMITED') reply.header('retry-after', secondsToWait(thrown))
-    // the client is gone: no answer is read
+    // the client is gone
     if (isBrokenOff(request)) request.log.debug({ id: request.id }, 'the body of a request broke off')
     else if (failure.statusCode === 500 && failure.code !== 'MODEL_FAILED')
       request.log.error({ err: thrown, id: request.id }, 'request failed')
@@ -68,12 +66,12 @@ export function errorHandler(errorBody: ErrorBody) {
   }
 }
 
-/** Whether its client went away before the whole body had come. */
+/** Whether the client disconnected before the body was complete. */
 export function isBrokenOff({ raw }: FastifyRequest): boolean {
   return raw.destroyed && !raw.complete
 }
 
-/** The framework says neither how large a body may be nor what it found in place of JSON. */
+/** Rewords errors of the framework about the size and type of a body. */
 function inOurWords(failure: Refusal, thrown: unknown, request: FastifyRequest): Refusal {
   if (thrown instanceof AppError) return failure
   if (failure.code === 'BODY_TOO_LARGE') {
@@ -91,7 +89,7 @@ function invalid(issues: readonly Issue[]): Refusal {
 }
 
 function hidden(code: ErrorCode, id: string): Refusal {
-  return { statusCode: 500, error: `Something went wrong inside; the log has it under id ${id}`, code, issues: [] }
+  return { statusCode: 500, error: `Internal error; the log has the details under id ${id}`, code, issues: [] }
 }
 
 function isFastifyError(thrown: unknown): thrown is FastifyError {

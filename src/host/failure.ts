@@ -1,10 +1,9 @@
-/** What a refused request is answered with. */
+/** Error bodies of the host. */
 import type { Refusal } from '#services/shared'
 
-/** The body of a failed request: an object that becomes JSON. */
 export type ErrorBody = (refusal: Refusal) => object
 
-/** `{ statusCode, error, code, details? }`: for services without a shape of their own, and for paths that nobody serves. */
+/** `{ statusCode, error, code, details? }`: for services without a format of their own, and for unknown paths. */
 export const plainErrorBody: ErrorBody = ({ statusCode, error, code, issues }) => ({
   statusCode,
   error,

@@ -1,20 +1,19 @@
-/** Whether the host works, for whoever watches it. */
+/** Health route of the host. */
 import type { FastifyInstance } from 'fastify'
 import { isFromHere } from './auth/authenticate.ts'
 
-/** What is asked. */
 export interface Health {
   probe(): Promise<readonly string[]>
-  /** false: it has not joined its cluster, and may never */
+  /** False before the host has joined its cluster */
   isReady?(): boolean
-  /** what somebody should mend though the host is well */
+  /** Problems to fix although the host works */
   warnings(): readonly string[]
 }
 
 /**
- * `GET /health`, for anybody: 200 `{ status: 'ok' }`, 503 `{ status: 'starting' }` before the host is ready, or 503
- * `{ status: 'failing' }` when `probe` rejects or names troubles; these are told to this machine alone, and to the log. So are warnings, which leave the host well: no restart
- * would mend them.
+ * `GET /health`, public: 200 `{ status: 'ok' }`, 503 `{ status: 'starting' }` before the host is ready, or 503 `{
+ * status: 'failing' }` when `probe` rejects or reports troubles. Only requests from this machine and the log receive
+ * troubles and warnings; warnings do not change the status, since a restart would not fix them.
  */
 export function healthRoute(app: FastifyInstance, { probe, warnings, isReady = () => true }: Health): void {
   const schema = {
@@ -45,7 +44,15 @@ const STATUS = {
   type: 'object',
   properties: {
     status: { type: 'string', enum: ['ok', 'starting', 'failing'] },
-    warnings: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
-    troubles: { type: 'array', items: { type: 'string' }, description: 'told to the machine of the host alone' },
+    warnings: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'only for requests from the machine of the host',
+    },
+    troubles: {
+      type: 'array',
+      items: { type: 'string' },
+      description: 'only for requests from the machine of the host',
+    },
   },
 } as const

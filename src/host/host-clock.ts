@@ -1,35 +1,31 @@
 /**
- * The time of a host: that of the wall clock, as far as that can be believed, but it never goes back. Where somebody sets
- * the wall clock back, it goes on with the monotonic clock, a tenth slower until the wall clock has come up with it. Where
- * the wall clock is set forward by more than a minute, or the machine slept as long, it follows when another clock has
- * confirmed that: a wall clock that is wrong for seconds changes nothing.
+ * Time of a host: the wall clock as far as it is credible, and never backwards. After the wall clock was set back, the
+ * host follows the monotonic clock, a tenth slower, until the wall clock has caught up. After a step forward of more
+ * than a minute, such as a sleep of the machine, it follows only once another clock has confirmed the step.
  *
  * HOSTCLOCK-1 it never goes back, unless the operator has it follow the wall clock
  * HOSTCLOCK-2 while the wall clock is behind, it passes at least nine tenths of the time that passes
  * HOSTCLOCK-3 it is behind the wall clock only by steps of more than a minute that are not confirmed
- * HOSTCLOCK-4 a step is confirmed by the clock of the database in a cluster, else by lasting for ten seconds of the monotonic
- *   clock
- * HOSTCLOCK-5 what is stored takes it at most a minute ahead of the wall clock
+ * HOSTCLOCK-4 a step is confirmed by the clock of the database in a cluster, else by lasting for ten seconds of the
+ *   monotonic clock
+ * HOSTCLOCK-5 stored times advance it at most to a minute ahead of the wall clock
  */
 import type { Logger } from '#kernel'
 
 export interface Clocks {
-  /** epoch ms, as somebody may set it */
+  /** Epoch ms of the adjustable clock */
   readonly wall: () => number
-  /** ms since some moment; never goes back */
   readonly monotonic: () => number
 }
 
-/** What has to agree with a step of the wall clock. */
 export type Confirmation = 'monotonic' | 'database'
 
-/** ms by which the two clocks may part before it is told */
+/** Difference of the clocks that is logged, in ms */
 const JUMP_MS = 1000
-/** of the time that passes while the wall clock is behind */
 export const PACE = 0.9
-/** ms by which the wall clock may step forward, and what is stored may be ahead of it */
+/** Maximum accepted step forward, and maximum lead of stored times, in ms */
 export const MAX_LEAD_MS = 60_000
-/** ms of the monotonic clock for which a larger step has to last */
+/** Monotonic ms after which a larger step is confirmed */
 export const CONFIRM_MS = 10_000
 
 export class HostClock {
@@ -39,9 +35,9 @@ export class HostClock {
   #time: number
   #wall: number
   #monotonic: number
-  /** ms of steps forward that nothing has confirmed yet */
+  /** Unconfirmed steps forward, in ms */
   #unconfirmed = 0
-  /** `monotonic` of the last of them */
+  /** Monotonic time of the last of them */
   #steppedAt = 0
 
   constructor(
@@ -57,7 +53,6 @@ export class HostClock {
     this.#monotonic = clocks.monotonic()
   }
 
-  /** epoch ms */
   readonly now = (): number => {
     const wall = this.#clocks.wall()
     const monotonic = this.#clocks.monotonic()
@@ -73,7 +68,7 @@ export class HostClock {
     return Math.floor(this.#time)
   }
 
-  /** What is stored was done at `time`, epoch ms: it is not earlier now, but for what is more than a minute ahead. */
+  /** Advances the clock to a stored time in epoch ms, at most to a minute ahead of the wall clock. */
   readonly atLeast = (time: number): void => {
     const behind = time - this.now()
     if (behind <= 0) return
@@ -82,18 +77,18 @@ export class HostClock {
     if (behind < JUMP_MS) return
     const what =
       time > most
-        ? `this host's time goes on at most ${MAX_LEAD_MS / 1000} s ahead, and the tasks of which it is by a clock of their own`
+        ? `this host's time leads by at most ${MAX_LEAD_MS / 1000} s, and the affected tasks use a clock of their own`
         : "this host's time goes on from there, and is a tenth slower until both are the same"
-    this.#logger?.warn(`what is stored is ${seconds(behind)} s ahead of the clock of the machine: ${what}`)
+    this.#logger?.warn(`stored times are ${seconds(behind)} s ahead of the clock of the machine: ${what}`)
   }
 
-  /** The clock of the database says so, epoch ms. */
+  /** Compares with the clock of the database, in epoch ms. */
   readonly compared = (database: number): void => {
     this.now()
     if (this.#unconfirmed > 0 && Math.abs(this.#wall - database) <= MAX_LEAD_MS) this.#confirmed()
   }
 
-  /** From now on it is what the wall clock says, also where it goes back for that. Gives by how many ms it changed. */
+  /** Follows the wall clock from now on, backwards too. Returns the change in ms. */
   readonly follow = (): number => {
     const before = this.now()
     this.#unconfirmed = 0
@@ -105,17 +100,17 @@ export class HostClock {
     return change
   }
 
-  /** ms by which it is ahead of the wall clock, as that was looked at last. */
+  /** Lead over the last observed wall clock, in ms. */
   get leadMs(): number {
     return Math.max(0, this.#time - (this.#wall - this.#unconfirmed))
   }
 
-  /** ms by which it does not follow the wall clock. */
+  /** Lag behind the wall clock by unconfirmed steps, in ms. */
   get unconfirmedMs(): number {
     return this.#unconfirmed
   }
 
-  /** What somebody should mend while it works: a sentence each. */
+  /** Problems to fix while the host works: a sentence each. */
   warnings(): readonly string[] {
     this.now()
     const told: string[] = []
@@ -144,7 +139,7 @@ export class HostClock {
         `the clock of the machine went forward by ${seconds(jump)} s, or the machine slept: this host follows when ${this.#witness} has confirmed it`,
       )
     } else if (jump > 0) this.#tellForward(jump)
-    // a step that is taken back was none
+    // a step that was taken back
     else this.#unconfirmed = Math.max(0, this.#unconfirmed + jump)
   }
 

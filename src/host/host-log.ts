@@ -1,7 +1,7 @@
-/** Where services log while they are mounted on a server. */
+/** Log of services across their mounting. */
 import type { Logger } from '#kernel'
 
-/** What a server's log takes, as far as services use it; pino's form. */
+/** Log of the server, in pino's form, as far as services use it. */
 export interface LogTarget {
   warn(details: object, message: string): void
   error(details: object, message: string): void
@@ -16,8 +16,8 @@ interface Line {
 const MAX_KEPT = 100
 
 /**
- * What services log, into the log of the server that they are mounted on: it hides secrets and has the level. Services
- * are made before there is a server; what they say until then is kept, and told when there is one.
+ * Forwards lines of services to the log of their server, which hides secrets and sets the level. Lines from before the
+ * server exists are kept until then.
  */
 export class HostLog implements Logger {
   #target: LogTarget | undefined

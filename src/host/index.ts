@@ -1,4 +1,4 @@
-/** What `import 'reflexarc/host'` gives: the whole API as a plugin for a Fastify server of somebody else's. */
+/** Entry `reflexarc/host`: the whole API as a plugin for an existing Fastify server. */
 import type { FastifyInstance } from 'fastify'
 import { firstPair } from './auth/first-pair.ts'
 import type { KeyPair } from './auth/api-keys.ts'
@@ -10,29 +10,32 @@ import { mount } from './mount.ts'
 import { SERVICES } from './wiring/service-table.ts'
 
 /**
- * The options of `reflexarc serve` but those of listening and logging, which the server's owner has:
- * `data`, `store`, `key`, `secret`, `tenant`, `only`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ...
- * The environment is not read. A `prefix` puts everything below a path.
+ * Options of `reflexarc serve` except those of listening and logging: `data`, `store`, `key`, `secret`, `tenant`,
+ * `only`, `rateLimit`, `bodyLimit`, `timeLimit`, `jwks` ... The environment is not read. A `prefix` puts all routes
+ * below a path.
  */
 export interface HostOptions extends Omit<Given, 'port' | 'host' | 'logLevel' | 'empty' | 'trustProxy' | 'plugs'> {
-  /** plugs of your own, made by `definePlug`, which rules may name beside the built-in ones */
+  /** Plugs of your own, made by `definePlug`, besides the built-in ones */
   readonly plugs?: readonly Plug[]
   readonly prefix?: string
-  /** true: a store that has nothing gets the demo data of `reflexarc serve`; default false */
+  /** Whether an empty store receives the demo data of `reflexarc serve`; default false */
   readonly demo?: boolean
-  /** Told once, when a first pair was made because none was given and the store had none: nobody sees its secret again. */
+  /**
+   * Called once with a newly made first pair, when none was configured and the store had none. Its secret is not
+   * stored.
+   */
   readonly onFirstPair?: (pair: KeyPair) => void
 }
 
 /**
- * `await app.register(host, { data: './data', prefix: '/rules' })`. It opens its store when the server becomes ready
- * and closes it with the server. Rejects with `USAGE`, `PLUG` or `STORE`.
+ * `await app.register(host, { data: './data', prefix: '/rules' })`. Opens its store when the server becomes ready,
+ * closes it with the server. Rejects with `USAGE`, `PLUG` or `STORE`.
  */
 export function host(app: FastifyInstance, options: HostOptions): Promise<void> {
   return mountHost(app, options, {})
 }
 
-/** As `host`, with parts from elsewhere. */
+/** `host` with injected dependencies. */
 export async function mountHost(app: FastifyInstance, options: HostOptions, making: Making): Promise<void> {
   const { onFirstPair, prefix: _prefix, demo = false, plugs, ...given } = options
   const config = readConfig(given, {}, [...(making.services ?? SERVICES).keys()])
@@ -41,13 +44,14 @@ export async function mountHost(app: FastifyInstance, options: HostOptions, maki
   try {
     const first = await firstPair(composed.keyPairs, config)
     if (first.origin === 'made') {
-      if (onFirstPair === undefined) app.log.warn('a first key pair was made, but no `onFirstPair` is there to be told')
+      if (onFirstPair === undefined)
+        app.log.warn('a first key pair was made, but `onFirstPair` is missing: its secret is lost')
       else onFirstPair(first.pair)
     }
     await mount(app, { ...composed, alone: false })
     if (demo && composed.isNew) await makeDemos(composed.services, config.tenant)
   } catch (error) {
-    // Whoever owns a server that cannot start may never close it.
+    // the owner of a server that failed to start may never close it
     await composed.close()
     throw error
   }

@@ -1,18 +1,18 @@
-/** Reads request bodies of JSON types, and refuses all others; where there is nothing to read, no type is wrong. */
+/** Parses JSON request bodies and rejects other content types, except for empty bodies. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError } from '#kernel'
 import { bodyText, parseBody, parseMessages, Payload } from '#services/shared'
 
 const JSON_TYPES = /^application\/(?:[\w.-]{1,64}\+)?json(?:;|\s|$)/i
 const CHARSET = /;\s*charset\s*=\s*"?([^\s";]*)/i
-/** bytes of a body that takes well under a millisecond to read */
+/** Bytes of a body that parses in well under a millisecond */
 const SHORT_BODY = 16_384
-/** Names of UTF-8, and of what is a part of it. */
+/** Names of UTF-8 and its subsets. */
 const UTF_8 = new Set(['utf-8', 'utf8', 'us-ascii', 'ascii'])
 
 /**
- * Makes a scope read bodies of `application/json` and `application/*+json` in UTF-8, and none of another content type,
- * charset or coding.
+ * Makes a scope parse `application/json` and `application/*+json` in UTF-8, and reject other types, charsets and
+ * encodings.
  */
 export function readJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers()
@@ -22,20 +22,20 @@ export function readJsonBodies(app: FastifyInstance): void {
     if (takesBytes === true && bytes.length > SHORT_BODY) return done(null, bytes)
     const parse = takesPayload === true ? readPayload : takesMessages === true ? parseMessages : parseBody
     try {
-      // Clients name the type also where there is nothing to send, as for a command.
+      // clients send a content type with empty bodies too, as for a command
       done(null, bytes.length === 0 ? undefined : parse(bodyText(bytes)))
     } catch (error) {
       done(error as AppError)
     }
   })
-  // a body that is chunked tells only at its end that it has nothing
+  // a chunked body proves empty only at its end
   app.addContentTypeParser('*', (request, body, done) => {
     let isAnswered = false
     const answer = (error: Error | null): void => {
       if (!isAnswered) done(error, undefined)
       isAnswered = true
     }
-    // where there is no route, that is what is told
+    // an unknown route takes precedence
     if (request.is404) return answer(null)
     body.once('data', () => answer(new AppError('MEDIA_TYPE', unreadType(request))))
     body.once('end', () => answer(null))
@@ -47,7 +47,7 @@ function readPayload(text: string): Payload {
   return new Payload(text)
 }
 
-/** Says what it is that nobody reads. */
+/** Describes the unsupported type or encoding. */
 export function unreadType({ headers }: FastifyRequest): string {
   const given = headers['content-type']?.slice(0, 100)
   const found = given === undefined ? 'a body without a content type' : `the content type ${given}`
@@ -62,7 +62,7 @@ function checkBody(
   if (routeOptions.config.takesStream === true) return done()
   const { 'content-length': length = '0', 'transfer-encoding': transfer, 'content-encoding': coding } = headers
   if (length === '0' && transfer === undefined) {
-    // the client's habit, as of axios: nothing comes that could be of the wrong type
+    // clients such as axios send a type without a body
     delete headers['content-type']
     return done()
   }
@@ -71,7 +71,7 @@ function checkBody(
     const error = `This address does not read the content encoding ${coding.slice(0, 100)}; send the body as it is`
     return done(new AppError('MEDIA_TYPE', error))
   }
-  // what tenants wrote reads bytes
+  // routes of tenant content read bytes
   if (routeOptions.config.isTenantContent === true) return done()
   const [, charset = 'utf-8'] = CHARSET.exec(headers['content-type'] ?? '') ?? []
   if (UTF_8.has(charset.toLowerCase())) return done()

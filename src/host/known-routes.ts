@@ -1,4 +1,4 @@
-/** Tells a wrong method on a known path from an unknown path. */
+/** Distinguishes a wrong method on a known path from an unknown path. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
 import type { ErrorBody } from './failure.ts'
@@ -12,13 +12,13 @@ interface KnownRoute {
 }
 
 /**
- * Remembers the routes of a scope and of those inside it, so that a path with a wrong method is answered 405 with
- * `Allow`, in the shape of its service, and only a path that nobody has is answered 404.
+ * Remembers the routes of a scope and of nested ones, so that a wrong method is answered 405 with `Allow`, in the
+ * format of its service, and only an unknown path 404.
  */
 export class KnownRoutes {
   readonly #routes = new Map<string, KnownRoute>()
 
-  /** To be called in a scope before its routes are added. */
+  /** Call before the routes of the scope are added. */
   watch(app: FastifyInstance, errorBody: ErrorBody): void {
     app.addHook('onRoute', ({ url, method }) => {
       const methods = Array.isArray(method) ? method : [method]
@@ -33,16 +33,22 @@ export class KnownRoutes {
     const known = [...this.#routes.values()].filter((route) => route.path.test(path))
     const [first] = known
     if (first === undefined) {
-      const missing = new AppError('NOT_FOUND', `There is nothing at ${request.method} ${path.slice(0, 200)}`)
+      const missing = new AppError(
+        'NOT_FOUND',
+        `${request.method} ${path.slice(0, 200)} does not exist; /docs lists all operations`,
+      )
       return errorHandler(plainErrorBody)(missing, request, reply)
     }
     const allowed = [...new Set(known.flatMap((route) => [...route.methods]))].sort().join(', ')
-    const wrong = new AppError('METHOD', `${path.slice(0, 200)} has no ${request.method}; it has ${allowed}`)
+    const wrong = new AppError(
+      'METHOD',
+      `${path.slice(0, 200)} does not support ${request.method}; it supports ${allowed}`,
+    )
     return errorHandler(first.errorBody)(wrong, request, reply.header('allow', allowed))
   }
 }
 
-/** A pattern such as `/api/tasks/:id/nodes/*` as an expression without anything that could be slow. */
+/** Converts a pattern such as `/api/tasks/:id/nodes/*` to a linear regular expression. */
 function pathPattern(url: string): RegExp {
   const parts = url.split(/(:\w+(?:\([^)]*\))?\??|\*)/)
   const source = parts.map((part) => {

@@ -1,6 +1,5 @@
 /**
- * Tells routes of this host which rules led to a request from inside of it, by a header whose name nobody else knows: a
- * client could otherwise claim what it likes.
+ * Passes the causation of an internal request to its route, in a header with a random name that clients cannot forge.
  */
 import { randomUUID } from 'node:crypto'
 import type { IncomingHttpHeaders } from 'node:http'
@@ -12,7 +11,7 @@ export function ledHeader({ hops, root }: Causation): Readonly<Record<string, st
   return { [NAME]: JSON.stringify([hops, root]) }
 }
 
-/** Undefined for what came from outside, or by no rule. */
+/** Undefined for external requests, and for requests not made by rules. */
 export function ledBy(headers: IncomingHttpHeaders): Causation | undefined {
   const text = headers[NAME]
   if (typeof text !== 'string') return undefined

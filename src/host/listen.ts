@@ -1,4 +1,4 @@
-/** Takes an address to listen on, or says why it cannot be had. */
+/** Binds the address of a host. */
 import { createServer, type AddressInfo } from 'node:net'
 import type { FastifyInstance } from 'fastify'
 import { AppError, messageOf } from '#kernel'
@@ -8,7 +8,7 @@ export interface Address {
   readonly port: number
 }
 
-/** Tries an address and lets it go again, before anything is written. `LISTEN` when it cannot be had. */
+/** Binds and releases an address before anything is written. Throws `LISTEN`. */
 export async function tryAddress({ host, port }: Address): Promise<void> {
   const server = createServer()
   try {
@@ -22,7 +22,7 @@ export async function tryAddress({ host, port }: Address): Promise<void> {
   }
 }
 
-/** Listens, and gives the base URL. `LISTEN` when the address cannot be had. */
+/** Listens and returns the base URL. Throws `LISTEN`. */
 export async function listen(app: FastifyInstance, address: Address): Promise<string> {
   try {
     await app.listen(address)
@@ -33,7 +33,7 @@ export async function listen(app: FastifyInstance, address: Address): Promise<st
   return `http://${named(address.host)}:${port}`
 }
 
-/** An address that means "anywhere" is no address to call. */
+/** Replaces a wildcard address, which cannot be called. */
 function named(host: string): string {
   if (host === '0.0.0.0' || host === '::') return 'localhost'
   return host.includes(':') ? `[${host}]` : host

@@ -1,4 +1,4 @@
-/** The plugs that a command works with: built-in ones, and those of files and folders that the user names. */
+/** Plugs of a command: the built-in ones, and those of the user's files and folders. */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
@@ -7,17 +7,16 @@ import { createRegistry, type Plug, type PlugServices } from '#core'
 import { AppError, messageOf } from '#kernel'
 import { readModule, type PlugModule, type ReadPlugs } from './plug-modules.ts'
 
-/** The built-in plugs and those of `readPlugs`. `services`: what the built-in ones may ask. */
+/** Built-in plugs and those of `readPlugs`. `services`: ports of the built-in ones. */
 export async function loadPlugs(paths: readonly string[], services: PlugServices = {}): Promise<readonly Plug[]> {
-  // callURL stays offline: a simulation must not call anybody unless somebody asks for it
+  // callURL stays offline: simulations call other systems only on request
   return [...createBuiltins({ clock: () => performance.now(), services }), ...(await readPlugs(paths)).plugs]
 }
 
 /**
- * The plugs that ES modules export, each by name, as default, or in a list; of a folder those of all modules that lie in
- * it. A file that changed since is read anew, without the modules that it imports. Throws `NOT_FOUND` for a path that is
- * not there and `PLUG` for what cannot be loaded, has no plug, or has a plug twice in one version; all that is wrong
- * with the paths at once.
+ * Reads the plugs that ES modules export by name, as default or in a list; of a folder, those of all its modules. A
+ * changed file is read again, without its imports. Throws `NOT_FOUND` for a missing path, and `PLUG` for a module that
+ * fails, exports none, or exports a plug twice in one version; all problems at once.
  */
 export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
   const modules = new Map<string, readonly Plug[]>()
@@ -37,35 +36,36 @@ export async function readPlugs(paths: readonly string[]): Promise<ReadPlugs> {
   return { plugs: [...plugs], modules: [...modules.keys()] }
 }
 
-/** Those with plugs. */
 async function modulesAt(path: string): Promise<readonly PlugModule[]> {
   const place = resolve(path)
   if (!existsSync(place)) {
-    throw new AppError('NOT_FOUND', `${path}: there is no such file; --plugs takes an ES module or a folder of such`)
+    throw new AppError(
+      'NOT_FOUND',
+      `${path}: the file does not exist; --plugs takes an ES module or a folder of such modules`,
+    )
   }
   if (!statSync(place).isDirectory()) {
     const module = await moduleAt(place, path)
     if (module.plugs.length > 0) return [module]
     throw new AppError(
       'PLUG',
-      `${path}: no plug among its exports (${module.names || 'nothing'}); export what definePlug gives`,
+      `${path}: its exports (${module.names || 'none'}) lack a plug; export the result of definePlug`,
     )
   }
   const found: PlugModule[] = []
-  // What its modules share may lie beside them.
   for (const name of readdirSync(place).filter(isModule).toSorted()) {
     const module = await moduleAt(join(place, name), join(path, name))
     if (module.plugs.length > 0) found.push(module)
   }
   if (found.length > 0) return found
-  throw new AppError('PLUG', `${path}: no module of this folder exports a plug; export what definePlug gives`)
+  throw new AppError('PLUG', `${path}: the modules of this folder lack a plug; export the result of definePlug`)
 }
 
 function isModule(name: string): boolean {
   return /\.(?:m?js|m?ts)$/.test(name) && !/\.(?:d|test)\.\w+$/.test(name)
 }
 
-/** what a file was like when it was read first: a module is loaded once for each address */
+/** State of each file when it was first read: a module is loaded once per address */
 const firstRead = new Map<string, string>()
 
 function moduleAt(place: string, shown: string): Promise<PlugModule> {
@@ -74,7 +74,6 @@ function moduleAt(place: string, shown: string): Promise<PlugModule> {
   const stamp = `${mtimeMs}-${size}`
   const first = firstRead.get(place) ?? stamp
   firstRead.set(place, first)
-  // The plain address at first, by which other modules may know it, too.
   if (stamp !== first) url.search = stamp
   return readModule(url.href, shown)
 }

@@ -1,4 +1,4 @@
-/** The figures of a host, as Prometheus reads them. */
+/** Metrics of a host in Prometheus format. */
 import { monitorEventLoopDelay } from 'node:perf_hooks'
 import type { FastifyInstance } from 'fastify'
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
@@ -7,7 +7,7 @@ import { RequestTimes } from './request-times.ts'
 
 type LoopDelay = ReturnType<typeof monitorEventLoopDelay>
 
-/** ms between two looks at the loop; what a look is late beyond them is lag */
+/** Interval of event loop samples, in ms */
 const LOOK = 10
 const SHORT = [0.00001, 0.0001, 0.001, 0.01, 0.1, 1, 10]
 const REQUEST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5]
@@ -20,7 +20,6 @@ const COUNTED = {
     'Messages and calls of actuators that were dropped because too many waited, or because their tasks want it so',
 } as const satisfies Record<keyof Work, string>
 
-/** The figures of one host, as Prometheus reads them. Two hosts of one process have figures of their own. */
 export class Metrics {
   readonly gauges: Gauges
   readonly #registry = new Registry()
@@ -36,7 +35,6 @@ export class Metrics {
     this.#lag.enable()
   }
 
-  /** The text that Prometheus scrapes. */
   text(): Promise<string> {
     return this.#registry.metrics()
   }
@@ -45,15 +43,14 @@ export class Metrics {
     return this.#registry.contentType
   }
 
-  /** The look at the loop ends, which would keep the process. */
+  /** Ends the sampling of the event loop, which would keep the process alive. */
   stop(): void {
     this.#lag.disable()
   }
 
-  /** Counts every request of a scope. */
   watch(app: FastifyInstance): void {
     app.addHook('onResponse', (request, reply, done) => {
-      // The pattern, not the path: paths are endless.
+      // label by pattern: the number of paths is unbounded
       const route = request.routeOptions.url ?? 'none'
       this.#requests.observe(request.method, route, reply.statusCode, reply.elapsedTime / 1000)
       done()
@@ -61,7 +58,7 @@ export class Metrics {
   }
 }
 
-/** `GET /metrics`, for this machine alone. */
+/** `GET /metrics`, for requests from this machine. */
 export function metricsRoute(app: FastifyInstance, metrics: Metrics): void {
   app.get('/metrics', { config: { scope: 'loopback' }, schema: { hide: true } }, async (_request, reply) => {
     const text = await metrics.text()
@@ -105,7 +102,6 @@ function makeGauges(registry: Registry): Gauges {
   }
 }
 
-/** A counter with one label; what stands in the map is asked at each scrape. */
 function countedBy(registry: Registry, name: string, label: string, help: string): Map<string, () => number> {
   const reads = new Map<string, () => number>()
   registry.registerMetric(

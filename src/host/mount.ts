@@ -1,10 +1,10 @@
 /**
- * The whole API on a Fastify server, or on a part of one that somebody else owns: everything stays in the scope that
- * it is given, so that what the owner has beside it is not touched, and two of them live in one process.
+ * Mounts the whole API on a Fastify scope. All hooks and routes stay inside, so that other routes of the server are
+ * unaffected and several hosts can share one process.
  *
  * MOUNT-1 every route asks for credentials, unless its scope is `public` or `loopback`
- * MOUNT-2 a failed request is answered in the shape of its service, and tells nothing of the inside
- * MOUNT-3 no body is larger, deeper or of another type than its route reads
+ * MOUNT-2 a failed request is answered in the format of its service, without internals
+ * MOUNT-3 bodies beyond the size, depth or type of their route are rejected
  * MOUNT-4 every route of a service declares the scope that it asks for
  */
 import type {
@@ -36,48 +36,48 @@ import { ownVersion } from './version.ts'
 import type { IsOnOrigin } from './webscript-origin.ts'
 
 export interface Limits {
-  /** bytes of a body, unless its route says otherwise */
+  /** Maximum body size in bytes, unless the route has its own */
   readonly bodyBytes: number
-  /** ms until the answer to a request must begin */
+  /** Time limit for the first byte of an answer, in ms */
   readonly requestMs: number
-  /** requests a second of one key, twice as many at once; 0: no limit */
+  /** Requests a second of one key, with a burst of twice as many; 0: no limit */
   readonly ratePerKey: number
 }
 
-/** A host of a cluster, as far as requests are concerned. */
+/** Request handling of a cluster member. */
 export interface MountedCluster {
-  /** Other hosts can ask this one who it is. */
+  /** Adds the route by which other hosts identify this one. */
   introduce(app: FastifyInstance): void
 }
 
 export interface Mounting {
   readonly services: readonly HostedService[]
-  /** Opens what tenants have of them, before the services themselves start. The signal is that of `HostedService.start`. */
+  /** Opens tenants before the services start. The signal is that of `HostedService.start`. */
   open(closing: AbortSignal): Promise<void>
   readonly routing: {
-    /** After whatever lets requests in: they wait until their tenant is open, or go to the host that has it. */
+    /** Adds routing behind authentication: requests wait for their tenant, or go to the host that has it. */
     addTo(app: FastifyInstance): void | Promise<void>
   }
   readonly authentication: AuthenticationDependencies
   readonly metrics: Metrics
-  /** of requests with a key */
+  /** Storage of `Idempotency-Key` answers */
   readonly keeping: KeepingOptions
   readonly limits: Limits
-  /** default: the machine's */
   readonly timers?: Timers
-  /** where services log: the server's log from here on */
   readonly serviceLog?: HostLog
-  /** what is not as well as it should be; rejects when the store does not answer */
+  /** Returns troubles; rejects when the store does not answer */
   probe(): Promise<readonly string[]>
-  /** false: it has not joined its cluster. Default: true */
+  /** False before the host has joined its cluster. Default: true */
   isReady?(): boolean
-  /** what somebody should mend though all is well */
   warnings(): readonly string[]
-  /** what this host has of a cluster; absent: it is alone, and has everything */
+  /** Cluster membership; absent: a single host */
   readonly cluster?: MountedCluster
-  /** whether this is the only thing on the server, so that paths which nobody has are ours to answer */
+  /** Whether the server has no other routes, so that unknown paths are answered here */
   readonly alone: boolean
-  /** Whether a request came to the origin of webscripts, where no other route answers; absent: there is none */
+  /**
+   * Tests whether a request came to the origin of webscripts, where other routes are hidden; absent: there is one
+   * origin
+   */
   readonly isOnWebscriptOrigin?: IsOnOrigin
 }
 
@@ -99,7 +99,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   readJsonBodies(app)
   const failed = errorHandler(plainErrorBody)
   app.setErrorHandler((thrown, request, reply) => {
-    // said of a method without a route, before it is looked whether there is one
+    // reported for an unsupported method before routes are looked up
     const isNoRoute = request.is404 && (thrown as FastifyError).code === 'FST_ERR_ROUTE_MISSING_CONTENT_TYPE'
     return isNoRoute ? known.handler(request, reply) : failed(thrown, request, reply)
   })
@@ -116,7 +116,7 @@ export async function mount(app: FastifyInstance, mounting: Mounting): Promise<v
   const hasPage = !app.hasDecorator('swagger')
   app.addHook('onRequest', (request, reply, done) => {
     if (!hasPage || request.routeOptions.config.isRoot !== true || !wantsPage(request)) return done()
-    // whoever looks by browser, also one without credentials
+    // for browsers, also without credentials
     reply.header('vary', 'accept').redirect(`${app.prefix}/docs/`)
   })
   mounting.cluster?.introduce(app)
@@ -159,16 +159,16 @@ function requireScopes({ name }: HostedService, routes: readonly RouteOptions[])
   if (unscoped.length > 0) throw new Error(`Routes of ${name} declare no scope: ${unscoped.join(', ')}`)
 }
 
-/** Asked on a connection that is kept: those that are open may still bring requests. */
+/** Answer on kept-alive connections, which may still bring requests. */
 function stopping(): AppError {
   return new AppError('CLOSED', 'The host is stopping; try again in a moment')
 }
 
-/** Nothing but what tenants wrote is at the origin of webscripts. */
+/** Hides all routes but those of tenant content on the origin of webscripts. */
 function keepOff(app: FastifyInstance, isOnWebscriptOrigin: IsOnOrigin): void {
   app.addHook('onRequest', (request, _reply, done) => {
     if (request.routeOptions.config.isTenantContent === true || !isOnWebscriptOrigin(request)) return done()
-    done(new AppError('NOT_FOUND', 'This origin has webscripts and public objects alone; the API is at another one'))
+    done(new AppError('NOT_FOUND', 'This origin serves only webscripts and public objects; the API has another one'))
   })
 }
 
@@ -177,24 +177,24 @@ function limitRate(perSecond: number, now: () => number) {
   return (request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     const wait = request.user === '' ? 0 : buckets.take(request.user)
     if (wait === 0) return done()
-    const text = `More than ${perSecond} requests a second of one key; go on in ${wait} s`
+    const text = `Rate limit of ${perSecond} requests a second per key exceeded; retry in ${wait} s`
     done(new AppError('RATE_LIMITED', text, { cause: wait }))
   }
 }
 
-/** Who stands between may have read the other one. */
+/** Rejects a second `Host` header, since a proxy may have read the other one. */
 function refuseTwoHosts({ raw }: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   const { rawHeaders } = raw
   let hosts = 0
   for (let at = 0; at < rawHeaders.length; at += 2)
     if (rawHeaders[at]?.length === 4 && rawHeaders[at]?.toLowerCase() === 'host') hosts++
-  done(hosts > 1 ? new AppError('VALIDATION', `Host: there are ${hosts} of them; send one`) : undefined)
+  done(hosts > 1 ? new AppError('VALIDATION', `Host: sent ${hosts} times; send it once`) : undefined)
 }
 
 const CONDITIONS = ['if-match', 'if-none-match', 'if-unmodified-since'] as const
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
 
-/** A write would be made against the word of who asks for it. What tenants wrote reads headers by itself. */
+/** Rejects conditional headers that the route does not evaluate. Tenant content reads headers itself. */
 function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, done: HookHandlerDoneFunction): void {
   const { headers, method, is404, routeOptions } = request
   const { isConditional = false } = routeOptions.config
@@ -202,7 +202,7 @@ function refuseUnreadConditions(request: FastifyRequest, _reply: FastifyReply, d
   const read = isConditional ? CONDITIONS.slice(0, 2) : []
   const unread = CONDITIONS.find((name) => headers[name] !== undefined && !read.includes(name))
   if (unread === undefined) return done()
-  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not read it; leave it out`))
+  done(new AppError('VALIDATION', `${unread}: ${routeOptions.url} does not support it; leave it out`))
 }
 
 function logRequests(app: FastifyInstance): void {

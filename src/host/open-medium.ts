@@ -1,4 +1,4 @@
-/** Opens the storage that was chosen. */
+/** Opens the configured storage. */
 import { join } from 'node:path'
 import type { BlobMedium, DamageWatch, Storage } from '#storage'
 import type { Logger } from '#kernel'
@@ -6,13 +6,13 @@ import type { FilesOptions } from '#storage/files'
 import type { Config } from './config.ts'
 import { requireSqlite } from './requirements.ts'
 
-/** What is informed of trouble in work that goes on behind answers, and of damage. */
+/** Receives background failures and damage. */
 interface Watching {
   readonly damage?: DamageWatch
   readonly logger?: Logger
 }
 
-/** Opens the store that was chosen. Only its own medium is loaded. `STORE` when it cannot be used. */
+/** Opens the configured store, loading only its medium. Throws `STORE` when it is unusable. */
 export async function openMedium(
   {
     store,
@@ -44,7 +44,7 @@ export async function openMedium(
   }
 }
 
-/** Whose folder it is, is told of the folder that people know, before that of the objects in it. */
+/** Checks the lock of the data folder first, so that the error names the folder that users know. */
 async function refuseTaken(folder: string): Promise<void> {
   const { lockFolder } = await import('#storage/sqlite/folder-lock')
   lockFolder(folder)()
@@ -55,7 +55,6 @@ async function openSharedObjects(options: FilesOptions): Promise<BlobMedium> {
   return openFiles({ ...options, isShared: true })
 }
 
-/** Whoever opens the folder sweeps it, so it has to be ours before. */
 async function openObjects(options: FilesOptions): Promise<BlobMedium> {
   const { openFiles } = await import('#storage/files')
   const { lockFolder } = await import('#storage/sqlite/folder-lock')

@@ -1,6 +1,6 @@
 /**
- * Tenants of a single host, which is a cluster of one: stored tenants are opened at the start, others by their first
- * request. They stay open until the host stops: an idle tenant costs little.
+ * Tenants of a single host: opens stored ones at the start, others on their first request. They stay open until the
+ * host stops.
  *
  * HOSTTENANTS-1 the services of a tenant have the store of that tenant alone
  * HOSTTENANTS-2 a name without credentials opens no tenant
@@ -23,14 +23,13 @@ export interface HostTenantsOptions {
   readonly logger: Logger
 }
 
-/** ms until tenants that could not be opened are tried again */
+/** Retry interval for tenants that failed to open, in ms */
 const RETRY_MS = 10_000
 const HERE: Place = { kind: 'here', term: 0 }
 
 export class HostTenants implements Tenants {
   readonly #options: HostTenantsOptions
   readonly #tenants: OpenTenants<TenantServices>
-  /** why a tenant is not open, as far as that was tried */
   readonly #failed = new Map<string, string>()
   readonly #unclean: unknown[] = []
   #services: readonly HostedService[] = []
@@ -49,7 +48,7 @@ export class HostTenants implements Tenants {
     })
   }
 
-  /** Opens all that are stored. Resolves also when some could not be opened: those are tried again. Called once. */
+  /** Opens all stored tenants; failed ones are retried. Called once. */
   async start(services: readonly HostedService[], closing: AbortSignal): Promise<void> {
     this.#services = services
     this.#closing = closing
@@ -59,7 +58,7 @@ export class HostTenants implements Tenants {
     this.#stopRetrying = this.#options.timers.every(RETRY_MS, () => void this.#tenants.complete())
   }
 
-  /** Closes all. Rejects when something could not be flushed. */
+  /** Closes all. Rejects when data could not be flushed. */
   async close(): Promise<void> {
     this.#stopRetrying()
     await this.#tenants.close()
@@ -67,7 +66,6 @@ export class HostTenants implements Tenants {
     if (unclean !== undefined) throw unclean as Error
   }
 
-  /** Requests wait until their tenant is open. */
   addTo(app: FastifyInstance): void {
     app.addHook('onRequest', ({ tenant }, _reply, done) => {
       if (tenant === '' || this.#tenants.current(tenant) !== undefined) return done()
@@ -79,7 +77,7 @@ export class HostTenants implements Tenants {
     try {
       await this.#tenants.opened(tenant)
     } catch (error) {
-      // said of what was asked, or what clients wait for anyhow
+      // the error is about the request, or clients retry it anyway
       if (error instanceof AppError && error.status !== 500) throw error
       throw new AppError('CLOSED', notOpen(tenant), { cause: error })
     }
@@ -108,7 +106,7 @@ export class HostTenants implements Tenants {
     return [...this.#tenants.all()].flatMap((one) => one.warnings())
   }
 
-  /** the service that is being stopped */
+  /** Name of the service that is being stopped */
   get stopping(): string | undefined {
     for (const { stopping } of this.#tenants.all()) if (stopping !== undefined) return stopping
     return undefined

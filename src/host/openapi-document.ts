@@ -1,9 +1,10 @@
 /**
- * What every operation of the API's document has by the same rules, so that no route has to say it: an id, described
- * parameters, schemas with names, and an example of its body.
+ * Completes the OpenAPI document by general rules: operation ids, parameter descriptions, schema names and body
+ * examples.
  *
  * OPENAPI-1 an operation's id is made of its method and path, and stays the same as long as these do
- * OPENAPI-2 the schema of a body or an answer is a component with a name: its title, else one made of the operation's id
+ * OPENAPI-2 the schema of a body or an answer is a component with a name: its title, else one made of the operation's
+ *   id
  * OPENAPI-3 refusals are JSON, whatever the answer is
  */
 import { EXAMPLES } from './openapi-examples.ts'
@@ -23,7 +24,7 @@ interface Operation {
   readonly responses: Readonly<Record<string, { content?: Record<string, Media> }>>
 }
 
-/** Fastify gives all types of an answer the same object: it is replaced, never changed. */
+/** Fastify shares one object among all types of an answer: replace it, do not mutate it. */
 interface Media {
   readonly schema?: Schema
   readonly example?: unknown
@@ -34,7 +35,7 @@ type Schema = Readonly<Record<string, unknown>>
 const JSON_TYPE = 'application/json'
 const TEXT: Schema = { type: 'string' }
 
-/** Changes the document in place. `prefix`: of all its paths. */
+/** Changes the document in place. `prefix`: common prefix of its paths. */
 export function completeDocument(document: ApiDocument, prefix: string): void {
   const schemas = new NamedSchemas()
   for (const [path, item] of Object.entries(document.paths ?? {})) {
@@ -76,17 +77,14 @@ function completeAnswers({ responses, tags = [] }: Operation, id: string, schema
       continue
     }
     for (const [type, { schema }] of Object.entries(content)) {
-      // the same in another form, which no schema here tells
       if (type !== JSON_TYPE) content[type] = { schema: type.endsWith('json') && !type.endsWith('ndjson') ? {} : TEXT }
       else if (schema !== undefined) content[type] = { schema: schemas.refer(schema, id, 'Answer') }
     }
   }
 }
 
-/** Schemas by name; two that are equal are one. */
 class NamedSchemas {
   readonly all: Record<string, Schema> = {}
-  /** as JSON, by name */
   readonly #texts = new Map<string, string>()
 
   refer(schema: Schema, owner: string, kind: string): Schema {
@@ -106,7 +104,7 @@ class NamedSchemas {
   }
 }
 
-/** `getTaskNode` of GET /api/tasks/{id}/nodes/{node}; what is not below /api has its service in front. */
+/** `getTaskNode` for GET /api/tasks/{id}/nodes/{node}; outside of /api the service comes first. */
 function operationIdOf(method: string, path: string, tag: string): string {
   const segments = path.split('/').filter((segment) => segment !== '')
   const isApi = segments[0] === 'api'
@@ -117,7 +115,7 @@ function operationIdOf(method: string, path: string, tag: string): string {
     const hasOne = segments[i + 1]?.startsWith('{') === true
     const word = hasOne ? singular(plural) : plural
     const isLast = i + 2 === segments.length
-    // one of them has the name of all of them
+    // a single item shares its name with the collection
     const by = hasOne && isLast && word === plural ? `By${pascal(segments[i + 1] ?? '')}` : ''
     // `/alarm/alarms` of the alarms is one word
     if (singular(words.at(-1) ?? '') === singular(word)) words.pop()

@@ -1,6 +1,6 @@
 /**
- * Bodies that requests can be tried with, by operation: of one boiler with its type, rule and alarm. They are sent to a
- * host in this order by test/host/openapi-examples.test.ts.
+ * Example bodies by operation: a boiler with its type, rule and alarm. test/host/openapi-examples.test.ts sends them in
+ * this order.
  */
 import { DEMO_TEMPLATE } from './demo.ts'
 
@@ -89,6 +89,7 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   postTaskNode: { state: 'False' },
   postTasklogs: { taskId: 'the id of a task', logLevel: 'INFO', limit: 10 },
   postVariableDeclarations: GRAPH,
+  postRehearsals: { template: DEMO_TEMPLATE.name, resources: ['boiler-1'], source: { from: '-1d' } },
   postTasksSimulate: {
     rule: GRAPH,
     resource: 'boiler-1',
@@ -143,7 +144,6 @@ export const EXAMPLES: Readonly<Record<string, unknown>> = {
   ...ofFunctions('Model'),
 }
 
-/** What is said about functions of any type. */
 function ofFunctions(type: 'Plug' | 'Webscript' | 'Model'): Readonly<Record<string, unknown>> {
   const one = `FunctionRegistryV2${type}`
   const tags = { tags: ['cellar', { name: 'heat', color: '#b4541a' }] }

@@ -1,4 +1,4 @@
-/** The page of the API, made from the schemas of the routes. */
+/** API page, generated from the schemas of the routes. */
 import { fastifySwagger } from '@fastify/swagger'
 import { fastifySwaggerUi } from '@fastify/swagger-ui'
 import type { FastifyInstance } from 'fastify'
@@ -10,7 +10,7 @@ export interface Described {
   readonly description: string
 }
 
-/** An arc from a sense to an act. */
+/** Logo: an arc from a sense to an act. */
 const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 190 40" height="40">
 <path d="M6 32C6 2 34 2 34 32" fill="none" stroke="#7ad0ff" stroke-width="4"/>
 <circle cx="6" cy="33" r="5" fill="#fff"/><circle cx="34" cy="33" r="5" fill="#ffb84d"/>
@@ -18,12 +18,12 @@ const LOGO = `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 190 40" heigh
 const FAVICON = { filename: 'icon.svg', rel: 'icon', type: 'image/svg+xml', sizes: 'any' }
 
 /**
- * The API page at `/docs` and its document, OpenAPI 3.1, at `/docs/json`, both made from the schemas of the routes.
- * To be called before the routes are added. A server that has such a page already keeps its own, and gets none of ours.
+ * Serves the API page at `/docs` and its OpenAPI 3.1 document at `/docs/json`. Call before the routes are added. A
+ * server with its own page keeps it.
  */
 export async function describeApi(app: FastifyInstance, services: readonly Described[]): Promise<void> {
   if (app.hasDecorator('swagger')) {
-    app.log.warn('this server describes its API already; the page of the host is left out')
+    app.log.warn('this server has an API page already; that of the host is left out')
     return
   }
   await app.register(fastifySwagger, {
@@ -32,7 +32,7 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
       info: {
         title: 'Reflexarc',
         version: ownVersion(),
-        description: 'A rule engine for what your sensors say: tasks, templates, and what is around them.',
+        description: 'A rule engine for sensor data: tasks, templates, and the services around them.',
       },
       tags: [
         ...services.map(({ name, description }) => ({ name, description })),
@@ -48,11 +48,11 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
     },
     transformObject(described) {
       if (!('openapiObject' in described)) return described.swaggerObject
-      // its own types know every form that a document can have; this one is ours
+      // Fastify's type covers all forms of a document; this one is ours
       completeDocument(described.openapiObject as unknown as ApiDocument, app.prefix)
       return described.openapiObject
     },
-    // Shared schemas keep their names instead of def-0, def-1 ...
+    // shared schemas keep their names instead of def-0, def-1 ...
     refResolver: {
       buildLocalReference: ({ $id }, _base, _fragment, i) => (typeof $id === 'string' ? $id : `def-${i}`),
     },
@@ -64,7 +64,7 @@ export async function describeApi(app: FastifyInstance, services: readonly Descr
     await docs.register(fastifySwaggerUi, {
       routePrefix: '/docs',
       staticCSP: true,
-      // a host without TLS has nothing at https: its page would be blank
+      // a host without TLS would show a blank page
       transformStaticCSP: (policy) => policy.replace(/\s*upgrade-insecure-requests;?/, ''),
       theme: { title: 'Reflexarc API', favicon: [{ ...FAVICON, content: LOGO }] },
       logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: './', target: '_self' },

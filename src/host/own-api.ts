@@ -1,7 +1,4 @@
-/**
- * The API of this host for what runs inside of it: asked as a tenant, without a socket, by a token that nobody outside
- * this process sees.
- */
+/** Internal API of the host: requests of a tenant without a socket, with a token that stays in this process. */
 import type { FastifyInstance } from 'fastify'
 import { AppError, type Caller, type Causation, LruCache } from '#kernel'
 import type { ApiAnswer, ApiRequest } from '#services/functions/contract'
@@ -10,24 +7,22 @@ import { ledHeader } from './led-header.ts'
 
 export interface OwnApiOptions {
   readonly issueToken: (order: TokenOrder) => Promise<string>
-  /** epoch ms */
   readonly now: () => number
 }
 
 interface Issued {
   readonly token: string
-  /** epoch ms */
   readonly until: number
 }
 
 const LIFETIME_S = 300
-/** ms before its end at which a token is made anew */
+/** Renewal of a token before its expiry, in ms */
 const EARLY_MS = 60_000
 const MAX_TOKENS = 1_000
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE'] as const
-/** Of a network for documents: whoever asks from inside is not on this machine for routes that want that. */
+/** Address of a documentation network: internal requests must not reach loopback routes. */
 const NOWHERE = '192.0.2.1'
-/** What the request itself decides, and what would make it somebody else's. */
+/** Headers that the request itself sets, or that would change its identity. */
 const REFUSED: ReadonlySet<string> = new Set([
   'authorization',
   'connection',
@@ -38,7 +33,7 @@ const REFUSED: ReadonlySet<string> = new Set([
   'upgrade',
   'x-forwarded-for',
 ])
-/** of an answer */
+/** Maximum bytes of an answer */
 const MAX_BYTES = 900_000
 
 export class OwnApi {
@@ -50,12 +45,12 @@ export class OwnApi {
     this.#options = options
   }
 
-  /** Where the host's routes are. */
+  /** Attaches the host's routes. */
   isAt(app: FastifyInstance): void {
     this.#app = app
   }
 
-  /** `led`: by rules. Rejects with `PLUG_FAILED` for what is no request; a refusal of the API is an answer. */
+  /** `led`: causation by rules. Rejects with `PLUG_FAILED` for an invalid request; an error of the API is an answer. */
   async ask(
     caller: Caller,
     { method: asked, path, headers, body }: ApiRequest,
@@ -63,12 +58,12 @@ export class OwnApi {
     led?: Causation,
   ): Promise<ApiAnswer> {
     const app = this.#app
-    if (app === undefined) throw new AppError('CLOSED', 'the host has no API yet')
+    if (app === undefined) throw new AppError('CLOSED', 'the API of the host is not ready yet')
     const method = METHODS.find((one) => one === asked)
-    if (method === undefined) throw failed(`the API has no method ${asked.slice(0, 20)}`)
+    if (method === undefined) throw failed(`the API does not support the method ${asked.slice(0, 20)}`)
     const given = headers.filter(([name]) => !REFUSED.has(name.toLowerCase()))
     if (given.some(([name, value]) => name.toLowerCase() === 'accept' && value.includes('text/event-stream'))) {
-      throw failed('streams of events are not for webscripts, whose calls end')
+      throw failed('webscripts cannot read streams of events, since their calls end')
     }
     const url = `${app.prefix}${normalized(path)}`
     const authorization = `Bearer ${await this.#tokenOf(caller)}`
@@ -79,7 +74,7 @@ export class OwnApi {
       headers: { ...Object.fromEntries(given), ...(led && ledHeader(led)), authorization },
       remoteAddress: NOWHERE,
       signal: AbortSignal.any([signal, over.signal]),
-      // read no further than it may go
+      // stop reading at the limit
       payloadAsStream: true,
       ...(body !== undefined && { payload: body }),
     })
@@ -109,7 +104,7 @@ export class OwnApi {
   }
 }
 
-/** Steps upwards are taken before the prefix stands in front: none leads out of it. */
+/** Resolves `..` before the prefix is added, so that a path cannot leave it. */
 function normalized(path: string): string {
   if (!path.startsWith('/') || path.startsWith('//') || path.includes('\\')) {
     throw failed('a path of the API begins with one slash, such as /api/tasks')

@@ -1,4 +1,4 @@
-/** The folder of a service on this host, for files that are not part of the store. */
+/** Folder of a service for files outside of the store. */
 import { randomUUID } from 'node:crypto'
 import { rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -6,13 +6,13 @@ import { join } from 'node:path'
 import type { Config } from './config.ts'
 
 export interface OwnFolder {
-  /** absolute path; made when it is needed */
+  /** Absolute path; created on demand */
   readonly folder: string
-  /** Stops the service, then removes a temporary folder, also after a failure. */
+  /** Stops the service, then removes a temporary folder, even after a failure. */
   readonly stopWith: (stop: () => Promise<void>) => Promise<void>
 }
 
-/** In the data folder; in memory mode a temporary one. */
+/** Inside the data folder; temporary in memory mode. */
 export function ownFolder({ store, data }: Pick<Config, 'store' | 'data'>, service: string): OwnFolder {
   if (store.medium !== 'memory') return { folder: join(data, service), stopWith: (stop) => stop() }
   const folder = join(tmpdir(), `reflexarc-${service}-${randomUUID()}`)

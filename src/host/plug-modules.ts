@@ -1,21 +1,20 @@
-/** Plugs that ES modules export, by the addresses of these: any thread can load them. */
+/** Plugs of ES modules, identified by module addresses so that any thread can load them. */
 import { AppError, isPlainObject, messageOf } from '#kernel'
 import type { Plug } from '#plug'
 
 export interface PlugModule {
   readonly address: string
   readonly plugs: readonly Plug[]
-  /** of all exports */
   readonly names: string
 }
 
-/** Plugs, each once, and the addresses of their modules; the same lists until they are others. */
+/** Distinct plugs and their module addresses; the same lists until they change. */
 export interface ReadPlugs {
   readonly plugs: readonly Plug[]
   readonly modules: readonly string[]
 }
 
-/** `PLUG` when it cannot be loaded. `shown`: how the error names it. */
+/** Throws `PLUG` when the module cannot be loaded. `shown`: its name in the error. */
 export async function readModule(address: string, shown = address): Promise<PlugModule> {
   try {
     const module = (await import(address)) as Readonly<Record<string, unknown>>

@@ -1,13 +1,11 @@
-/** Limits how often one key may ask. */
+/** Rate limit per key. */
 
 export interface RateLimit {
-  /** tokens that come back each second; 0: no limit */
   readonly perSecond: number
-  /** how many may go at once */
+  /** Capacity of a bucket */
   readonly burst: number
-  /** keys that are remembered; the one that was not used longest is forgotten first */
+  /** Maximum number of keys; the least recently used one is evicted */
   readonly mostKeys: number
-  /** epoch ms */
   readonly now: () => number
 }
 
@@ -16,7 +14,7 @@ interface Bucket {
   at: number
 }
 
-/** A token bucket per key. Keys beyond the bound begin with a full bucket again. */
+/** A token bucket per key. Evicted keys start with a full bucket. */
 export class TokenBuckets {
   readonly #limit: RateLimit
   readonly #buckets = new Map<string, Bucket>()
@@ -25,7 +23,7 @@ export class TokenBuckets {
     this.#limit = limit
   }
 
-  /** Takes one token; 0, or the seconds to wait, at least 1, when there was none. */
+  /** Takes one token. Returns 0, or the seconds to wait, at least 1. */
   take(key: string): number {
     const { perSecond } = this.#limit
     if (perSecond === 0) return 0
@@ -35,7 +33,7 @@ export class TokenBuckets {
     return 0
   }
 
-  /** Undoes a `take`. */
+  /** Reverts a `take`. */
   giveBack(key: string): void {
     const bucket = this.#buckets.get(key)
     if (bucket !== undefined) bucket.tokens = Math.min(this.#limit.burst, bucket.tokens + 1)
@@ -50,10 +48,10 @@ export class TokenBuckets {
     const at = now()
     const known = this.#buckets.get(key)
     if (known !== undefined) {
-      // A clock that was set back gives nothing, and takes nothing away.
+      // a clock that was set back adds and removes nothing
       known.tokens = Math.min(burst, known.tokens + (Math.max(0, at - known.at) / 1000) * perSecond)
       known.at = at
-      // To the end: those at the front are the first to be forgotten.
+      // reinsertion marks it as recently used
       this.#buckets.delete(key)
       this.#buckets.set(key, known)
       return known

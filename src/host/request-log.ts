@@ -1,4 +1,4 @@
-/** The log of one request, made only when something is written. */
+/** Lazy log of one request. */
 import type { FastifyBaseLogger } from 'fastify'
 
 type Bindings = Parameters<FastifyBaseLogger['child']>[0]
@@ -8,8 +8,7 @@ type Method = (this: RequestLog, ...parts: unknown[]) => void
 const METHODS = ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent'] as const
 
 /**
- * The log of one request. Most requests write nothing, so the child logger, which costs more than the rest of the
- * frame, is made when the first line is written.
+ * Log of one request. The child logger, which costs more than the rest of the frame, is made for the first line only.
  */
 class RequestLog {
   static {
@@ -47,7 +46,7 @@ class RequestLog {
   }
 }
 
-/** For the option `childLoggerFactory` of a server. */
+/** For a server's option `childLoggerFactory`. */
 export function requestLog(parent: FastifyBaseLogger, bindings: Bindings, options: ChildOptions): FastifyBaseLogger {
   return new RequestLog(parent, bindings, options) as unknown as FastifyBaseLogger
 }

@@ -1,17 +1,13 @@
-/**
- * How long requests took, as Prometheus reads a histogram. One is observed for each request, so that what is counted is
- * found by two look-ups, and put into words when somebody asks.
- */
+/** Histogram of request durations for Prometheus. Each observation costs two look-ups; the text is made at a scrape. */
 import type { Metric } from 'prom-client'
 
-/** Requests of one method and route that were answered with one status. */
+/** Requests with the same method, route and status. */
 interface Counts {
   readonly method: string
   readonly route: string
   readonly status: number
-  /** by the index of the bucket; what is beyond the last stands in none */
+  /** Counts by bucket; those beyond the last bound are in none */
   readonly buckets: number[]
-  /** seconds */
   sum: number
   count: number
 }
@@ -31,7 +27,7 @@ export class RequestTimes {
   readonly #byRoute = new Map<string, Counts[]>()
   readonly #all: Counts[] = []
 
-  /** `bounds`: upper ones of the buckets in seconds, rising */
+  /** `bounds`: ascending upper bounds of the buckets in seconds */
   constructor(name: string, help: string, bounds: readonly number[]) {
     this.name = name
     this.help = help
@@ -46,7 +42,7 @@ export class RequestTimes {
     if (bucket >= 0) counts.buckets[bucket] = (counts.buckets[bucket] ?? 0) + 1
   }
 
-  /** For the registry, which takes whatever has this form. */
+  /** Adapter for the registry. */
   get asMetric(): Metric {
     return this as unknown as Metric
   }
@@ -59,7 +55,6 @@ export class RequestTimes {
   #countsOf(method: string, route: string, status: number): Counts {
     let ofRoute = this.#byRoute.get(route)
     if (ofRoute === undefined) this.#byRoute.set(route, (ofRoute = []))
-    // a route has few
     for (const counts of ofRoute) if (counts.status === status && counts.method === method) return counts
     const fresh = { method, route, status, buckets: this.#bounds.map(() => 0), sum: 0, count: 0 }
     ofRoute.push(fresh)

@@ -1,16 +1,16 @@
-/** What a host needs that the engine does not: packages that the user installs, and the SQLite of Node. */
+/** Requirements of a host beyond the engine: peer packages, and Node's SQLite. */
 import { AppError } from '#kernel'
 import { OPTIONS, type Environment, type Given } from './config.ts'
 import { ownManifest } from './version.ts'
 
 const ALWAYS = ['fastify', '@fastify/swagger', '@fastify/swagger-ui', '@fastify/websocket', 'prom-client'] as const
-/** the first Node whose SQLite has what the store uses */
+/** First Node version whose SQLite suffices for the store */
 const NODE_WITH_SQLITE = 24
 
-/** How to find a package from here; throws when it is not there. */
+/** Resolves a package from here; throws when it is missing. */
 export type Find = (name: string) => unknown
 
-/** Throws `USAGE` with what to install when packages are missing that a host of these options needs; all of them at once. */
+/** Throws one `USAGE` with the command that installs all missing packages. */
 export function requirePackages(
   given: Given,
   env: Environment,
@@ -29,10 +29,7 @@ export function requirePackages(
   if (missing.length === 0) return
   const { peerDependencies = {} } = ownManifest()
   const wanted = missing.map((name) => `${name}@${(peerDependencies[name] ?? 'latest').replace(/^\^(\d+).*$/, '$1')}`)
-  throw new AppError(
-    'USAGE',
-    `This host needs packages that the engine alone does not bring: npm install ${wanted.join(' ')}`,
-  )
+  throw new AppError('USAGE', `Packages of this host are missing: npm install ${wanted.join(' ')}`)
 }
 
 /** Throws `STORE` on a Node whose SQLite is missing or too old. `version` as in `process.version`. */
@@ -40,7 +37,7 @@ export function requireSqlite(version: string = process.version): void {
   if (Number(/^v(\d+)/.exec(version)?.[1]) >= NODE_WITH_SQLITE) return
   throw new AppError(
     'STORE',
-    `A host that keeps what it has needs Node ${NODE_WITH_SQLITE} or newer, for its SQLite, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
+    `A host with a persistent store needs the SQLite of Node ${NODE_WITH_SQLITE} or newer, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
   )
 }
 

@@ -1,4 +1,4 @@
-/** A host that listens, from its start to its stop. */
+/** Lifecycle of a listening host. */
 import type { FastifyInstance } from 'fastify'
 import { createApp } from './app.ts'
 import { firstPair, type FirstPair } from './auth/first-pair.ts'
@@ -13,29 +13,28 @@ import type { Demo } from './hosted-service.ts'
 import { machineTimers, type Timers } from './timers.ts'
 
 export interface RunningHost {
-  /** base address of everything */
   readonly url: string
   readonly first: FirstPair
-  /** where services listen besides */
+  /** Additional addresses of services */
   readonly also: readonly string[]
-  /** a path that shows something */
+  /** Example path for a first request */
   readonly example: string
-  /** what was put into a store that had nothing */
+  /** Demo data written to an empty store */
   readonly demos: readonly Demo[]
   readonly app: FastifyInstance
-  /** What a stop waits for: a sentence. */
+  /** Describes what a stop waits for, in one sentence. */
   left(): string
-  /** Stops taking, finishes what it has, flushes. Rejects when something could not be flushed. */
+  /** Drains requests and flushes. Rejects when data could not be flushed. */
   stop(): Promise<void>
 }
 
-/** ms after which a request that does not end is cut off, so that there is time left to flush */
+/** Grace period of requests during a stop, in ms; the rest of the time is for flushing */
 export const STOP_PATIENCE = 6_000
 
 /**
- * A host that listens. `LISTEN`, `STORE` or `USAGE` when it cannot; then nothing is left open, and when the address or
- * the folder is to blame, nothing was written. A pair that was given is good from the first request on; one that has to
- * be made is made last of all: only who sees the ready line has a use for it.
+ * Starts a host that listens. Throws `LISTEN`, `STORE` or `USAGE`, with everything closed again; nothing is written
+ * when the address or the folder is to blame. A configured pair is valid from the first request on; a missing one is
+ * made last, since only a reader of the ready line can use it.
  */
 export async function startHost(config: Config, logStream: LogStream, making: Making = {}): Promise<RunningHost> {
   try {
@@ -52,7 +51,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
   const log = { level: config.logLevel, stream: logStream }
   const app = await createApp({ ...composed, log, trustProxy: config.trustProxy })
   try {
-    // A script that gives a pair begins when /health answers.
+    // scripts with a configured pair start as soon as /health answers
     const given = config.pair && (await firstPair(composed.keyPairs, config))
     making.started?.()
     const url = await listen(app, config)
@@ -62,7 +61,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
       config.cluster?.advertise ?? url,
       mqtt === undefined ? undefined : Number(new URL(mqtt).port),
     )
-    // what one host makes for an empty store would be made by each of several
+    // members of a cluster would each write them
     const demos =
       config.demo && composed.cluster === undefined && composed.isNew
         ? await makeDemos(composed.services, config.tenant)
@@ -78,7 +77,7 @@ async function start(config: Config, logStream: LogStream, making: Making): Prom
 }
 
 async function stop(app: FastifyInstance, timers: Timers, cluster?: ClusterHost): Promise<void> {
-  // while it still answers: what comes for what it had goes to those that have it now
+  // hand over tenants while requests still get answers
   await cluster?.leave()
   const finish = timers.after(STOP_PATIENCE, () => app.server.closeAllConnections())
   try {

@@ -1,4 +1,4 @@
-/** Hosts that run and their keys, for the commands that start one or look at one. Loads all services. */
+/** Door for commands that start or inspect a host. Loads all services. */
 export { ApiKeys, KEY_RECORDS, type KeyEntry } from './auth/api-keys.ts'
 export { HOST_TENANT } from './auth/host-tenant.ts'
 export { tellKeyChange } from './auth/key-changes.ts'

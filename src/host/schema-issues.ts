@@ -1,11 +1,11 @@
-/** What a schema has against a request, as issues with places. */
+/** Converts schema errors to issues with paths. */
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 import { at, type Issue, makeIssue } from '#kernel'
 
-/** More are not shown: a body can be wrong in as many places as it has bytes. */
+/** Maximum number of reported issues: a body can have as many problems as bytes. */
 const MAX_ISSUES = 100
 
-/** What a schema found, as problems with a place. `part` is where the value came from: body, querystring, params, headers. */
+/** `part`: the validated part of the request: body, querystring, params or headers. */
 export function schemaIssues(errors: readonly FastifySchemaValidationError[], part: string): readonly Issue[] {
   const issues = errors.filter(({ keyword }) => !SILENT.has(keyword)).map((error) => issueOf(error, part))
   const shown = issues.length > 0 ? issues : errors.map((error) => issueOf(error, part))
@@ -13,7 +13,7 @@ export function schemaIssues(errors: readonly FastifySchemaValidationError[], pa
   return [...distinct.values()].slice(0, MAX_ISSUES)
 }
 
-/** They only say that what stands beside them failed. */
+/** Keywords that only repeat a failure of a neighbouring keyword. */
 const SILENT: ReadonlySet<string> = new Set(['anyOf', 'oneOf', 'allOf', 'if'])
 
 function issueOf(error: FastifySchemaValidationError, part: string): Issue {

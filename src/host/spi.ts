@@ -1,4 +1,4 @@
-/** What the command line needs of the host: options, keys, clocks. A host that runs has a door of its own. */
+/** Door for the command line: options, keys, clocks. Running hosts have a door of their own. */
 export { isOrdered, LOOK_MS, orderFollowing, withdrawOrder } from './clock-order.ts'
 export { type Environment, type Given, type Option, OPTIONS, readConfig, type StoreChoice, storeOf } from './config.ts'
 export { readKey, tokenKey } from './data-folder.ts'

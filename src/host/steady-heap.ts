@@ -1,42 +1,39 @@
-/** What a process that serves asks of V8, so that it takes the memory that it needs. */
+/** V8 settings of a serving process. */
 import { availableParallelism } from 'node:os'
 import { setFlagsFromString } from 'node:v8'
 import { runInNewContext } from 'node:vm'
 
-/** Bytes of heap at which a start has left behind enough to be worth a pause. */
+/** Heap size after a start that justifies a pause for compaction, in bytes. */
 const LARGE = 192 * 1024 * 1024
 
 /**
- * Has this process make every object where young ones are collected. Else V8 makes those of a kind that once lived long,
- * as in a burst of requests, in its old space from then on, where each that is done with still holds all that it points
- * to until the next great collection: requests then survive by their thousands, and collecting young objects takes 15 ms
- * instead of 3. For a process that is ours, before it has much to do: no library should change this for its users.
- *
- * And has great collections look through the heap beside it with half of the cores: with all of them, whoever posts waits
- * for a core as long as that lasts, as do the threads that write.
+ * Disables pretenuring: after a burst of requests V8 would allocate similar objects in the old space, where each
+ * garbage object retains what it references until the next major collection, and scavenges take 15 ms instead of 3.
+ * Limits concurrent marking to half of the cores, so that posts and writer threads keep a core. For a process of our
+ * own at its start: libraries should not change V8 for their users.
  */
 export function keepHeapSteady(): void {
   setFlagsFromString('--no-allocation-site-pretenuring')
   setFlagsFromString(`--concurrent-marking-max-worker-num=${markersOf(availableParallelism())}`)
 }
 
-/** V8 has 7 at most by itself. */
+/** Thread count of concurrent marking; V8 uses at most 7. */
 function markersOf(cores: number): number {
   return Math.min(7, Math.max(1, cores >> 1))
 }
 
 /**
- * Gives back what a start has left behind: V8 keeps it until much else was made, which at rest takes for ever, and keeps
- * pages for later use besides. Some 2 s for a heap of 1 GB, before requests come; does nothing when there is little.
+ * Compacts the heap after a start, before requests arrive: V8 would keep the garbage of a start for long at rest. Takes
+ * 2 s for 1 GB; does nothing for a small heap.
  */
 export function compactHeap(): void {
   const { heapTotal } = process.memoryUsage()
   if (heapTotal < LARGE) return
-  // a context that is made meanwhile has the function, and no other
+  // only contexts created meanwhile have the function
   setFlagsFromString('--expose-gc')
   const collect = runInNewContext('gc') as (how?: Readonly<Record<string, string>>) => void
   setFlagsFromString('--no-expose-gc')
   collect({ type: 'major', execution: 'sync', flavor: 'last-resort' })
-  // Node 20 does nothing when it is told how
+  // Node 20 ignores the flag
   if (process.memoryUsage().heapTotal >= heapTotal) collect()
 }

@@ -1,8 +1,8 @@
-/** Metrics of services that exist once a tenant: one metric sums over the open tenants; totals keep what closed ones counted. */
+/** Metrics of services that exist once per tenant: sums over open tenants; totals include closed ones. */
 import type { ByStatus, Gauges, ReadingReason, Ways, Work } from './gauges.ts'
 import type { ServiceRegistry } from './wiring/service-registry.ts'
 
-/** Of what one tenant has; undefined: it has nothing of it. */
+/** Reads a figure of one tenant; undefined without that service. */
 type Read<V> = (registry: ServiceRegistry) => V | undefined
 
 const NO_WORK: Work = { inputs: 0, steps: 0, firings: 0, held: 0, dropped: 0 }
@@ -11,7 +11,7 @@ const NO_WAYS: Ways = { vectorized: 0, rows: 0, why: {} }
 export class TenantFigures {
   readonly #gauges: Gauges
   readonly #open = new Set<ServiceRegistry>()
-  /** each adds what one that ends has counted */
+  /** Each adds the totals of a closing tenant */
   readonly #keep: ((ended: ServiceRegistry) => void)[] = []
 
   constructor(gauges: Gauges) {
@@ -22,12 +22,11 @@ export class TenantFigures {
     this.#open.add(registry)
   }
 
-  /** What it counted stays counted. */
+  /** Keeps the totals of a closed tenant. */
   ended(registry: ServiceRegistry): void {
     if (this.#open.delete(registry)) for (const keep of this.#keep) keep(registry)
   }
 
-  /** Nothing waits any more in what is gone. */
   queue(name: string, read: Read<number>): void {
     this.#gauges.watchQueue(name, () => this.#read(read).reduce(plus, 0))
   }

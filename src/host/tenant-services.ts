@@ -1,6 +1,6 @@
 /**
- * The services of one tenant over its store. A single host has them for each of its tenants; a host of a cluster has
- * them behind a fence, while it has the tenant.
+ * Services of one tenant over its store. A single host has them for each of its tenants; a host of a cluster has them
+ * behind a fence, while it owns the tenant.
  */
 import type { FastifyReply } from 'fastify'
 import { partitionStore } from '#cluster'
@@ -17,35 +17,31 @@ import { closeAll } from './wiring/make-services.ts'
 import { served, type ServiceRegistry } from './wiring/service-registry.ts'
 import type { TenantLife } from './wiring/tenant-service.ts'
 
-/** ms for requests that are under way when the tenant goes to another host */
+/** Grace period of requests when the tenant moves to another host, in ms */
 const PATIENCE = 4_000
 
-/** Asks other partitions of the tenant. */
 interface OtherPartitions extends Pick<HostedPartition, 'follow' | 'handed'> {
-  /** `ending`: this partition is given away. */
+  /** `ending`: aborts when this partition is handed over. */
   ask(partition: number, question: PartitionQuestion, ending: AbortSignal): Promise<unknown>
 }
 
-/** What a host of a cluster has of a tenant: one of its partitions, behind a fence. */
+/** Ownership of one partition of a tenant, behind a fence. */
 export interface Tenure {
-  /** of the tenant's partitions, from 0 */
+  /** Number of the partition, from 0 */
   readonly number: number
   readonly others: OtherPartitions
   readonly holder: FenceHolder
-  /** Another host has the tenant. */
   readonly lost: () => void
 }
 
 export interface TenantServicesOptions {
-  /** of the host */
   readonly services: readonly HostedService[]
-  /** of all tenants */
   readonly storage: Storage
   readonly tenant: string
   readonly figures: TenantFigures
   readonly timers: Timers
   readonly logger: Logger
-  /** absent: the host is alone, and has all tenants */
+  /** Absent on a single host */
   readonly tenure?: Tenure
 }
 
@@ -58,11 +54,10 @@ export class TenantServices {
   readonly #options: TenantServicesOptions
   readonly #closing = new AbortController()
   readonly #replies = new Set<FastifyReply>()
-  /** sockets that were asked to be upgraded: they never end by themselves */
+  /** Upgraded sockets, which never end by themselves */
   readonly #upgraded = new Set<FastifyReply>()
-  /** all of them; beyond the first partition some only check what they are shown */
+  /** All services; outside of the first partition some only check what they see */
   #made: readonly OpenedService[] = []
-  /** the started ones */
   #services: readonly OpenedService[] = []
   #count = 1
   #first: FirstPartition | undefined
@@ -73,7 +68,7 @@ export class TenantServices {
     this.#options = options
   }
 
-  /** Takes the fence where there is one, then goes on with what was left. `FENCED` when a later host has the tenant. */
+  /** Takes the fence, if any, then recovers. Throws `FENCED` when a later host owns the tenant. */
   static async open(options: TenantServicesOptions): Promise<TenantServices> {
     const { storage, tenant, tenure } = options
     const opened = new TenantServices(options)
@@ -88,22 +83,20 @@ export class TenantServices {
     }
   }
 
-  /** partitions of the tenant when it was opened */
   get count(): number {
     return this.#count
   }
 
-  /** the service that is being stopped */
   get stopping(): string | undefined {
     return this.#stopping
   }
 
   async #fenced(whole: Store, { number, holder, lost }: Tenure): Promise<Store> {
     const fence = await takeFence(whole, fenceOf(number), holder)
-    // after the fence: the count changes only without a fence
+    // the count changes only without a fence
     this.#count = await readCount(whole)
     if (number >= this.#count) {
-      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and is given more`
+      const text = `tenant ${this.#options.tenant} has ${this.#count} partitions, and receives more`
       throw new AppError('FENCED', text)
     }
     return fenceStore(partitionStore(whole, number), fence, lost)
@@ -134,21 +127,23 @@ export class TenantServices {
     await this.registry.relay?.start()
   }
 
-  /** What another partition of the tenant asks. `FENCED` when this ends meanwhile: it is not known whether it was done. */
+  /**
+   * Answers another partition of the tenant. Throws `FENCED` when this one closes meanwhile; the outcome is then
+   * unknown.
+   */
   async answer(question: PartitionQuestion): Promise<unknown> {
     const { tenant, tenure } = this.#options
     try {
       return await answerAt(this.registry, tenant, question)
     } catch (error) {
       if (!this.#closing.signal.aborted || !(error instanceof AppError) || error.code !== 'CLOSED') throw error
-      const text = `partition ${tenure?.number ?? 0} of tenant ${tenant} goes to another host`
+      const text = `partition ${tenure?.number ?? 0} of tenant ${tenant} moves to another host`
       throw new AppError('FENCED', text, { cause: error })
     }
   }
 
-  /** Messages for another partition of the tenant. */
   follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
-    return served(this.registry.broker).follow(this.#options.tenant, asked, signal)
+    return served(this.registry.broker).follow(asked, signal)
   }
 
   #partitionOf({ number, others }: Tenure): HostedPartition {
@@ -168,7 +163,7 @@ export class TenantServices {
     }
   }
 
-  /** The request is one of the tenant's until it is answered. */
+  /** Counts the request as one of the tenant until it is answered. */
   hold(reply: FastifyReply): void {
     if (reply.request.headers.upgrade !== undefined) {
       this.#upgraded.add(reply)
@@ -176,7 +171,7 @@ export class TenantServices {
       return
     }
     this.#replies.add(reply)
-    // it comes after the end too
+    // `close` comes after `finish` too
     reply.raw.once('close', () => {
       this.#replies.delete(reply)
       if (this.#replies.size === 0) this.#emptied()
@@ -191,12 +186,12 @@ export class TenantServices {
     return this.#services.flatMap((one) => one.warnings?.() ?? [])
   }
 
-  /** Answers that never end must end. */
+  /** Aborts endless answers. */
   end(): void {
     this.#closing.abort()
   }
 
-  /** Streams end, requests get their answers, and everything is flushed as far as the fence lets it. */
+  /** Ends streams, waits for answers, and flushes as far as the fence permits. */
   async close(): Promise<void> {
     this.end()
     await this.#answered()
@@ -236,7 +231,7 @@ export class TenantServices {
   }
 }
 
-/** A life is often a service itself, whose methods are those of its class. */
+/** Binds methods, since a life is often an instance of a service class. */
 function bound(life: TenantLife): TenantLife {
   return {
     trouble: () => life.trouble?.(),

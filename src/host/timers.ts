@@ -1,10 +1,9 @@
-/** The time in which requests are answered and the host stops: the machine's, unless whoever makes the host gives another. */
+/** Injected time of request deadlines and the stop; default: the machine's. */
 export interface Timers {
-  /** ms since some moment; never goes back */
   elapsed(): number
-  /** Does the work once, after so many ms; gives how to call it off. */
+  /** Schedules work once; returns its cancellation. */
   after(ms: number, work: () => void): () => void
-  /** Does the work every so many ms until it is called off. Keeps no process alive. */
+  /** Schedules repeated work without keeping the process alive; returns its cancellation. */
   every(ms: number, work: () => void): () => void
 }
 

@@ -1,21 +1,20 @@
-/** Checks requests against the schemas of their routes, strictly. */
+/** Strict validation of requests against the schemas of their routes. */
 import { Ajv, type Options, type ValidateFunction } from 'ajv'
 import ajvFormats from 'ajv-formats'
 import type { FastifyInstance } from 'fastify'
 import type { FastifySchemaValidationError } from 'fastify/types/schema.js'
 
-/** Values with fewer parts than this are looked at for every problem, larger ones for the first alone. */
+/** Size in parts above which only the first problem is collected. */
 const MAX_PARTS = 5_000
 
 const COMMON: Options = { useDefaults: true, removeAdditional: false, strictTypes: false, strictTuples: false }
-/** A body has types of its own; everything in a URL or header is text at first. */
+/** Bodies have typed values; URLs and headers have texts. */
 const BODY: Options = { ...COMMON, coerceTypes: false }
 const TEXTS: Options = { ...COMMON, coerceTypes: 'array' }
 
 /**
- * Makes the routes of a scope validate by the same rules, whoever owns the server: nothing is dropped silently, a body
- * is not bent into other types, and all problems come at once (of a large value only the first: listing a million
- * problems costs more than a request may).
+ * Makes the routes of a scope validate by the same rules on any server: no field is dropped, no body is coerced, and
+ * all problems are reported at once, except of large values, whose collection would be too expensive.
  */
 export function validateStrictly(app: FastifyInstance): void {
   const bodies = compilers(BODY, app)
@@ -28,7 +27,7 @@ export function validateStrictly(app: FastifyInstance): void {
 
 type Compile = (schema: object) => ValidateFunction
 
-/** Made when the first schema comes: the scope's shared schemas are all there then. */
+/** Compiles on the first schema, when all shared schemas of the scope exist. */
 function compilers(options: Options, app: FastifyInstance): { first: Compile; all: Compile } {
   const make = (allErrors: boolean): Compile => {
     let ajv: Ajv | undefined

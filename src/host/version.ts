@@ -1,4 +1,4 @@
-/** What the manifest of this package says: its version, and which packages it works with. */
+/** Package manifest: version and peer ranges. */
 import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -10,7 +10,7 @@ interface Manifest {
 
 let known: Manifest | undefined
 
-/** The package.json above this file, wherever the build has put it: read once. */
+/** Finds the package.json above this file, wherever the build has put it; read once. */
 export function ownManifest(): Manifest {
   return (known ??= readManifest())
 }
@@ -23,7 +23,6 @@ function readManifest(): Manifest {
   }
 }
 
-/** The version of this package. */
 export function ownVersion(): string {
   return ownManifest().version
 }

@@ -1,9 +1,9 @@
-/** The origin that webscripts and public objects have to themselves: a browser keeps no credentials of the API for it. */
+/** Separate origin of webscripts and public objects, without the browser's API credentials. */
 import type { FastifyRequest } from 'fastify'
 
 export type IsOnOrigin = (request: FastifyRequest) => boolean
 
-/** Whether a request came to the origin with that address, by its `Host` or by what a trusted proxy says of it. */
+/** Tests whether a request came to that origin, by `Host` or a trusted proxy's header. */
 export function onOrigin(url: string): IsOnOrigin {
   const { host } = new URL(url)
   return (request) => request.host.toLowerCase() === host

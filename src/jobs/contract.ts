@@ -31,7 +31,6 @@ export const JOB_STATES = [
 export type JobState = (typeof JOB_STATES)[number]
 
 export interface NewJob {
-  /** a type with a handler */
   readonly type: string
   /** default: a new one; `CONFLICT` when in use */
   readonly id?: string
@@ -46,7 +45,6 @@ export interface NewJob {
   readonly delay?: number
   /** jobs that must complete first; use at most 1,000 jobs, 10 generations deep */
   readonly children?: readonly NewJob[]
-  /** for a handler of items */
   readonly items?: readonly Json[]
 }
 
@@ -76,7 +74,6 @@ export interface Job {
   readonly lease?: Lease
   readonly dueTime?: number
   readonly progress?: Progress
-  /** storage of its items */
   readonly items?: { readonly batches: number; readonly batchSize: number }
   readonly result?: Json
   /** of the job, or of its last attempt */

@@ -14,7 +14,6 @@ export interface ExecutionDependencies {
   readonly isStopped: () => boolean
 }
 
-/** Failed attempt that may be followed by another. */
 interface FailedAttempt {
   readonly kind: 'attempt-failed'
   readonly error: unknown

@@ -39,7 +39,6 @@ const READY: readonly JobState[] = ['waiting', 'prioritized']
 const ACTIVE: readonly JobState[] = ['active']
 const PARENT: readonly JobState[] = ['waiting-children']
 
-/** States that allow each change. */
 const FROM: { readonly [kind in JobChange['kind']]: readonly JobState[] } = {
   promote: ['delayed'],
   take: READY,

@@ -11,9 +11,7 @@ import { JOB_BATCHES, JOB_LOG, JOB_TURNS, JOBS, PARTITION, type JobBatch, type J
 export interface JobDocumentsDependencies {
   /** epoch ms, for displayed times */
   readonly now: () => number
-  /** by type */
   readonly keepMs: (type: string) => number
-  /** Notifies of committed jobs. Must not wait. */
   readonly committed: (jobs: readonly Job[]) => void
 }
 
@@ -116,13 +114,11 @@ export class JobDocuments {
     await this.#commit(steps, [])
   }
 
-  /** Ready jobs of a type, in order. */
   ready(type: string, limit: number): Promise<readonly Stored<Job>[]> {
     const sort = [{ field: 'priority' }, { field: 'order' }]
     return this.jobs.find({ where: [{ field: 'ready', op: 'eq', value: type }], sort, limit })
   }
 
-  /** Delayed and leased jobs of a type, by their due time. */
   timed(type: string, limit: number): Promise<readonly Stored<Job>[]> {
     const where = [
       { field: 'type', op: 'eq', value: type },

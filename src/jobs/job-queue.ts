@@ -14,7 +14,6 @@ export interface QueueDependencies {
   readonly now: () => number
   readonly nextOrder: () => number
   readonly timers: JobTimers
-  /** Notifies of jobs that this process committed. */
   readonly committed: (jobs: readonly Job[]) => void
   readonly isStopped: () => boolean
 }
@@ -23,9 +22,7 @@ export interface JobFilter {
   readonly types?: readonly string[]
   readonly states?: readonly JobState[]
   readonly label?: string
-  /** any of them */
   readonly labels?: readonly string[]
-  /** descendants of this job */
   readonly below?: string
   /** epoch ms, exclusive */
   readonly createdAfter?: number

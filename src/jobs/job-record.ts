@@ -16,9 +16,7 @@ export const JOBS: CollectionSpec<Job> = {
     queueTime: { type: 'number', of: ({ queueTime }) => queueTime },
     priority: { type: 'number', of: ({ priority }) => priority },
     order: { type: 'number', of: ({ order }) => order },
-    /** type of an unfinished job */
     open: { type: 'text', of: (job) => (isOver(job.state) ? undefined : job.type) },
-    /** type of a ready job */
     ready: { type: 'text', of: (job) => (isReady(job.state) ? job.type : undefined) },
     /** when it is due or its lease expires, by the clock of the store */
     lookTime: { type: 'number', of: ({ dueTime, lease }) => dueTime ?? lease?.until },
@@ -30,7 +28,6 @@ export const JOBS: CollectionSpec<Job> = {
   ],
 }
 
-/** Batch of a job's items. Its id is the job's and its number. */
 export interface JobBatch {
   /** their keys, once done */
   readonly items: readonly Json[]

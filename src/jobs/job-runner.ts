@@ -26,7 +26,6 @@ export class JobRunner {
   readonly #options: JobRunnerOptions
   readonly #handlers: ReadonlyMap<string, JobHandler>
   readonly #places: JobPlaces
-  /** by type */
   readonly #runners = new Map<string, TypeRunner>()
   #lastOrder = 0
   #isStopped = false
@@ -49,7 +48,6 @@ export class JobRunner {
     })
   }
 
-  /** Open jobs that this process knows. */
   get open(): number {
     let count = 0
     for (const runner of this.#runners.values()) count += runner.open

@@ -48,7 +48,6 @@ export class Places {
   }
 }
 
-/** Slots of all job types of a host. */
 export class JobPlaces {
   readonly #places = new Map<string, Places>()
 
@@ -90,7 +89,6 @@ export class TypeRunner {
     this.#running.get(id)?.held.lose()
   }
 
-  /** Finishes or returns running jobs. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#dependencies.places.forget(this.#wake)

@@ -3,7 +3,6 @@
  * network.
  */
 export { AllowList, problemsOfAllowed } from './allow-list.ts'
-export { ByTenant, perTenant } from './by-tenant.ts'
 export type { Caller, Causation } from './caller.ts'
 export type { CancelSignal } from './cancel-signal.ts'
 export { CpuAllowance, type CpuRate } from './cpu-allowance.ts'

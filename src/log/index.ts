@@ -1,6 +1,7 @@
 /** The log of a tenant, which records all input from outside. */
-export { type Floor, type LogPruner, type Mark, MARK_ID, MARKS } from './log-pruner.ts'
+export { type Floor, KEPT_MARK_ID, type LogPruner, type Mark, MARK_ID, MARKS } from './log-pruner.ts'
 export {
+  ARRIVED,
   KEPT_EVENTS,
   isInput,
   isKept,

@@ -1,39 +1,44 @@
 /**
- * Trims entries of a log that states of tasks, series and readers no longer need (LOG-7); the slowest of them decides.
+ * Trims entries of a log that states of tasks, kept inputs, series and readers no longer need (LOG-7); the slowest of them
+ * decides.
  * The progress of a service that this process does not serve is read from the store.
  */
 import type { Json } from '#kernel'
 import type { CollectionSpec, Log, Store } from '#storage'
 import { isInput, isKept, PARTITION } from './message-entry.ts'
 
-/** Where a restart of tasks begins to read. */
+/** The checkpoint at which a restart of tasks begins to read. */
 export interface Mark {
-  /** every task's stored state reflects the log up to here, or is that of a later moment */
+  /** states of all tasks reflect the log up to here, or to a later position */
   readonly position: number
-  /** epoch ms up to which the runner is known to have been there */
+  /** epoch ms of the runner's last known activity */
   readonly time: number
-  /** plugs that do not answer at once, as `kind:name:version` */
+  /** asynchronous plugs, as `kind:name:version` */
   readonly later: readonly string[]
 }
 
 export const MARKS: CollectionSpec<Mark> = { name: 'rule_marks', version: 1, fields: {} }
 export const MARK_ID = 'inputs'
+/** of kept inputs, which are absent where none are kept */
+export const KEPT_MARK_ID = 'kept'
 
-/** The last position that is not needed any more. `atRest`: what follows behind may be brought up first. */
+/** The last position that is not needed. `atRest`: lagging followers may be brought up first. */
 export type Floor = (atRest: boolean) => number | Promise<number>
 
-/** entries that are read at once */
+/** entries of one read */
 const PAGE = 1_000
 
 export class LogPruner {
-  /** of the states of tasks; undefined: no rules are served here */
+  /** of states of tasks; undefined: rules are not served here */
   tasks: Floor | undefined
-  /** of series and readers; undefined: no broker is served here */
+  /** of series and readers; undefined: the broker is not served here */
   followers: Floor | undefined
+  /** of kept inputs; undefined: none are kept here */
+  inputs: Floor | undefined
   readonly #store: Store
   readonly #log: Log
   #pruned = 0
-  /** up to where the log is known to have nothing for tasks that are not served here */
+  /** the log does not have inputs up to here */
   #withoutInputs = 0
 
   constructor(store: Store, log: Log) {
@@ -41,12 +46,12 @@ export class LogPruner {
     this.#log = log
   }
 
-  /** `atRest`: as for `Floor`. */
   async prune(atRest: boolean): Promise<void> {
     const followed = await this.followers?.(atRest)
     if (followed !== undefined && followed <= this.#pruned) return
     const upTo = this.tasks === undefined ? await this.#forAbsentTasks(followed) : await this.tasks(atRest)
-    const kept = followed === undefined ? await this.#forAbsentSeries(upTo) : Math.min(upTo, followed)
+    const wanted = Math.min(upTo, (await this.inputs?.(atRest)) ?? (await this.#forAbsentInputs(upTo)))
+    const kept = followed === undefined ? await this.#forAbsentSeries(wanted) : Math.min(wanted, followed)
     if (kept <= this.#pruned) return
     await this.#log.trim(PARTITION, kept)
     this.#pruned = kept
@@ -59,6 +64,12 @@ export class LogPruner {
     if (await this.#has(isInput, from, wanted)) return from
     this.#withoutInputs = wanted
     return wanted
+  }
+
+  async #forAbsentInputs(wanted: number): Promise<number> {
+    const mark = await this.#store.collection(MARKS).get(KEPT_MARK_ID)
+    const from = mark?.value.position ?? wanted
+    return from < wanted && (await this.#has(isInput, from, wanted)) ? from : wanted
   }
 
   /** Advances series too, so that a process that serves them later does not find a gap. */

@@ -1,40 +1,39 @@
-/** Entries of the log that have messages: how they are written, and what readers make of them. */
+/** Entries with messages: their format, and their messages for readers. */
 import { isPlainObject, type Json, JsonText, parseWritten } from '#kernel'
 import type { LogBody } from '#storage'
 
 export const LOG_NAME = 'log'
 export const PARTITION = 0
 
-/** A message as tasks and subscribers see it. */
+/** A message as tasks and subscribers receive it. */
 export interface RoutedMessage {
   readonly resource: string
   readonly [metric: string]: unknown
 }
 
-/** That an entry belongs to the messages of the broker: series and streams follow it. */
+/** Marks an entry of the broker, which series and streams follow. */
 export interface KeptMessage {
-  /** what it came on */
   readonly s: 'events' | 'commands'
-  /** epoch ms from which all of it is gone */
+  /** epoch ms at which it expires */
   readonly x?: number
-  /** epoch ms at which it arrived, where a message says that it is of later */
+  /** epoch ms of its arrival, if a message has a later timestamp */
   readonly a?: number
-  /**
-   * A resource, a message as JSON, the next resource ...: where a message has whole numbers that no number keeps. Tasks
-   * get `m`, which is without them.
-   */
+  /** alternating resources and messages as JSON, if a message has integers beyond the precision of a number; `m` is without them */
   readonly t?: readonly string[]
 }
 
-/** What becomes one entry: the messages of one poster, which are one invocation of each task that takes them. */
+/** Member with the arrival, epoch ms, of messages that no task took: kept inputs have them with their time. */
+export const ARRIVED = 'w'
+
+/** The messages of one post, which become one entry: one invocation of each task that listens. */
 export interface NewMessages {
   readonly messages: unknown
-  /** the same as JSON, where there is such a text */
+  /** the messages as JSON, if already serialized */
   readonly text?: string | undefined
   readonly kept?: KeptMessage | undefined
 }
 
-/** `about`: what tasks have to know besides the messages; undefined when none takes them. */
+/** `about`: other members for tasks; undefined: tasks do not read it. */
 export function messageBody({ messages, text, kept }: NewMessages, about: object | undefined): LogBody {
   if (text === undefined) {
     const m = about === undefined && kept?.t !== undefined ? undefined : messages
@@ -43,7 +42,7 @@ export function messageBody({ messages, text, kept }: NewMessages, about: object
   return new JsonText(`{"k":"data","m":${text}${membersOf(kept)}${membersOf(about)}}`)
 }
 
-/** What is kept of most posts. */
+/** of most posts */
 export const KEPT_EVENTS: KeptMessage = { s: 'events' }
 
 function membersOf(some: object | undefined): string {
@@ -53,12 +52,12 @@ function membersOf(some: object | undefined): string {
   return text === '{}' ? '' : `,${text.slice(1, -1)}`
 }
 
-/** A message that series and streams have of an entry. */
+/** A message of an entry for series and streams. */
 export interface LoggedMessage {
   readonly channel: KeptMessage['s']
   readonly resource: string
   readonly expires: number | undefined
-  /** epoch ms; infinite where no message is of later */
+  /** epoch ms; infinite unless a message has a later timestamp */
   readonly arrived: number
   /** without its resource */
   readonly text: string
@@ -70,12 +69,12 @@ export function isKept(body: Json): boolean {
   return isPlainObject(body) && (body['s'] !== undefined || body['k'] === 'bulk')
 }
 
-/** Whether tasks took the entry. */
+/** Whether it is an input of tasks. */
 export function isInput(body: Json): boolean {
   return isPlainObject(body) && body['at'] !== undefined
 }
 
-/** The messages of an entry that series and streams follow, in their order; none of any other entry. */
+/** The messages of an entry that series and streams follow, in order. */
 export function* messagesOfEntry(body: Json): Generator<LoggedMessage, undefined> {
   if (!isPlainObject(body)) return
   const { s: channel, m, t, x: expires, a: arrived = Infinity } = body as Partial<KeptMessage> & { m?: unknown }

@@ -29,8 +29,8 @@
  * LOG-4 a rejected unit leaves nothing behind and does not delay others
  * LOG-5 the queue is bounded: inputs beyond the bound are rejected without effect
  * LOG-6 the times of inputs never decrease
- * LOG-7 an entry is trimmed when states of tasks, series and returning readers no longer need it, whether or not this
- *   process serves them
+ * LOG-7 an entry is trimmed when states of tasks, kept inputs, series and returning readers no longer need it, whether or
+ *   not this process serves them
  */
 import { AppError, type Ended, ReorderBuffer, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
@@ -38,7 +38,7 @@ import type { Committed, Log, LogBody, Store, Write } from '#storage'
 import { LogPruner } from './log-pruner.ts'
 import { LOG_NAME, PARTITION } from './message-entry.ts'
 
-/** What tasks take of an entry. `at`: epoch ms */
+/** The part of an entry that tasks read. `at`: epoch ms */
 export interface LogInput {
   readonly k: string
   readonly at: number
@@ -46,11 +46,11 @@ export interface LogInput {
 
 export interface NewEntry {
   readonly body: LogBody
-  /** what the body says to tasks; undefined: nothing */
+  /** the body as tasks read it; undefined: not an input */
   readonly input?: LogInput | undefined
 }
 
-/** Positions of the entries of a unit; 0: it has none. */
+/** Positions of the entries of a unit; 0: without entries. */
 export interface UnitPlace {
   readonly first: number
   readonly last: number
@@ -67,21 +67,20 @@ export interface NewUnit {
 }
 
 export interface Applied {
-  /** what applying each of the entries gave */
+  /** results of applying each of the entries */
   readonly given: readonly unknown[]
-  /** of the sender's own writes, in their order: positions and versions of the commit */
+  /** positions and versions of the sender's own writes, in order */
   readonly results: readonly number[]
 }
 
 export interface LogEngine {
   /** Applies the input; its result or error goes to the sender. */
   apply(input: LogInput, position: number): unknown
-  /** After units were applied, or refused. */
+  /** Called after units were applied or rejected. */
   settled(): void
 }
 
 interface Unit extends NewUnit {
-  /** inputs among its entries */
   readonly inputs: number
   resolve(applied: Applied): void
   reject(error: unknown): void
@@ -101,7 +100,7 @@ export class TenantLog {
   #others: Followed | undefined
   #position = 0
   #size = 0
-  /** inputs on their way, by kind */
+  /** inputs in flight by kind */
   readonly #counts = new Map<string, number>()
   readonly #moments = new Moments()
 
@@ -122,27 +121,26 @@ export class TenantLog {
     this.#others = others
   }
 
-  /** of the last entry that was applied */
+  /** of the last applied entry */
   get position(): number {
     return this.#position
   }
 
-  /** inputs on their way */
+  /** inputs in flight */
   get size(): number {
     return this.#size
   }
 
-  /** `at` of the first input that was not applied yet; time may not go beyond it. */
+  /** `at` of the first input that is not applied yet, which limits time */
   get horizon(): number {
     return this.#moments.first
   }
 
-  /** `at` of the last input on its way. */
+  /** `at` of the last input in flight */
   get lastAt(): number {
     return this.#moments.last
   }
 
-  /** Whether an input of that kind is on its way; one that was applied is not. */
   has(kind: string): boolean {
     return (this.#counts.get(kind) ?? 0) > 0
   }
@@ -171,12 +169,11 @@ export class TenantLog {
     })
   }
 
-  /** Resolves when nothing is on its way. */
   async idle(): Promise<void> {
     while (this.#committing.size > 0) await this.#committing.passed()
   }
 
-  /** The entries come last, so that the places in an error about writes are those of their sender. */
+  /** Entries come last, so that indices in an error about writes are those of the sender. */
   #commit(entries: readonly NewEntry[], writes: readonly Write[]): Promise<Committed> {
     if (entries.length > 0) {
       const appending = this.log.appending(
@@ -214,7 +211,7 @@ export class TenantLog {
     this.#engine?.settled()
   }
 
-  /** Gives how its sender is answered. */
+  /** Returns how to answer the sender. */
   async #apply(unit: Unit, last: number, results: readonly number[], yielder: Yielder): Promise<() => void> {
     const { entries, resolve, reject } = unit
     let position = last - entries.length
@@ -227,7 +224,7 @@ export class TenantLog {
         const one = input === undefined ? undefined : this.#engine?.apply(input, position)
         given.push(one instanceof Promise ? await one : one)
       } catch (error) {
-        // those after it are in the log too
+        // later entries are in the log too
         given.push(undefined)
         failure ??= { error }
       }
@@ -252,10 +249,9 @@ export class TenantLog {
   }
 }
 
-/** dropped moments that may stand before the first */
+/** dropped moments before the array is compacted */
 const MAX_DROPPED = 1_024
 
-/** The moments of units with inputs, in their order. */
 class Moments {
   #all: number[] = []
   #dropped = 0

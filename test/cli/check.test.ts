@@ -126,7 +126,7 @@ describe('check', () => {
     expect(await space.cli(['check', 'rule.json', '--plugs', 'own.mjs'])).toMatchObject({ code: 0 })
     expect(await space.cli(['check', 'rule.json', '--plugs', 'empty.mjs'])).toMatchObject({
       code: 1,
-      stderr: 'error: empty.mjs: no plug among its exports (nothing); export what definePlug gives\n',
+      stderr: 'error: empty.mjs: its exports (nothing) lack a plug; export the result of definePlug\n',
     })
     expect(await space.cli(['check', 'rule.json', '--plugs', 'broken.mjs'])).toMatchObject({
       code: 1,
@@ -134,7 +134,7 @@ describe('check', () => {
     })
     expect(await space.cli(['check', 'rule.json', '--plugs', 'none.mjs'])).toMatchObject({
       code: 1,
-      stderr: 'error: none.mjs: there is no such file; --plugs takes an ES module or a folder of such\n',
+      stderr: 'error: none.mjs: the file does not exist; --plugs takes an ES module or a folder of such modules\n',
     })
   })
 })

@@ -53,7 +53,7 @@ describe('reflexarc models', () => {
     expect(server.calls.at(-1)?.headers.authorization).toBe('Bearer x')
     expect((await models('list')).stdout).toMatch(/^adds +custom at http:\S+ +1 +ready/m)
     const { code, stderr } = await models('add', 'adds', '--remote', server.url, '--protocol', 'v1', '--model', 'none')
-    expect([code, stderr]).toEqual([1, expect.stringMatching(/adds is not ready: \S+ has no model none that is ready/)])
+    expect([code, stderr]).toEqual([1, expect.stringMatching(/adds is not ready: model none is not ready on \S+/)])
   })
 
   it.each<[string, RegExp]>([

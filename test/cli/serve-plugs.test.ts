@@ -110,8 +110,8 @@ describe('reflexarc serve --plugs', () => {
     expect([code, stderr.trimEnd().split('\n')]).toEqual([
       1,
       [
-        'error: none.mjs: no plug among its exports (a); export what definePlug gives',
-        'error: gone: there is no such file; --plugs takes an ES module or a folder of such',
+        'error: none.mjs: its exports (a) lack a plug; export the result of definePlug',
+        'error: gone: the file does not exist; --plugs takes an ES module or a folder of such modules',
       ],
     ])
     const twice = await place.cli(['serve', ...SERVE], { env: { REFLEXARC_PLUGS: 'log.mjs' } })

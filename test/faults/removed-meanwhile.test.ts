@@ -85,7 +85,7 @@ async function models() {
   const folder = testFolder(onTestFinished)
   const { service: models, loaded, api } = serviceOf(storage, () => functions)
   const functions = createFunctionsService({
-    storage,
+    store: storage.tenant('acme'),
     tenant: 'acme',
     programs: new FunctionPrograms({
       folder,
@@ -267,9 +267,9 @@ describe('an import', () => {
   it('of an object that is removed before it ends leaves no report', async () => {
     const host = await new SubscriptionsWorld().host()
     await host.put('upload/a.csv', 'resource,timestamp,level\nboiler,1767225600000,1\n', 'etl-import')
-    await host.objects.inside(TENANT).remove('etl-import', 'upload/a.csv')
+    await host.objects.inside.remove('etl-import', 'upload/a.csv')
     await host.settled()
-    const { entries } = await host.objects.inside(TENANT).list('etl-import', '', { recursive: true })
+    const { entries } = await host.objects.inside.list('etl-import', '', { recursive: true })
     expect(entries).toEqual([])
     const [ended] = await host.transfers.as({ tenant: TENANT, user: 'users/1' }).imports()
     expect(ended).toMatchObject({ state: 'failed', error: expect.stringContaining('it has no report') as string })

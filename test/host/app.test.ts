@@ -14,7 +14,7 @@ describe('a request that fails', () => {
   it.each([
     ['GET', '/sample/coded', 400, 'the thing does not run'],
     ['GET', '/sample/nowhere', 404, undefined],
-    ['DELETE', '/sample/things', 405, '/sample/things has no DELETE; it has GET, HEAD, POST'],
+    ['DELETE', '/sample/things', 405, '/sample/things does not support DELETE; it supports GET, HEAD, POST'],
   ] as const)('%s %s is %i in JSON', async (method, url, status, problem) => {
     await using host = await sampleHost()
     const answer = await host.ask({ method, url })
@@ -26,7 +26,7 @@ describe('a request that fails', () => {
   it('outside all services has the plain shape', async () => {
     await using host = await sampleHost()
     const answer = await host.ask({ method: 'GET', url: '/nowhere?apiSecret=x' })
-    const error = 'There is nothing at GET /nowhere'
+    const error = 'GET /nowhere does not exist; /docs lists all operations'
     expect(answer.json()).toEqual({ statusCode: 404, error, code: 'NOT_FOUND' })
   })
 

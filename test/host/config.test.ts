@@ -108,7 +108,7 @@ describe('the options', () => {
       { tenant },
       `--tenant: "${tenant}" cannot be used; write 1 to 64 letters, digits, dots, - or _, no _ at the start, and none of ".", ".." and "webscripts"`,
     ]),
-    [{ only: 'rules,alarm' }, '--only: "rules,alarm" cannot be used; there are rules, alarms'],
+    [{ only: 'rules,alarm' }, '--only: "rules,alarm" cannot be used; the services are rules, alarms'],
     [{ logLevel: 'loud' }, '--log-level: "loud" cannot be used; write one of trace, debug, info, warn, error, silent'],
     ...['10.0.0.0/33', '10.0.0', 'everybody', '::1/0', '10.0.0.0/8/8'].map((list): [Given, string] => [
       { trustProxy: list },
@@ -128,9 +128,9 @@ describe('the options', () => {
       '--max-ahead: "soon" cannot be used; write a duration such as 90s, 30m, 1h, 30d or PT30M, or off',
     ],
     [{ badTime: 'drop' }, '--bad-time: "drop" cannot be used; write receipt or refuse'],
-    [{ bodyLimit: '0' }, '--body-limit: 0 lets nothing in; write a number of bytes from 1'],
-    [{ timeLimit: '0' }, '--time-limit: 0 is no time; write ms from 1'],
-    [{ key: 'a' }, '--key and --secret: one is given without the other; give both, or none and a pair is made'],
+    [{ bodyLimit: '0' }, '--body-limit: 0 would reject all bodies; write a number of bytes from 1'],
+    [{ timeLimit: '0' }, '--time-limit: 0 would reject all requests; write ms from 1'],
+    [{ key: 'a' }, '--key and --secret: one is missing; write both, or neither to have a pair made'],
     [{ key: 'a:b', secret: 's' }, '--key: "a:b" cannot be used; write visible characters without a colon, at most 128'],
     [{ key: 'a', secret: 's t' }, '--secret: this value cannot be used; write visible characters, at most 256'],
     [
@@ -143,7 +143,7 @@ describe('the options', () => {
     ],
     [
       { installFrom: ['files.local:8443', 'https://files.local/'] },
-      '--install-from: "https://files.local/" is no host; write registry.intranet.local or registry.intranet.local:8443',
+      '--install-from: "https://files.local/" is not a host; write registry.intranet.local or registry.intranet.local:8443',
     ],
     [
       { objects: 's3:bucket' },
@@ -153,7 +153,7 @@ describe('the options', () => {
       { url: 'iot.example' },
       '--url: "iot.example" cannot be used; write http:// or https://, a name, and a path if there is one',
     ],
-    [{ issuer: 'i' }, '--issuer and --audience: they say which tokens are good, but --jwks is not given'],
+    [{ issuer: 'i' }, '--issuer and --audience: --jwks is missing; name the keys of the issuer, or leave both out'],
   ])('%j is refused with what would be right', (given, problem) => {
     expect(problems(given)).toEqual([problem])
   })

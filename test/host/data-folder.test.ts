@@ -32,7 +32,7 @@ describe('a data folder', () => {
 
 describe.runIf(existsSync('/proc/self'))('a data folder where the system makes none', () => {
   it('cannot be used, and that is known at once', () => {
-    expect(() => openDataFolder('/proc/nothing/below')).toThrow(/no folder can be made there/)
+    expect(() => openDataFolder('/proc/nothing/below')).toThrow(/folders cannot be created there/)
   })
 })
 
@@ -91,6 +91,6 @@ describe('the key of tokens', () => {
   it('that is damaged is named, not replaced', () => {
     const folder = mkdtempSync(join(root, 'key-'))
     writeFileSync(join(folder, 'token.key'), 'short')
-    expect(() => tokenKey(folder)).toThrow(/token\.key is not a key; take it away/)
+    expect(() => tokenKey(folder)).toThrow(/token\.key is not a valid key; remove it/)
   })
 })

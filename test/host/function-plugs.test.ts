@@ -58,12 +58,12 @@ const { module = '', readable = [] } = RUNTIMES.get('plug-node24')?.harness ?? {
 describe('a plug in a process of its own', () => {
   it('is not called when the log is played again, and shows what it showed', async () => {
     let calls = 0
-    const call = (_tenant: string, _name: string, _version: string, params: unknown): Promise<unknown> => {
+    const call = (_name: string, _version: string, params: unknown): Promise<unknown> => {
       calls++
       const own = { key: 'dice', owner: 'acme', language: 'node', module, argument: { module: main } } as const
       return pool.call({ ...own, readable: [...readable, join(folder, 'program')] }, 'execute', params)
     }
-    const plugs = [functionPlug('acme', deployed, () => ({ call }))]
+    const plugs = [functionPlug(deployed, () => ({ call }))]
     const task = runnableOf(
       'watch',
       {

@@ -185,7 +185,7 @@ def execute(properties):
     expect(version.status).toBe('failed')
     const { port } = new URL(registryUrl)
     expect(JSON.stringify(version.record['failureReason'])).toContain(
-      `it asked for localhost:${port}, which is not an allowed registry of this host`,
+      `it requested localhost:${port}, which is not an allowed registry of this host`,
     )
     expect(asked).not.toContain('/elsewhere/triples-2.0.1-py3-none-any.whl')
   })

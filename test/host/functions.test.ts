@@ -109,10 +109,10 @@ describe('the registry', () => {
   it('says at once what is wrong with an upload, and keeps nothing of it', async () => {
     await using host = await wholeHost()
     const cases: [Files, number, string][] = [
-      [{ 'index.js': '' }, 400, 'there is no plug.json'],
+      [{ 'index.js': '' }, 400, 'the assets have no plug.json'],
       [{ ...nodePlug(), 'plug.json': '{' }, 400, 'not JSON'],
       [{ 'plug.json': manifestOf() }, 400, 'has a file index.js'],
-      [{ ...nodePlug(), 'plug.json': manifestOf({ runtime: 'plug-cobol' }) }, 400, 'there is no runtime plug-cobol'],
+      [{ ...nodePlug(), 'plug.json': manifestOf({ runtime: 'plug-cobol' }) }, 400, 'the runtime plug-cobol'],
       [{ ...nodePlug(), 'plug.json': manifestOf({ name: 'condition' }) }, 409, 'every tenant has'],
     ]
     for (const [files, status, error] of cases) {

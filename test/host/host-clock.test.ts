@@ -90,8 +90,8 @@ describe('the time of a host', () => {
     machine.clock.atLeast(machine.wall + HOUR)
     expect(machine.clock.now()).toBe(machine.wall + MAX_LEAD_MS)
     expect(machine.warned).toEqual([
-      expect.stringContaining("is 30 s ahead of the clock of the machine: this host's time goes on from there"),
-      expect.stringContaining("this host's time goes on at most 60 s ahead, and the tasks"),
+      expect.stringContaining("are 30 s ahead of the clock of the machine: this host's time goes on from there"),
+      expect.stringContaining("this host's time leads by at most 60 s, and the affected tasks"),
     ])
   })
 

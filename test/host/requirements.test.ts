@@ -21,7 +21,7 @@ const said = (given: Given, env: Environment, absent: RegExp): string => {
 describe('the packages of a host', () => {
   it('are all named at once with a command that brings them, in the versions that fit', () => {
     expect(said({}, {}, /fastify|prom/)).toBe(
-      'This host needs packages that the engine alone does not bring: npm install fastify@5 @fastify/swagger@9 @fastify/swagger-ui@6 @fastify/websocket@11 prom-client@15',
+      'Packages of this host are missing: npm install fastify@5 @fastify/swagger@9 @fastify/swagger-ui@6 @fastify/websocket@11 prom-client@15',
     )
   })
 
@@ -50,7 +50,7 @@ describe('the README', () => {
 describe('the SQLite of Node', () => {
   it.each(['v20.20.2', 'v22.19.0', 'v23.1.0'])('is missing or too old in %s, which says so', (version) => {
     expect(() => requireSqlite(version)).toThrow(
-      `needs Node 24 or newer, for its SQLite, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
+      `needs the SQLite of Node 24 or newer, and this is Node ${version}; start it with a newer Node, or with --store memory:`,
     )
   })
 

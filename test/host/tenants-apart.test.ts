@@ -12,6 +12,9 @@ describe('what a tenant has', () => {
       ['/alarm/alarms', { type: 'HEAT', text: 'hot', severity: 'MAJOR', source: { id: 'boiler' } }, undefined],
       ['/api/templates', { name: 'hot', sensors: [], actuators: [], triggers: [] }, '/api/templates/hot'],
     ] as const
+    await host.done('POST', '/resources/kettle/events', { heat: 1 })
+    expect((await host.ask('GET', '/resources/kettle/current')).status).toBe(200)
+    expect((await host.ask('GET', '/resources/kettle/current', undefined, 'umbrella')).status).toBe(404)
     for (const [path, body, place] of things) {
       const { id } = await host.done<{ id?: string }>('POST', path, body)
       const one = place ?? `${path}/${id}`

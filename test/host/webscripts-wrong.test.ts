@@ -122,7 +122,7 @@ describe('a client that', () => {
   it('sends what is torn is told so', async () => {
     const headers = { 'content-type': 'application/json' }
     const answer = await fetch(`${counted}/fine`, { method: 'POST', body: '{"a":', headers })
-    expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body is no JSON', statusCode: 400 }])
+    expect([answer.status, await answer.json()]).toEqual([400, { error: 'The body is not valid JSON', statusCode: 400 }])
   })
 
   const heldBy = async (): Promise<unknown> => {

@@ -41,8 +41,10 @@ it('a damaged unit in the middle keeps broker and tasks from starting, by name; 
   database.close()
 
   const damaged = await open()
+  const brokerOn = (one: typeof damaged) =>
+    createBrokerService({ tenant: TENANT, store: one.tenant(TENANT), now: () => 10 })
   const refusal = { code: 'DAMAGED', message: expect.stringContaining('around its entry 2') as string }
-  await expect(createBrokerService({ storage: damaged, now: () => 0 }).start()).rejects.toMatchObject(refusal)
+  await expect(brokerOn(damaged).start()).rejects.toMatchObject(refusal)
   const life = new Life(damaged, new Outside(), { at: 10 })
   await expect(life.begin(runnableOf('a', RULE, { resource: 'r' }))).rejects.toMatchObject(refusal)
   await damaged.close()
@@ -50,7 +52,7 @@ it('a damaged unit in the middle keeps broker and tasks from starting, by name; 
   const aside = join(folder, 'aside')
   rebuildFile(join(folder, 'state.db'), 'state.db', aside)
   const repaired = await open()
-  const broker = createBrokerService({ storage: repaired, now: () => 10 })
+  const broker = brokerOn(repaired)
   await broker.start()
   const { series } = repaired.tenant(TENANT)
   expect((await series.range({ resources: ['r'], metric: 'level' })).map(({ value }) => value)).toEqual([1, 3])

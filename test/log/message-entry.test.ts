@@ -20,8 +20,9 @@ it('has an entry for each post, which says whether tasks, series and streams fol
   const log = new TenantLog(storage.tenant(TENANT))
   const life = new Life(storage, new Outside(), { at: NOW, log })
   const broker = createBrokerService({
-    storage,
-    log: () => log,
+    tenant: TENANT,
+    store: storage.tenant(TENANT),
+    log,
     now: () => NOW,
     lag: { restMs: 0 },
     engine: () => engineIntake(life.runner.intake),
@@ -66,7 +67,12 @@ it('has an entry for each post, which says whether tasks, series and streams fol
 
 it('keeps the digits of whole numbers that no number keeps, and tasks get the message without them', async () => {
   const storage = openMemory()
-  const broker = createBrokerService({ storage, now: () => NOW, lag: { restMs: 0 } })
+  const broker = createBrokerService({
+    tenant: TENANT,
+    store: storage.tenant(TENANT),
+    now: () => NOW,
+    lag: { restMs: 0 },
+  })
   const { posting } = broker.as({ tenant: TENANT, user: 'tester' })
   await posting.events('r', parseWritten('{"level":1,"serial":12345678901234567890}'))
   const [entry] = await storage.tenant(TENANT).log(LOG_NAME).read(PARTITION, 0)

@@ -45,7 +45,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'limits pass although nobody knows whether the store says anything',
-    file: `${RULES}/standstill.ts`,
+    file: `${RULES}/stall-detector.ts`,
     find: 'return now - this.#heardAt > QUIET_MS',
     replace: 'return false',
   },
@@ -123,14 +123,14 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'series do not catch up with the log at start',
-    file: 'src/services/broker/tenant-broker.ts',
-    find: 'await this.#projection.open()',
+    file: 'src/services/broker/service.ts',
+    find: 'await this.#projector.open()',
     replace: 'await Promise.resolve()',
   },
   {
     name: 'series that could not be written go on with what came after',
     file: 'src/services/broker/posting/series-projector.ts',
-    find: 'if (hadFailed) await this.#projection.follow(upTo)\n      else if',
+    find: 'if (hadFailed) await this.#catchUp(upTo)\n      else if',
     replace: 'if',
   },
   {
@@ -147,7 +147,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'an answer that comes first after an outage ends the calls that waited',
-    file: `${RULES}/standstill.ts`,
+    file: `${RULES}/stall-detector.ts`,
     find: 'const silent = this.#wasSilent(at) ? this.#silentSince : Number.POSITIVE_INFINITY',
     replace: 'const silent = Number.POSITIVE_INFINITY',
   },
@@ -178,15 +178,15 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'a store that speaks soon after it was asked stood still no longer than that',
-    file: `${RULES}/standstill.ts`,
-    find: 'now - this.#askedAt > LATE_MS',
-    replace: 'now - this.#askedAt > QUIET_MS',
+    file: `${RULES}/stall-detector.ts`,
+    find: 'now - this.#queriedAt > LATE_MS',
+    replace: 'now - this.#queriedAt > QUIET_MS',
     about: 'calls in an outage',
   },
   {
     name: 'time goes on between an outage and what leaves it out',
     file: `${RULES}/live-tasks.ts`,
-    find: 'if (this.#standstill.since !== undefined) {',
+    find: 'if (this.#stall.since !== undefined) {',
     replace: 'if (this.#isClosed) {',
   },
   {
@@ -270,20 +270,20 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'content that was replaced stays',
     file: 'src/services/objects/object-writer.ts',
-    find: ': [loose.letting(table, before.value.content)]),',
+    find: ': [orphans.orphaning(before.value.content)]),',
     replace: ': []),',
   },
   {
     name: 'a content that became an object stays claimed',
     file: 'src/services/objects/object-writer.ts',
-    find: 'return this.#commit(table, { record, expect, cause, writes: async () => [ending] })',
-    replace: 'void ending\n      return this.#commit(table, { record, expect, cause, writes: async () => [] })',
+    find: 'return this.#commit({ record, expect, cause, writes: async () => [ending] })',
+    replace: 'void ending\n      return this.#commit({ record, expect, cause, writes: async () => [] })',
   },
   {
     name: 'a state that is stored at last makes an outage count for calls',
     file: `${RULES}/live-tasks.ts`,
-    find: 'this.#standstill.heard(Math.min(now, this.#log.horizon), now)',
-    replace: 'this.#standstill.heard(now, now)',
+    find: 'this.#stall.responded(Math.min(now, this.#log.horizon), now)',
+    replace: 'this.#stall.responded(now, now)',
     about: 'calls in an outage',
   },
   {
@@ -295,7 +295,7 @@ export const MUTANTS: readonly Mutant[] = [
   },
   {
     name: 'what is imported is not on the disk when the import goes on',
-    file: 'src/services/broker/tenant-broker.ts',
+    file: 'src/services/broker/service.ts',
     find: 'await this.#dependencies.store.series.append({ samples, synced: true })',
     replace: 'await this.#dependencies.store.series.append({ samples })',
   },
@@ -316,12 +316,12 @@ export const MUTANTS: readonly Mutant[] = [
   {
     name: 'that a change of an object was handed on is stored after it reached rules',
     file: 'src/services/objects/subscriptions/change-reader.ts',
-    find: ': forwarding.receive(tenant, change, writes)',
-    replace: ': forwarding.receive(tenant, change, []).then(() => store.commit(writes))',
+    find: ': forwarding.receive(change, writes)',
+    replace: ': forwarding.receive(change, []).then(() => store.commit(writes))',
   },
   {
     name: 'calls of webscripts about one object overtake each other',
-    file: 'src/services/objects/subscriptions/delivery-record.ts',
+    file: 'src/services/objects/subscriptions/outbox.ts',
     find: '.update(JSON.stringify([subscription, object.path]))',
     replace: '.update(JSON.stringify([subscription, object]))',
   },

@@ -11,7 +11,6 @@ import { listen, LOG } from './tasks.ts'
 
 export interface BrokerDiskRequest {
   readonly perSecond: number
-  /** one task per device */
   readonly hasTasks: boolean
 }
 

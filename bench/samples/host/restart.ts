@@ -24,7 +24,6 @@ export interface HostRestartSample {
 }
 
 const FIRST = 'boiler-first'
-/** tasks per commit, and concurrent commits */
 const PER_COMMIT = 500
 const AT_A_TIME = 4
 

@@ -36,7 +36,6 @@ type Post = (n: number) => void | Promise<void>
 
 /** limit of waiting messages */
 const MAX_WAITING = 500
-/** calls of the plug alone, before and after */
 const ALONE = 1_000
 /** concurrent posts */
 const LANES = { library: 1, host: 32 }

@@ -19,7 +19,7 @@ import {
 /** Logs separate per partition (`LOG_NAME` in `src/log`). */
 const LOGS: ReadonlySet<string> = new Set(['log'])
 /** Collections separate per partition. */
-const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks'])
+const COLLECTIONS: ReadonlySet<string> = new Set(['rule_marks', 'rule_inputs'])
 
 /** The first partition uses the store itself. */
 export function partitionStore(store: Store, number: number): Store {

@@ -84,26 +84,19 @@ class NodeTally {
   }
 
   note(event: EngineEvent): void {
-    switch (event.type) {
-      case 'result': {
-        const counts = this.#of(event.node)
-        counts.runs++
-        if (!event.ok) counts.errors++
-        return
-      }
-      case 'state':
-      case 'gate':
-        if (event.to === null || this.#states.get(event.node) === event.to) return
-        this.#states.set(event.node, event.to)
-        this.#of(event.node).changes++
-        return
-      case 'fired':
-        this.#of(event.node).fired++
-        return
-      case 'held': {
-        const { held } = this.#of(event.node)
-        held[event.reason] = (held[event.reason] ?? 0) + 1
-      }
+    const { type } = event
+    if (type === 'result') {
+      const counts = this.#of(event.node)
+      counts.runs++
+      if (!event.ok) counts.errors++
+    } else if (type === 'state' || type === 'gate') {
+      if (event.to === null || this.#states.get(event.node) === event.to) return
+      this.#states.set(event.node, event.to)
+      this.#of(event.node).changes++
+    } else if (type === 'fired') this.#of(event.node).fired++
+    else if (type === 'held') {
+      const { held } = this.#of(event.node)
+      held[event.reason] = (held[event.reason] ?? 0) + 1
     }
   }
 

@@ -4,11 +4,11 @@ import type { Collection, CollectionSpec } from '#storage'
 import type { Caller } from './caller.ts'
 import { HashQueue, type Turn } from './hash-queue.ts'
 
-/** A secret as it is stored: nothing leads back from it. Bytes are base64url. */
+/** Stored secret: a one-way hash. Bytes are base64url. */
 interface SecretHash {
   readonly salt: string
   readonly hash: string
-  /** scrypt's N; kept beside the hash, so that it can be raised */
+  /** scrypt's N, stored with the hash so that it can be raised */
   readonly cost: number
 }
 
@@ -22,7 +22,7 @@ async function hashSecret(secret: string, cost: number = COST): Promise<SecretHa
   return { salt: salt.toString('base64url'), hash: hash.toString('base64url'), cost }
 }
 
-/** Takes the same time whatever differs. */
+/** Compares in constant time. */
 async function fitsSecret(secret: string, stored: SecretHash): Promise<boolean> {
   const hash = await derive(secret, Buffer.from(stored.salt, 'base64url'), stored.cost)
   const expected = Buffer.from(stored.hash, 'base64url')
@@ -30,24 +30,22 @@ async function fitsSecret(secret: string, stored: SecretHash): Promise<boolean> 
 }
 
 function derive(secret: string, salt: Buffer, cost: number): Promise<Buffer> {
-  // It takes 128 * N * r bytes and a little; Node refuses to take more than it is told.
+  // scrypt takes a little more than 128 * N * r bytes; Node rejects more than `maxmem`
   const options: ScryptOptions = { N: cost, r: BLOCK, p: 1, maxmem: 256 * cost * BLOCK + 65_536 }
   return new Promise((resolve, reject) => {
     scrypt(secret, salt, BYTES, options, (error, hash) => (error === null ? resolve(hash) : reject(error)))
   })
 }
 
-/** An API key, its secret, and whose it is. The only time that a secret is seen is when the pair is made. */
+/** An API key, its secret and its tenant. The secret is visible only when the pair is made. */
 export interface KeyPair {
   readonly key: string
   readonly secret: string
   readonly tenant: string
 }
 
-/** What is stored of a pair, under the key. */
 export interface KeyRecord extends SecretHash {
   readonly tenant: string
-  /** ISO 8601 */
   readonly createTime: string
 }
 
@@ -57,30 +55,26 @@ export const KEY_RECORDS: CollectionSpec<KeyRecord> = {
   fields: { tenant: { type: 'text', of: (record) => record.tenant } },
 }
 
-/** What this needs of the collection. */
 export type Records = Pick<Collection<KeyRecord>, 'get' | 'ids' | 'put' | 'delete'>
 
-/** What anybody may see of a pair. */
+/** Public part of a pair. */
 export interface KeyEntry {
   readonly key: string
   readonly tenant: string
-  /** ISO 8601 */
   readonly createTime: string
 }
 
-/** Who has a pair. */
 export interface KeyCaller extends Caller {
-  /** of the record of the pair, which is another after every change */
+  /** Version of the pair's record, which changes with it */
   readonly keyVersion: number
 }
 
-/** What the host checks for itself. */
+/** Checks by the host itself. */
 const OWN_TURN: Turn = { network: '', wasGood: true }
 
-/** Keys that are read at once. */
+/** Keys read at once. */
 const PORTION = 500
 
-/** The key pairs of all tenants. */
 export class ApiKeys {
   readonly #records: Records
   readonly #now: () => number
@@ -88,25 +82,24 @@ export class ApiKeys {
   readonly #cost: number | undefined
   #decoy: Promise<SecretHash> | undefined
 
-  /** `now`: epoch ms. `cost`: of hashing, scrypt's N; tests take a small one. */
+  /** `now`: epoch ms. `cost`: scrypt's N; small in tests. */
   constructor(records: Records, now: () => number, cost?: number) {
     this.#records = records
     this.#now = now
     this.#cost = cost
   }
 
-  /** A key of a tenant; undefined when it has none. */
+  /** Returns a key of a tenant; undefined when it has none. */
   async anyOf(tenant: string): Promise<string | undefined> {
     const [first] = await this.#records.ids({ where: [{ field: 'tenant', op: 'eq', value: tenant }], limit: 1 })
     return first
   }
 
-  /** The tenant of a key; undefined for an unknown one. */
+  /** Returns the tenant of a key; undefined for an unknown one. */
   async ownerOf(key: string): Promise<string | undefined> {
     return (await this.#records.get(key))?.value.tenant
   }
 
-  /** All keys, or those of a tenant, by key. */
   async list(tenant?: string): Promise<readonly KeyEntry[]> {
     const where = tenant === undefined ? [] : [{ field: 'tenant', op: 'eq', value: tenant } as const]
     const found: KeyEntry[] = []
@@ -121,7 +114,6 @@ export class ApiKeys {
     }
   }
 
-  /** A new random pair. */
   async make(tenant: string): Promise<KeyPair> {
     const pair = {
       key: randomBytes(8).toString('hex'),
@@ -132,26 +124,25 @@ export class ApiKeys {
     return pair
   }
 
-  /** Stores a pair that was chosen elsewhere; one with the same key is replaced. */
   async add({ key, secret, tenant }: KeyPair): Promise<void> {
     const createTime = new Date(this.#now()).toISOString()
     await this.#records.put(key, { ...(await hashSecret(secret, this.#cost)), tenant, createTime })
   }
 
-  /** True when there was one. Hosts that are told of no change remember a check for a minute. */
+  /** Returns false for an unknown key. Hosts without change notifications trust a check for a minute. */
   remove(key: string): Promise<boolean> {
     return this.#records.delete(key)
   }
 
-  /** Whether the pair of a caller is the one that was checked. */
+  /** Whether the caller's pair is unchanged since its check. */
   async isSame({ user, keyVersion }: Pick<KeyCaller, 'user' | 'keyVersion'>): Promise<boolean> {
     return (await this.#records.get(user))?.version === keyVersion
   }
 
-  /** Undefined when the two do not belong together. `RATE_LIMITED` when too many are being checked already. */
+  /** Undefined for a wrong pair. Throws `RATE_LIMITED` when too many checks are pending. */
   async check(key: string, secret: string, turn: Turn = OWN_TURN): Promise<KeyCaller | undefined> {
     const stored = await this.#records.get(key)
-    // An unknown key must not answer faster than a known one.
+    // hash for unknown keys too, so that timing does not reveal them
     const fits = await this.#queue.run(turn, async () => fitsSecret(secret, stored?.value ?? (await this.#anyHash())))
     return fits && stored !== undefined
       ? { tenant: stored.value.tenant, user: key, keyVersion: stored.version }

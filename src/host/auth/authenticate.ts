@@ -1,4 +1,4 @@
-/** Lets requests in, or refuses them, by what they show. */
+/** Authentication of requests. */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import { AppError, type ErrorCode } from '#kernel'
 import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
@@ -10,17 +10,16 @@ import type { Tokens } from './tokens.ts'
 export interface AuthenticationDependencies {
   readonly checkPair: CheckPair
   readonly tokens: Tokens
-  /** epoch ms */
   readonly now: () => number
-  /** how clients reach this host, where a proxy sends another name as `Host` */
+  /** External address of the host, where a proxy sends another `Host` */
   readonly ownUrl?: string | undefined
 }
 
 /**
- * A hook for `onRequest` that lets in who may call the route, and writes down who it is. `UNAUTHORIZED` without good
- * credentials, `FORBIDDEN` for a route of another tenant (one with a parameter `tenant`) or from another machine,
- * or written by a page of another origin with a pair that its reader's browser attached, `RATE_LIMITED` after too many
- * wrong pairs. A token that cannot be guessed is never held up.
+ * An `onRequest` hook that identifies the caller. Throws `UNAUTHORIZED` without valid credentials; `FORBIDDEN` for a
+ * route of another tenant (parameter `tenant`), for a loopback route from another machine, or for a write by a page of
+ * another origin with a pair that the browser attached; `RATE_LIMITED` after too many wrong pairs. A token, which
+ * cannot be guessed, is never delayed.
  */
 export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationDependencies) {
   const remembered = new RememberedChecks(now)
@@ -55,7 +54,7 @@ export function authenticate({ checkPair, tokens, now, ownUrl }: AuthenticationD
       return done(new AppError('FORBIDDEN', refusedPage(page)))
     }
     const caller = remembered.get(presented.text)
-    // Nearly every request ends here, without a promise.
+    // the common case, without a promise
     if (caller !== undefined) return done(admitted(request, caller))
     void (async () => done(await checked(request, reply, presented)))()
   }
@@ -80,7 +79,7 @@ function elsewhere(): AppError {
   )
 }
 
-/** With the headers that tell a client what to do. */
+/** Adds the headers for clients. */
 function refused(reply: FastifyReply, error: Error): Error {
   const code: ErrorCode | undefined = error instanceof AppError ? error.code : undefined
   if (code === 'UNAUTHORIZED') {
@@ -89,10 +88,10 @@ function refused(reply: FastifyReply, error: Error): Error {
   return error
 }
 
-/** Names of this machine for itself. Any other name may be that of a page whose owner let it lead here. */
+/** Names of this machine for itself. DNS of any other name may be controlled by a page's owner. */
 const HERE = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i
 
-/** A proxy on this machine speaks for others, who are then not here; so does a browser for a page by another name. */
+/** A forwarded request or a foreign `Host` does not count as local. */
 export function isFromHere(request: FastifyRequest): boolean {
   const { forwarded, 'x-forwarded-for': via, host = '' } = request.headers
   if (forwarded !== undefined || via !== undefined || !HERE.test(host)) return false
@@ -100,21 +99,21 @@ export function isFromHere(request: FastifyRequest): boolean {
   return address === '::1' || /^(?:::ffff:)?127\./.test(address)
 }
 
-/** What a request shows to be let in, in a header or in a query. */
+/** Credentials in a header or a query. */
 type Credentials =
   | { readonly kind: 'pair'; readonly key: string; readonly secret: string }
   | { readonly kind: 'token'; readonly token: string }
 
 interface Presented {
-  /** everything that was presented, as one text that no other credentials have */
+  /** Unique text of the credentials */
   readonly text: string
-  /** undefined when it cannot be read */
+  /** Returns undefined for malformed credentials */
   read(): Credentials | undefined
 }
 
 /**
- * What a request shows to be let in: the header `Authorization` (basic with key and secret, or a bearer token), or, for
- * WebSockets only, `apiKey` and `apiSecret` in the query. Undefined when there is nothing.
+ * Credentials of a request: `Authorization` (basic with key and secret, or a bearer token), or, for WebSockets only,
+ * `apiKey` and `apiSecret` in the query. Undefined without any.
  */
 function presentedBy(request: FastifyRequest): Presented | undefined {
   const { authorization } = request.headers

@@ -1,15 +1,14 @@
-/** Who a request comes from. */
+/** Identity of a caller. */
 export interface Caller {
   readonly tenant: string
-  /** the API key, or the subject of a token */
+  /** API key, or the subject of a token */
   readonly user: string
 }
 
-/** A caller, and until when the check that found it may be trusted without another; epoch ms. */
+/** Caller with the expiry of its check, in epoch ms. */
 export interface CheckedCaller extends Caller {
   readonly until: number
-  /** of who has a key pair: the version of its record */
   readonly keyVersion?: number
-  /** False: what was checked may have changed since. */
+  /** False when the checked credentials may have changed since. */
   readonly isCurrent?: () => boolean
 }

@@ -1,4 +1,4 @@
-/** Checks key and secret for everything that listens: what was good goes on, and who guesses waits. */
+/** Checks key pairs for all listeners, and delays guessing. */
 import { AppError } from '#kernel'
 import type { ApiKeys } from './api-keys.ts'
 import type { CheckedCaller } from './caller.ts'
@@ -7,24 +7,25 @@ import type { KeyChanges } from './key-changes.ts'
 import { REMEMBERED_MS, RememberedChecks } from './remembered-checks.ts'
 import { TokenBuckets } from '../rate-limit.ts'
 
-/** wrong attempts on one key from one network: this many at once, then one a second */
+/** Wrong attempts on one key from one network: a burst of these, then one a second */
 const WRONG_BURST = 20
 
-/** Counts wrong attempts by network and key. */
 class WrongAttempts {
   readonly #buckets: TokenBuckets
 
-  /** `now`: epoch ms */
   constructor(now: () => number) {
     this.#buckets = new TokenBuckets({ perSecond: 1, burst: WRONG_BURST, mostKeys: 10_000, now })
   }
 
-  /** Counts an attempt as wrong before it is looked at, so that many at once gain nothing. Seconds to wait; 0: go on. */
+  /**
+   * Counts an attempt as wrong before its check, so that parallel attempts gain nothing. Returns the seconds to wait;
+   * 0: proceed.
+   */
   begin(network: string, key: string): number {
     return this.#buckets.take(nameOf(network, key))
   }
 
-  /** The attempt was not wrong. */
+  /** Reverts `begin` for a correct pair. */
   takeBack(network: string, key: string): void {
     this.#buckets.giveBack(nameOf(network, key))
   }
@@ -34,12 +35,12 @@ function nameOf(network: string, key: string): string {
   return `${network} ${key.slice(0, 64)}`
 }
 
-/** Undefined when the two do not belong together. Rejects with `RATE_LIMITED` after too many wrong ones. */
+/** Undefined for a wrong pair. Rejects with `RATE_LIMITED` after too many of them. */
 export type CheckPair = (key: string, secret: string, address: string) => Promise<CheckedCaller | undefined>
 
 /**
- * One for all that listens, so that each of them knows what was good at the others. `now`: epoch ms. Without `changes` it
- * is known for a minute, whatever becomes of the pair.
+ * Creates the check that all listeners share. `now`: epoch ms. Without `changes`, a check is valid for a minute,
+ * whatever happens to the pair.
  */
 export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyChanges): CheckPair {
   const remembered = new RememberedChecks(now)
@@ -52,7 +53,7 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
     return { ...caller, ...current, until: now() + REMEMBERED_MS }
   }
 
-  /** What was checked, as long as its pair is still the same; it saves the hash. */
+  /** Returns a remembered check while its pair is unchanged, which saves the hash. */
   const findAgain = async (before: CheckedCaller | undefined): Promise<CheckedCaller | undefined> => {
     if (before?.keyVersion === undefined) return undefined
     const current = currentFromNow(changes)
@@ -80,7 +81,7 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
     if (known !== undefined) return known
     const network = networkOf(address)
     try {
-      // What was good is no guess: the failures of others do not hold it up.
+      // valid credentials are not delayed by failures of others
       return await remembered.check(text, async (wasGood, before) => {
         const same = await findAgain(before)
         return same ?? (wasGood ? find(key, secret, network, true) : findOnTrial(key, secret, network))
@@ -92,7 +93,7 @@ export function checkPairs(keyPairs: ApiKeys, now: () => number, changes?: KeyCh
   }
 }
 
-/** For what is read after this. */
+/** Validity of reads that begin after this call. */
 function currentFromNow(changes: KeyChanges | undefined): Pick<CheckedCaller, 'isCurrent'> {
   const moment = changes?.now()
   return moment === undefined ? {} : { isCurrent: () => changes?.areNoneSince(moment) ?? true }

@@ -1,18 +1,18 @@
-/** The key of the first tenant: given, found in the store, or made and shown once. */
+/** Key pair of the first tenant: configured, stored, or made and shown once. */
 import { AppError } from '#kernel'
 import type { KeyPair, ApiKeys } from './api-keys.ts'
 
-/** How the first tenant's key came to be: `made` here just now, `given` by whoever starts the host, or `found` in the store. */
+/** Origin of the first tenant's key: `made` now, `given` by the operator, or `found` in the store. */
 export type FirstPair =
   { readonly origin: 'made'; readonly pair: KeyPair } | { readonly origin: 'given' | 'found'; readonly key: string }
 
 export interface Wanted {
   readonly tenant: string
-  /** a pair that is to be there; undefined: one is made when the store has none at all */
+  /** Configured pair; undefined: one is made for a store without pairs */
   readonly pair: { readonly key: string; readonly secret: string } | undefined
 }
 
-/** Sees to it that the first tenant has a pair. `USAGE` when the given key belongs to another tenant. */
+/** Ensures that the first tenant has a pair. Throws `USAGE` when the given key belongs to another tenant. */
 export async function firstPair(pairs: ApiKeys, { tenant, pair }: Wanted): Promise<FirstPair> {
   if (pair === undefined) {
     const known = await pairs.anyOf(tenant)

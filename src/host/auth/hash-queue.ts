@@ -1,5 +1,5 @@
 /**
- * The order in which secrets are hashed, which is made to be slow: so that whoever floods it keeps only itself waiting.
+ * Queue of the hashing of secrets, which is slow on purpose: a flood of one network delays only itself.
  *
  * HASH-1 what was good before goes first
  * HASH-2 of the others, addresses take turns, whatever number of requests each of them has
@@ -7,16 +7,13 @@
  */
 import { AppError } from '#kernel'
 
-/** Hashes at once. */
 const MAX_AT_ONCE = 2
-/** Those that wait and were not good before. */
 const MAX_WAITING = 100
 
-/** Whose turn it is. */
 export interface Turn {
-  /** where it comes from; see `networkOf` */
+  /** Network of the client; see `networkOf` */
   readonly network: string
-  /** whether these very credentials were good before */
+  /** Whether these credentials were valid before */
   readonly wasGood: boolean
 }
 
@@ -29,10 +26,10 @@ export class HashQueue {
   #working = 0
   #count = 0
   readonly #good: Waiting[] = []
-  /** by network; the first one is next */
+  /** Pending checks by network; the first network is next */
   readonly #others = new Map<string, Waiting[]>()
 
-  /** Does the work in its turn. `RATE_LIMITED` when too many wait. */
+  /** Runs the work in its turn. Throws `RATE_LIMITED` when the queue is full. */
   async run<T>(turn: Turn, work: () => Promise<T>): Promise<T> {
     if (this.#working < MAX_AT_ONCE) this.#working++
     else await this.#wait(turn)
@@ -57,7 +54,7 @@ export class HashQueue {
     })
   }
 
-  /** Refuses the last one of whoever has the most; false when that would be the one that comes. */
+  /** Rejects the last pending check of the network with the most. Returns false when that is the new one. */
   #makePlace(own: number): boolean {
     let most: Waiting[] = []
     for (const one of this.#others.values()) if (one.length > most.length) most = one
@@ -86,7 +83,7 @@ function tooMany(): AppError {
   return new AppError('RATE_LIMITED', 'Too many credentials are being checked at the moment; try again')
 }
 
-/** The address, or of IPv6 the network that one subscriber has: the first 64 bits. */
+/** The address, or of IPv6 the network of one subscriber: the first 64 bits. */
 export function networkOf(address: string): string {
   const mapped = /^::ffff:(\d+\.\d+\.\d+\.\d+)$/i.exec(address)?.[1]
   if (mapped !== undefined) return mapped

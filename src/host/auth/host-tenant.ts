@@ -1,2 +1,2 @@
-/** The tenant under which the host keeps what is its own; no name of a tenant begins like that. */
+/** Tenant of the host's own records, outside the names of tenants. */
 export const HOST_TENANT = '_host'

@@ -1,22 +1,20 @@
 /**
- * Whether what was read of key pairs may have changed since: who changes them says so to all hosts of the store, and a
- * host that may not have heard it reads again. So a key that was removed is good for a second at most, at every host.
+ * Tracks changes of key pairs across hosts: each change is announced to all hosts of the store, and a host that may
+ * have missed an announcement reads again. A removed key is valid for a second at most.
  */
 import type { Presence, Storage } from '#storage'
 
-/** What is told; it names no key */
 const CHANGED = 'keys'
-/** ms for which a host of several may not have heard what was told */
+/** Maximum ms without contact during which announcements may be missed */
 const MAX_DEAF_MS = 1_000
 
 export interface KeyChanges {
-  /** ms of some clock */
+  /** Monotonic ms */
   now(): number
-  /** Whether nothing has changed, as far as is known, since that moment. */
   areNoneSince(moment: number): boolean
 }
 
-/** `elapsed`: ms since some moment. `isMember`: others are at work on the store, and this host asks for them again and again. */
+/** `elapsed`: monotonic ms. `isMember`: other hosts share the store, and this one polls for announcements. */
 export function hearKeyChanges(
   presence: Pick<Presence, 'hear' | 'deafFor'>,
   { elapsed, isMember }: { readonly elapsed: () => number; readonly isMember: boolean },
@@ -31,7 +29,6 @@ export function hearKeyChanges(
   }
 }
 
-/** After a change of key pairs. */
 export async function tellKeyChange(storage: Pick<Storage, 'tell'>): Promise<void> {
   await storage.tell?.(CHANGED)
 }

@@ -1,38 +1,34 @@
-/** Credentials that were checked a moment ago, so that a request pays for a look-up and not for a hash. */
+/** Cache of checked credentials, so that a request costs a look-up instead of a hash. */
 import { hash, randomBytes } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { CheckedCaller } from './caller.ts'
 
 const MOST = 10_000
-/** Credentials of which it is remembered that they were good once. */
 const MAX_GOOD = 10_000
-/** Credentials that are remembered as they came, and characters of them: they cost no digest. */
+/** Maximum number of credentials cached verbatim, and of their characters: they cost no digest. */
 const MAX_AS_CAME = 1_000
 const MAX_CHARACTERS = 2_048
 
-/** ms that a check is remembered */
+/** Lifetime of a cached check, in ms */
 export const REMEMBERED_MS = 60_000
 
 /**
- * Credentials that were checked a moment ago, so that a request pays for a lookup and not for the check. They are kept by
- * a digest, with a salt of this process: it is compared without telling anything about the credentials. The few that
- * come again and again are kept as they came besides, until all of those are forgotten together: a look-up compares them
- * only with what has the very same hash, by a seed of this process, so that the time it takes tells nothing either.
+ * Cache of checked credentials by a digest that is salted per process, so that timing does not reveal them. Frequent
+ * credentials are also cached verbatim, until all of these are dropped together: a look-up compares them only with
+ * credentials of the same seeded hash, so that its timing reveals nothing either.
  */
 export class RememberedChecks {
   readonly #salt = randomBytes(16).toString('base64')
   readonly #callers = new Map<string, CheckedCaller>()
-  /** by the credentials */
   readonly #asCame = new Map<string, CheckedCaller>()
-  /** epoch ms at which these are forgotten */
+  /** Expiry of these, in epoch ms */
   #asCameUntil = Number.NEGATIVE_INFINITY
-  /** digests of those that were good when they were checked last, the longest unused first */
+  /** Digests of once valid credentials, least recently used first */
   readonly #good = new Set<string>()
-  /** by digest: checks under way */
+  /** Pending checks, by digest */
   readonly #underWay = new Map<string, Promise<CheckedCaller>>()
   readonly #now: () => number
 
-  /** `now`: epoch ms */
   constructor(now: () => number) {
     this.#now = now
   }
@@ -57,16 +53,15 @@ export class RememberedChecks {
       return undefined
     }
     if (!isCurrent(caller)) return undefined
-    // those that are used find their way back
     if (this.#asCame.size >= MAX_AS_CAME) this.#asCame.clear()
     if (credentials.length <= MAX_CHARACTERS) this.#asCame.set(credentials, caller)
     return caller
   }
 
   /**
-   * Checks once for all who come with the same credentials meanwhile, and remembers whom it found; where it found nobody,
-   * once more for those who came while it looked. `find` is told whether they were good when they were checked last, however
-   * long ago, and who it was, where that is remembered and may only have changed.
+   * Checks once for concurrent callers with the same credentials, and caches the result; after a failure, checks once
+   * more for callers that joined meanwhile. `find` receives whether the credentials were once valid, and the cached
+   * caller if it may only have changed.
    */
   async check(
     credentials: string,
@@ -79,7 +74,7 @@ export class RememberedChecks {
         return await known
       } catch (error) {
         if (!isUnauthorized(error)) throw error
-        // it may have looked before the key was made; what is under way now has begun since
+        // that check may have begun before the key was made
         const since = this.#underWay.get(digest)
         if (since !== undefined && since !== known) return since
       }

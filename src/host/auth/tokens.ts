@@ -1,36 +1,31 @@
-/** Bearer tokens: those that this host makes, and those of an issuer that it trusts. */
+/** Bearer tokens of this host and of a trusted issuer. */
 import { createRemoteJWKSet, decodeProtectedHeader, errors, jwtVerify, SignJWT, type JWTPayload } from 'jose'
 import { AppError } from '#kernel'
 import { isTenant } from '../tenant.ts'
 import type { CheckedCaller } from './caller.ts'
 
-/** What tokens of this host say of who made them. */
 const ISSUER = 'reflexarc'
 const FOREIGN_ALGORITHMS = ['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512', 'ES256', 'ES384', 'ES512']
-/** seconds that the clocks of two machines may be apart */
+/** Tolerated clock difference, in seconds */
 const TOLERANCE = 5
 
-/** An issuer whose tokens are accepted beside our own. */
+/** Issuer whose tokens are accepted besides our own. */
 export interface ForeignIssuer {
-  /** where its public keys are: an address of a JWKS */
   readonly jwks: URL
-  /** what `iss` must be; undefined: anything */
+  /** Required `iss`; undefined: any */
   readonly issuer?: string
-  /** what `aud` must be or hold; undefined: anything */
+  /** Required `aud`; undefined: any */
   readonly audience?: string
-  /** the claim that names the tenant */
   readonly tenantClaim: string
 }
 
 export interface TokenOrder {
   readonly tenant: string
-  /** who it is for, `sub` */
+  /** Subject, `sub` */
   readonly subject: string
-  /** s */
   readonly lifetime: number
 }
 
-/** Makes and checks bearer tokens. */
 export class Tokens {
   readonly #key: Uint8Array
   readonly #now: () => number
@@ -43,7 +38,7 @@ export class Tokens {
     this.#foreign = foreign && { ...foreign, keys: createRemoteJWKSet(foreign.jwks, { timeoutDuration: 5000 }) }
   }
 
-  /** A token of this host, HS256. */
+  /** Returns a token of this host, HS256. */
   issue({ tenant, subject, lifetime }: TokenOrder): Promise<string> {
     const seconds = Math.floor(this.#now() / 1000)
     return new SignJWT({ tenant })
@@ -55,19 +50,19 @@ export class Tokens {
       .sign(this.#key)
   }
 
-  /** Who a token is for. `UNAUTHORIZED` with the reason when it is not good. */
+  /** Returns the token's subject and tenant. Throws `UNAUTHORIZED` with the reason. */
   async check(token: string): Promise<CheckedCaller> {
     try {
       return await (isOwn(token) ? this.#checkOwn(token) : this.#checkForeign(token))
     } catch (error) {
       if (!(error instanceof errors.JOSEError)) throw error
-      throw new AppError('UNAUTHORIZED', `The bearer token is not good: ${error.message}`, { cause: error })
+      throw new AppError('UNAUTHORIZED', `The bearer token is invalid: ${error.message}`, { cause: error })
     }
   }
 
   /**
-   * Whether this host or its issuer signed the token, good or expired, for whichever tenant and audience. True also when the
-   * keys of the issuer cannot be had.
+   * Whether this host or its issuer signed the token, expired or not, for any tenant and audience. True also when the
+   * issuer's keys are unavailable.
    */
   async isIssued(token: string): Promise<boolean> {
     try {
@@ -86,10 +81,7 @@ export class Tokens {
 
   async #checkForeign(token: string): Promise<CheckedCaller> {
     if (this.#foreign === undefined) {
-      throw new AppError(
-        'UNAUTHORIZED',
-        'The bearer token is not good: this host accepts only tokens of its own (HS256)',
-      )
+      throw new AppError('UNAUTHORIZED', 'The bearer token is invalid: this host accepts only its own tokens (HS256)')
     }
     const { keys, issuer, audience, tenantClaim } = this.#foreign
     const { payload } = await jwtVerify(token, keys, {
@@ -106,11 +98,9 @@ export class Tokens {
   }
 }
 
-/** What is found wrong with a token when its signature was good. */
 const AFTER_SIGNATURE = [errors.JWTExpired, errors.JWTClaimValidationFailed]
 
 function isWithoutKeys(cause: unknown): boolean {
-  // an answer that has no keys has no error of its own
   return cause instanceof errors.JWKSTimeout || (cause instanceof errors.JOSEError && cause.code === 'ERR_JOSE_GENERIC')
 }
 
@@ -118,14 +108,14 @@ function isOwn(token: string): boolean {
   try {
     return decodeProtectedHeader(token).alg === 'HS256'
   } catch {
-    throw new AppError('UNAUTHORIZED', 'The bearer token is not good: it is no JSON web token')
+    throw new AppError('UNAUTHORIZED', 'The bearer token is invalid: it is not a JSON web token')
   }
 }
 
 function callerOf(payload: JWTPayload, tenantClaim: string): CheckedCaller {
   const tenant = Object.hasOwn(payload, tenantClaim) ? payload[tenantClaim] : undefined
   if (typeof tenant !== 'string' || !isTenant(tenant)) {
-    throw new AppError('FORBIDDEN', `The bearer token names no tenant in its claim "${tenantClaim}"`)
+    throw new AppError('FORBIDDEN', `The bearer token lacks a tenant in its claim "${tenantClaim}"`)
   }
   return { tenant, user: payload.sub ?? '', until: (payload.exp ?? 0) * 1000 }
 }

@@ -1,4 +1,4 @@
-/** A host as a member of a cluster: what it has, what it hands on, and how it comes and goes. */
+/** Cluster membership of a host: joining, placement, routing and leaving. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import {
   checkReplay,
@@ -23,11 +23,11 @@ import { PartitionCalls } from './partition-calls.ts'
 import { PartitionStreams } from './partition-streams.ts'
 import type { TenantServices } from '../tenant-services.ts'
 
-/** Messages and series of a resource. */
+/** Routes of messages and series of a resource. */
 const OF_RESOURCE = /\/resources\/:id(?:\/(?!commands)|$)/
 const OF_TASK = /\/api\/tasks\/:id(?:\/|$)/
 
-/** `count`: of the partitions of the tenant. */
+/** `count`: number of the tenant's partitions. */
 function partitionOfRequest(
   tenant: string,
   count: number,
@@ -36,42 +36,37 @@ function partitionOfRequest(
   if (count === 1 || typeof params !== 'object' || params === null || !('id' in params)) return tenant
   const { id } = params
   if (typeof id !== 'string') return tenant
-  // what makes tasks of templates is where these are changed
+  // changes of templates and their tasks belong to the first partition
   if (OF_TASK.test(url)) return method === 'PUT' ? tenant : partitionName(tenant, partitionOfTask(id, count))
-  // what is kept of resources is under /api
   const isOfResource = OF_RESOURCE.test(url) && !url.includes('/api/')
   return isOfResource ? partitionName(tenant, partitionOf(id, count)) : tenant
 }
 
-/** ms between two looks */
+/** Poll interval in ms */
 const POLL_MS = 250
-/** ms until the next one when a host seems to be gone */
+/** Next poll in ms, when a host seems to be gone */
 const SECOND_LOOK_MS = 50
-/** what a host tells all when it has noticed that one seems to be gone */
 const GONE = 'gone'
-/** ms by which the clock of a host may differ from that of the store */
+/** Maximum difference between the clocks of host and store, in ms */
 const MAX_SKEW_MS = 1_000
-/** ms between two looks at the clock of the store */
+/** Interval of comparisons with the clock of the store, in ms */
 const CLOCK_MS = 2_000
-/** ms for giving slots away when the host stops */
+/** Time for handing over slots during a stop, in ms */
 const DRAIN_MS = 4_000
 const CALL_MS = 2_000
 
 export interface ClusterHostOptions {
-  /** of all hosts */
   readonly store: Store
   readonly presence: Presence | undefined
-  /** All hosts hear the word. */
   readonly tell: (word: string) => Promise<void>
-  /** what all tenants of the store are, whoever has them */
   readonly tenants: () => Promise<readonly string[]>
   readonly secret: Uint8Array
   readonly program: Program
-  /** where contents of objects are kept: `files`, or the address of a bucket */
+  /** Location of object contents: `files`, or the address of a bucket */
   readonly contents: string
-  /** epoch ms, of the host */
+  /** Epoch ms of the host */
   readonly now: () => number
-  /** told the time of the store, epoch ms, whenever it was asked for */
+  /** Receives the time of the store, epoch ms, whenever it was read */
   readonly compared: (store: number) => void
   readonly timers: Timers
   readonly gauges: Gauges
@@ -79,9 +74,9 @@ export interface ClusterHostOptions {
   readonly requestMs: number
   readonly open: (tenant: string, holder: { holder: string; term: number }, lost: () => void) => Promise<TenantServices>
   readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
-  /** partitions of a tenant, as far as this host has heard */
+  /** Known number of partitions of a tenant */
   readonly countOf: (tenant: string) => number
-  /** after each look at the cluster; must not wait */
+  /** Called after each poll; must not wait */
   readonly looked: () => void
 }
 
@@ -94,19 +89,17 @@ export class ClusterHost {
   readonly streams: PartitionStreams
   readonly #options: ClusterHostOptions
   readonly #hops: Hops
-  /** undefined: it has not joined */
+  /** Undefined before it has joined */
   #placement: Placement | undefined
-  /** as others are told */
   #name = this.id
   #url: string | undefined
   #cancelLook: () => void = () => undefined
-  /** of the host that is watched */
   #watched: { readonly id: string; readonly end: AbortController } | undefined
   #isMember = false
   #isStopped = false
-  /** `elapsed` of the last look at the clock of the store */
+  /** `elapsed` of the last comparison with the clock of the store */
   #clockReadAt = Number.NEGATIVE_INFINITY
-  /** ms by which the clocks differ */
+  /** Difference of the clocks in ms */
   #apart = 0
 
   constructor(options: ClusterHostOptions) {
@@ -146,27 +139,26 @@ export class ClusterHost {
     gauges.watchTotal('cluster-refused', () => this.routing.refused)
   }
 
-  /** Where others reach this host; undefined: it has not joined. */
+  /** Address for other hosts; undefined before it has joined. */
   get url(): string | undefined {
     return this.#url
   }
 
-  /** Whether it has joined, and what it has is open. */
+  /** Whether it has joined and opened its tenants. */
   get isMember(): boolean {
     return this.#isMember
   }
 
-  /** Whether a tenant would be here, and is not: there is nothing of it. */
   isNobodys(tenant: string): boolean {
     return this.#placement?.of(tenant).kind === 'here' && this.tenants.isComplete && !this.tenants.has(tenant)
   }
 
-  /** What somebody should mend while it works: a sentence each. */
+  /** Problems to fix while the host works: a sentence each. */
   warnings(): readonly string[] {
     return this.#apart > MAX_SKEW_MS ? [tooFarApart(this.#apart)] : []
   }
 
-  /** The other hosts can ask this one who it is, and whose requests they hand on is known. */
+  /** Adds identification of this host, and verifies forwarded requests. */
   introduce(app: FastifyInstance): void {
     app.addHook('onRequest', (request, reply, done) => {
       const hop = this.#hops.of(request.raw)
@@ -178,8 +170,8 @@ export class ClusterHost {
   }
 
   /**
-   * Becomes a member, which others reach at the address, and over MQTT at its port there, if it has one; resolves when
-   * what it has is open. `STORE` with a sentence when this host cannot be one.
+   * Joins the cluster under that address, with the port of MQTT if there is one; resolves when its tenants are open.
+   * Throws `STORE` when it cannot be a member.
    */
   async join(url: string, mqtt?: number): Promise<void> {
     const { store, presence, program, contents, timers } = this.#options
@@ -203,7 +195,7 @@ export class ClusterHost {
     const placement = this.#placement
     await presence?.announce(this.id)
     presence?.hear((word) => {
-      // whoever lost its session alone has it back before the second look
+      // a host that lost only its session is back before the second poll
       if (word === GONE && !this.#isStopped) this.#lookNow(placement)
     })
     await placement.look()
@@ -212,7 +204,7 @@ export class ClusterHost {
     this.#isMember = true
   }
 
-  /** Gives everything away as far as others take it, closes the rest, and leaves. Safe to call twice. */
+  /** Hands everything over as far as other hosts accept it, closes the rest, and leaves. Safe to call twice. */
   async leave(): Promise<void> {
     if (this.#isStopped) return
     this.#isStopped = true
@@ -224,11 +216,11 @@ export class ClusterHost {
     try {
       if (placement !== undefined) await this.#giveAway(placement, until)
     } catch (error) {
-      logger.warn(`slots are not given away, they are taken in ${TTL_MS} ms: ${messageOf(error)}`)
+      logger.warn(`slots could not be handed over; other hosts take them in ${TTL_MS} ms: ${messageOf(error)}`)
     }
     await this.tenants.close()
     await placement?.leave().catch((error: unknown) => {
-      logger.warn(`the other hosts were not told that this one stops: ${messageOf(error)}`)
+      logger.warn(`the stop of this host could not be announced: ${messageOf(error)}`)
     })
     this.routing.end()
     this.connections.end()
@@ -252,12 +244,14 @@ export class ClusterHost {
     )
   }
 
-  /** Looks, and so on. */
+  /** Polls now and schedules the next poll. */
   #lookNow(placement: Placement): void {
     this.#cancelLook()
     placement
       .look()
-      .catch((error: unknown) => this.#options.logger.warn(`the cluster cannot be seen: ${messageOf(error)}`))
+      .catch((error: unknown) =>
+        this.#options.logger.warn(`the state of the cluster cannot be read: ${messageOf(error)}`),
+      )
       .finally(() => {
         this.#looked(placement)
         this.#options.looked()
@@ -276,7 +270,7 @@ export class ClusterHost {
     this.streams.looked(urls)
   }
 
-  /** Now and then: a clock may have been set since the host has joined. Never rejects. */
+  /** Repeated, since clocks may be set after the join. Never rejects. */
   async #readClock(): Promise<void> {
     const { timers, logger } = this.#options
     if (timers.elapsed() - this.#clockReadAt < CLOCK_MS) return
@@ -286,11 +280,11 @@ export class ClusterHost {
       this.#apart = await this.#clocksApart()
       if (this.#apart > MAX_SKEW_MS && before <= MAX_SKEW_MS) logger.warn(tooFarApart(this.#apart))
     } catch {
-      // the looks tell that the store is away
+      // polls report an unreachable store
     }
   }
 
-  /** ms at least, however long the store took for its answer. */
+  /** Lower bound in ms, whatever the latency of the store. */
   async #clocksApart(): Promise<number> {
     const { store, now, compared } = this.#options
     const began = now()
@@ -299,7 +293,7 @@ export class ClusterHost {
     return Math.max(began - ms, ms - now(), 0)
   }
 
-  /** Each host watches one other: whoever is killed is missed at once. */
+  /** Each host monitors one other, so that a crash is noticed at once. */
   #watch(placement: Placement): void {
     const { presence, tell } = this.#options
     const id = placement.neighbour
@@ -312,7 +306,7 @@ export class ClusterHost {
     presence
       .gone(id, watched.end.signal)
       .then(() => (watched.end.signal.aborted ? undefined : tell(GONE)))
-      // the next look watches again; so it is with whoever came back
+      // the next poll monitors again, also after a reconnection
       .catch(() => undefined)
       .finally(() => {
         if (this.#watched === watched) this.#watched = undefined
@@ -339,7 +333,6 @@ export class ClusterHost {
     if (problems.length > 0) throw new AppError('STORE', `This host cannot join the cluster: ${problems.join('; ')}`)
   }
 
-  /** Asked as the other hosts will. */
   async #problemOfAddress(url: string): Promise<readonly string[]> {
     const remedy = 'name the address at which the other hosts reach this one with --advertise'
     const late = new AbortController()
@@ -349,15 +342,15 @@ export class ClusterHost {
       const answer = await fetch(`${url}/health`, { headers, signal: late.signal })
       await answer.body?.cancel()
       if (answer.headers.get(HOST_HEADER) === this.id) return []
-      return [`at ${url} somebody else answers; ${remedy}`]
+      return [`another server answers at ${url}; ${remedy}`]
     } catch (error) {
-      return [`nobody answers at ${url} (${messageOf(error)}); ${remedy}`]
+      return [`${url} does not answer (${messageOf(error)}); ${remedy}`]
     } finally {
       callOff()
     }
   }
 
-  /** What had this address before is gone: it need not be waited for. */
+  /** Marks the former host of this address as gone, without waiting for its timeout. */
   async #replaceFormerLife(url: string): Promise<void> {
     const records = this.#options.store.collection(HOST_RECORDS)
     for (const { id, value } of await records.find({})) if (value.url === url) await records.delete(id)

@@ -1,14 +1,14 @@
-/** Which host of a cluster takes a connection over MQTT: that which has its tenant. */
+/** Routes MQTT connections to the host that owns their tenant. */
 import { setMaxListeners } from 'node:events'
 import type { OpenTenants, Place } from '#cluster'
 import { AppError } from '#kernel'
 import { INTRODUCTION, type Origin, type OtherHosts, type OtherListener } from '#services/broker'
 import type { Hops } from './hop.ts'
 
-/** ms for which a connection waits until its tenant is at a host: longer than a takeover, as a rule */
+/** Waiting time for an owner in ms: longer than a usual takeover */
 const WAIT_MS = 10_000
 const MAX_HOPS = 2
-/** what the mark of a hop is for, in the place of a method */
+/** Purpose of the hop mark, in place of a method */
 const MARKED = 'MQTT'
 const WORD = `${INTRODUCTION}EFLEXARC`
 
@@ -16,16 +16,14 @@ export interface ConnectionRoutingOptions {
   readonly tenants: Pick<OpenTenants<unknown>, 'opened'>
   readonly place: (tenant: string) => Place
   readonly hops: Hops
-  /** ms since some moment; never goes back */
   readonly elapsed: () => number
 }
 
 export class ConnectionRouting implements OtherHosts {
   readonly #options: ConnectionRoutingOptions
-  /** by address of a host: what is told when it is gone */
   readonly #gone = new Map<string, AbortController>()
   readonly #hearers: ((tenant: string) => void)[] = []
-  /** until the next look */
+  /** Resolved at the next poll */
   readonly #waiting: (() => void)[] = []
   #isEnded = false
 
@@ -51,7 +49,7 @@ export class ConnectionRouting implements OtherHosts {
       }
       if (this.#isEnded || elapsed() - since > WAIT_MS) break
     }
-    throw refused(`tenant ${tenant} is at no host at the moment`)
+    throw refused(`tenant ${tenant} is without a host at the moment`)
   }
 
   read(introduction: string): Origin | undefined {
@@ -68,7 +66,7 @@ export class ConnectionRouting implements OtherHosts {
     for (const hear of this.#hearers) hear(tenant)
   }
 
-  /** After each look: `live`: addresses of hosts that are there. */
+  /** Called after each poll. `live`: addresses of live hosts. */
   looked(live: ReadonlySet<string>): void {
     for (const [url, gone] of this.#gone) {
       if (live.has(url)) continue
@@ -78,7 +76,7 @@ export class ConnectionRouting implements OtherHosts {
     for (const resolve of this.#waiting.splice(0)) resolve()
   }
 
-  /** Nothing is waited for any more. */
+  /** Releases everything that waits. */
   end(): void {
     this.#isEnded = true
     this.looked(new Set())
@@ -92,14 +90,13 @@ export class ConnectionRouting implements OtherHosts {
     const known = this.#gone.get(url)
     if (known !== undefined) return known.signal
     const made = new AbortController()
-    // one for each connection
     setMaxListeners(0, made.signal)
     this.#gone.set(url, made)
     return made.signal
   }
 }
 
-/** As sockets want it. */
+/** Host name in the form of sockets. */
 function hostOf(url: string): string {
   return new URL(url).hostname.replace(/^\[|\]$/g, '')
 }

@@ -1,4 +1,4 @@
-/** What the first partition of a tenant has, as services and plugs of the other ones reach it. */
+/** First partition of a tenant, as services and plugs of its other partitions reach it. */
 import type { PlugServices } from '#core'
 import { type Logger, LruCache, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
@@ -6,16 +6,14 @@ import type { DeployedPlug } from '#services/functions/contract'
 import type { ResourceEntity, SeenResource } from '#services/resources/contract'
 import type { FirstServices, PartitionQuestion } from './partition-questions.ts'
 
-/** Services that each partition has. */
 export const OF_EACH_PARTITION: ReadonlySet<string> = new Set(['broker', 'rules'])
 
-/** ms between two looks for other plugs, and two tellings of resources that were heard */
+/** Interval of refreshing the plugs and reporting seen resources, in ms */
 const LOOK_MS = 2_000
 const MAX_KNOWN = 1_000_000
-/** resources of one telling */
 const MAX_TOLD = 1_000
 
-/** What of it is known here: plugs, and resources that are there. */
+/** Client of the first partition, with a cache of its plugs and known resources. */
 export class FirstPartition implements FirstServices {
   readonly resources: FirstServices['resources'] = {
     discover: (seen) => this.#discover(seen),
@@ -23,7 +21,7 @@ export class FirstPartition implements FirstServices {
   }
   readonly functions: FirstServices['functions'] = {
     plugs: () => this.#plugs,
-    call: (_tenant, name, version, params) => this.#ask('functions', 'call', [name, version, params, {}]),
+    call: (name, version, params) => this.#ask('functions', 'call', [name, version, params, {}]),
   }
   readonly #tenant: string
   readonly #askFirst: (question: PartitionQuestion) => Promise<unknown>
@@ -31,7 +29,10 @@ export class FirstPartition implements FirstServices {
   #plugs: readonly DeployedPlug[] = []
   #written = '[]'
   readonly #known = new LruCache<string, string>(MAX_KNOWN)
-  /** heard since the last telling, their newest message: they are told again, since they may have been deleted */
+  /**
+   * Resources seen since the last report, with their newest message; known ones are reported too, since they may have
+   * been deleted
+   */
   readonly #heard = new Map<string, SeenResource>()
   #endLooking: () => void = () => undefined
   #looking: Promise<void> | undefined
@@ -42,7 +43,7 @@ export class FirstPartition implements FirstServices {
     this.#logger = logger
   }
 
-  /** Resolves when the plugs of the tenant are known. Rejects when nobody has its first partition. */
+  /** Resolves when the tenant's plugs are known. Rejects while the first partition is not owned by any host. */
   async start(): Promise<void> {
     await this.#readPlugs()
     this.#endLooking = machineTimers.every(LOOK_MS, () => {
@@ -56,7 +57,6 @@ export class FirstPartition implements FirstServices {
     await this.#tellHeard().catch(() => undefined)
   }
 
-  /** Ports of plugs: messages are those of this partition, and everything else is asked for. */
   ports(own: PlugServices): PlugServices {
     const entries = Object.entries(own as unknown as Readonly<Record<string, object>>)
     const asked = entries.map(([port, methods]) => [port, this.#port(port as keyof PlugServices, methods)])
@@ -65,7 +65,6 @@ export class FirstPartition implements FirstServices {
 
   #port(port: keyof PlugServices, own: object): object {
     const methods = Object.entries(own).map(([method, local]): readonly [string, unknown] => {
-      // commands go out from one place
       const isHere = method.startsWith('check') || (port === 'data' && method !== 'command')
       if (isHere) return [method, local]
       return [
@@ -83,7 +82,7 @@ export class FirstPartition implements FirstServices {
     return this.#askFirst({ of: 'service', service, method, args })
   }
 
-  /** Whoever is not known is told before the message is acknowledged; others together, now and then. */
+  /** Reports unknown resources before the message is acknowledged, known ones now and then in batches. */
   #discover(seen: readonly SeenResource[]): Promise<void> | undefined {
     const strangers: SeenResource[] = []
     for (const one of seen) {
@@ -106,7 +105,7 @@ export class FirstPartition implements FirstServices {
       await this.#readPlugs()
       await this.#tellHeard()
     } catch (error) {
-      this.#logger.warn(`the first partition of ${this.#tenant} is asked again later: ${messageOf(error)}`)
+      this.#logger.warn(`the first partition of ${this.#tenant} did not answer, retrying: ${messageOf(error)}`)
     }
   }
 
@@ -116,7 +115,7 @@ export class FirstPartition implements FirstServices {
     await this.#tell(heard)
   }
 
-  /** The list is the same as long as it says the same. */
+  /** Keeps the same list while it is unchanged. */
   async #readPlugs(): Promise<void> {
     const plugs = ((await this.#ask('functions', 'plugs', [])) ?? []) as readonly DeployedPlug[]
     const written = JSON.stringify(plugs)

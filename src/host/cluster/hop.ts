@@ -1,8 +1,7 @@
 /**
- * The mark of a request that one host of a cluster hands to another: it counts how often that was done, so that no
- * request goes round for ever, and says for which term of which slot, so that a host that does not know yet that the slot
- * is its own waits until it does. It tells who the client is, whose wrong credentials count as its own. It is signed with
- * a key that only the hosts have, for one method and address, and good for a moment.
+ * Signed mark of a forwarded request. It has the number of hops, which ends cycles, the slot and its term, so that a
+ * new owner waits for its tenancy, and the client's IP, which wrong credentials count against. It is valid for a
+ * moment, for one method and address.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto'
 import type { IncomingMessage } from 'node:http'
@@ -10,26 +9,26 @@ import { Signer } from './signer.ts'
 
 export const HOP_HEADER = 'reflexarc-hop'
 
-/** ms; the clocks of hosts may be a second apart */
+/** Validity in ms; clocks of hosts may differ by a second */
 const GOOD_FOR = 30_000
 
 export interface Hop {
-  /** how often the request was handed on */
+  /** Number of hops */
   readonly count: number
   readonly term: number
-  /** whose term that is; absent: of the one slot that the address is about */
+  /** Slot of the term; absent: the one slot of the address */
   readonly slot?: number | undefined
-  /** IP of the client; absent: a host asks for itself */
+  /** IP of the client; absent: a request by the host itself */
   readonly address?: string | undefined
 }
 
 export class Hops {
   readonly #signer: Signer
   readonly #now: () => number
-  /** those that were read already */
+  /** Marks that were read already */
   readonly #read = new WeakMap<IncomingMessage, Hop>()
 
-  /** `secret`: what all hosts know. `now`: epoch ms */
+  /** `secret`: shared by all hosts. `now`: epoch ms */
   constructor(secret: Uint8Array, now: () => number) {
     this.#signer = new Signer(createHmac('sha256', secret).update(HOP_HEADER).digest())
     this.#now = now
@@ -40,17 +39,17 @@ export class Hops {
     return `${head}.${this.#signature(head, method, url).toString('base64url')}`
   }
 
-  /** Of a request that came over a connection between hosts, all of which is signed. */
+  /** Marks a request that came over a connection between hosts, which is signed as a whole. */
   mark(raw: IncomingMessage, hop: Hop): void {
     this.#read.set(raw, hop)
   }
 
-  /** A key that only hosts of the cluster know. `purpose`: begins with a letter, so that it is no mark */
+  /** Derives a key for hosts of the cluster. `purpose`: begins with a letter, unlike a mark */
   keyFor(purpose: string): Uint8Array {
     return this.#signer.sign(Buffer.from(purpose))
   }
 
-  /** Of a request; read once. */
+  /** Reads the mark of a request once. */
   of(raw: IncomingMessage): Hop | undefined {
     const known = this.#read.get(raw)
     if (known !== undefined) return known
@@ -61,7 +60,7 @@ export class Hops {
     return hop
   }
 
-  /** Undefined for whatever no host of the cluster has signed just now. */
+  /** Undefined for a mark that is not from a host of the cluster, or expired. */
   read(header: unknown, method: string, url: string): Hop | undefined {
     if (typeof header !== 'string') return undefined
     const parts = /^(\d)\.(\d{1,15})\.(\d{0,3})\.(\d{1,15})\.([\w-]{0,100})\.([\w-]{43})$/.exec(header)

@@ -1,4 +1,4 @@
-/** Composes a host of a cluster: its services, and the services of each tenant that it holds. */
+/** Composes a cluster member: its services, and those of each tenant that it owns. */
 import { createHmac } from 'node:crypto'
 import { AppError, decodedText } from '#kernel'
 import type { FollowedStream } from '#services/broker/contract'
@@ -20,20 +20,19 @@ import { WebscriptAddresses } from './webscript-addresses.ts'
 
 export interface ClusterOptions {
   readonly storage: Storage
-  /** what all hosts know */
+  /** Secret shared by all hosts */
   readonly secret: Uint8Array
   readonly timers: Timers | undefined
-  /** what this host runs */
+  /** Version of this host */
   readonly program: Program
-  /** The clock of the database says so, epoch ms. */
+  /** Receives the clock of the database, epoch ms. */
   readonly compared: (database: number) => void
 }
 
 export interface Cluster {
   readonly host: ClusterHost
-  /** what is mounted */
   readonly services: readonly HostedService[]
-  /** of the tenants that are here */
+  /** Troubles of local tenants */
   troubles(): readonly string[]
   warnings(): readonly string[]
 }
@@ -90,7 +89,7 @@ export async function makeCluster(
   const of = (tenant: string): ServiceRegistry => {
     const opened = host.tenants.current(tenant)
     if (opened !== undefined) return opened.registry
-    throw new AppError('FENCED', `tenant ${tenant} is not at this host any more; ask again in a second`)
+    throw new AppError('FENCED', `tenant ${tenant} has moved to another host; retry in a second`)
   }
   const tenants: Tenants = {
     of,
@@ -118,7 +117,7 @@ function* registriesOf(host: ClusterHost): Iterable<ServiceRegistry> {
   for (const { registry } of host.tenants.all()) yield registry
 }
 
-/** A content of an object is asked for by the name of its bucket, which ends in that of its tenant. */
+/** Tenant of a content address, which ends the name of the bucket. */
 function tenantOfContent(url: string): string | undefined {
   const [, name = ''] = /^\/([^/?]*)/.exec(url) ?? []
   const tenant = readBucketName(decodedText(name))?.tenant

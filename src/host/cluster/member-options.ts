@@ -1,6 +1,6 @@
-/** What the options of a host of a cluster have to say together, and those of one that is alone. */
+/** Checks of the options of cluster members and single hosts. */
 
-/** As they were given; undefined: not, or wrong. */
+/** Options as entered; undefined: absent or wrong. */
 interface SharedOptions {
   readonly store: { readonly medium: string } | undefined
   readonly host: string | undefined
@@ -8,7 +8,7 @@ interface SharedOptions {
   readonly advertise: string | undefined
 }
 
-/** The address of a host, without a slash at the end; undefined for what is none. */
+/** Address of a host without a trailing slash; undefined for an invalid one. */
 export function memberUrlOf(text: string): string | undefined {
   if (!URL.canParse(text)) return undefined
   const { protocol, origin, pathname, search, username } = new URL(text)
@@ -20,7 +20,6 @@ export function problemsOfOne({ advertise }: SharedOptions): readonly string[] {
   return advertise === undefined ? [] : ['--advertise: it is for a host with --cluster']
 }
 
-/** What the hosts of a cluster have to share. */
 export function problemsOfMember(options: SharedOptions): readonly string[] {
   const { store, host, blobs, advertise } = options
   const isEverywhere = host === '0.0.0.0' || host === '::'

@@ -1,13 +1,13 @@
 /**
- * Partitions of a tenant ask each other: in this process where both are here, else over HTTP, signed with what only the
- * hosts know.
+ * Calls between partitions of a tenant: in process where both are local, else over HTTP, signed with the cluster's
+ * secret.
  *
- * PARTCALLS-1 a question is asked again only when it is known that nobody has begun to answer it; the call of a plug, which
- *   has the id of its effect, also when that is not known
- * PARTCALLS-2 no question is taken from whoever is no host of the cluster, nor with another body than it was signed for
- * PARTCALLS-3 nobody waits for the answer of a host that is gone
- * PARTCALLS-4 a partition that is given away waits for no other that no host has: several that are given away at once
- *   would wait for each other. Only calls of plugs do, whose outcomes are those of tasks
+ * PARTCALLS-1 a question is asked again only when it is known to be unprocessed; the call of a plug, which has the id
+ *   of its effect, also when that is unknown
+ * PARTCALLS-2 a question is rejected unless a host of the cluster signed it, with its body
+ * PARTCALLS-3 questions to a host that is gone fail at once
+ * PARTCALLS-4 a partition that is handed over does not wait for one without an owner: several that are handed over at
+ *   once would wait for each other. Only calls of plugs do, whose outcomes are those of tasks
  */
 import type { FastifyInstance } from 'fastify'
 import { partitionName, type Place } from '#cluster'
@@ -18,36 +18,35 @@ import { isPartitionQuestion, type PartitionQuestion } from './partition-questio
 import { addQuestionRoute, askHost, isUnasked } from './question-route.ts'
 
 const PATH = '/cluster/partitions'
-/** ms for which a partition that no host has is waited for */
+/** Waiting time for an owner of a partition, in ms */
 const WAIT_MS = 10_000
 const PAUSE_MS = 50
 
-/** What is open of a partition. */
 interface OpenedPartition {
   answer(question: PartitionQuestion): Promise<unknown>
 }
 
 export interface PartitionCallsOptions {
   readonly place: (name: string) => Place
-  /** Opened now when it is not yet. `FENCED` when it is not here. */
+  /** Opens the partition if needed. Throws `FENCED` when another host owns it. */
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
-  /** ms until an answer must be there */
+  /** Deadline of an answer in ms */
   readonly requestMs: number
 }
 
 type Answer =
   | { readonly value?: unknown }
   | { readonly error: { readonly code: ErrorCode; readonly message: string; readonly issues: readonly Issue[] } }
-  /** nobody has begun with it */
+  /** It was not processed */
   | { readonly isElsewhere: true }
 
 export class PartitionCalls {
   readonly #options: PartitionCallsOptions
-  /** by address of a host: what ends each question that is asked there */
+  /** By address of a host: aborts its pending questions */
   readonly #asked = new Map<string, Set<AbortController>>()
-  /** partitions that are being told that something was handed to them; true: more was meanwhile */
+  /** Partitions that are being notified of a handover; true: there was another one meanwhile */
   readonly #telling = new Map<string, boolean>()
 
   constructor(options: PartitionCallsOptions) {
@@ -55,14 +54,14 @@ export class PartitionCalls {
   }
 
   /**
-   * What it gives there. Rejects as it does there; `FENCED` when no host has the partition, or the one that has it is
-   * gone. `ending`: whoever asks is given away.
+   * Returns the answer of that partition, or rejects with its error; `FENCED` when it has no owner or its owner is
+   * gone. `ending`: aborts when the caller is handed over.
    */
   async ask(tenant: string, number: number, question: PartitionQuestion, ending?: AbortSignal): Promise<unknown> {
     const { place, timers, requestMs } = this.#options
     const name = partitionName(tenant, number)
     const since = timers.elapsed()
-    // made again under the same id, as after a restart
+    // repeated under the same id, as after a restart
     const mayRepeat = question.of === 'plugs'
     const patience = mayRepeat ? Math.max(WAIT_MS, requestMs) : WAIT_MS
     for (;;) {
@@ -78,14 +77,14 @@ export class PartitionCalls {
       else if (isOver) {
         throw new AppError(
           'FENCED',
-          `partition ${number} of tenant ${tenant} is at no host at the moment; ask again in a second`,
+          `partition ${number} of tenant ${tenant} is without a host at the moment; retry in a second`,
         )
       }
       await new Promise<void>((resolve) => timers.after(PAUSE_MS, resolve))
     }
   }
 
-  /** Something was handed to a partition. Never waits: who opens it looks by itself, and so it does now and then. */
+  /** Notifies a partition of a handover without waiting. It also looks when it is opened, and now and then. */
   handed(tenant: string, number: number): void {
     const name = partitionName(tenant, number)
     if (this.#telling.has(name)) return void this.#telling.set(name, true)
@@ -99,20 +98,20 @@ export class PartitionCalls {
       })
   }
 
-  /** After each look: what waits for hosts that are gone has no answer. */
+  /** Rejects questions to hosts that are gone. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const [url, asked] of this.#asked) if (!live.has(url)) for (const one of asked) one.abort()
   }
 
-  /** Hosts ask here. */
+  /** Adds the route for other hosts. */
   addTo(app: FastifyInstance): Promise<void> {
     return addQuestionRoute(app, PATH, this.#options.hops, (asked): Promise<Answer> => {
       if (typeof asked !== 'object' || asked === null || !('partition' in asked) || !('question' in asked)) {
-        throw new AppError('VALIDATION', 'a question names its partition')
+        throw new AppError('VALIDATION', 'the question lacks its partition')
       }
       const { partition: name, question } = asked
       if (typeof name !== 'string' || !isPartitionQuestion(question))
-        throw new AppError('VALIDATION', 'a question is of rules, broker, relay, plugs or a service')
+        throw new AppError('VALIDATION', 'the question must be of rules, broker, relay, plugs or a service')
       return this.#askHere(name, question)
     })
   }
@@ -145,7 +144,7 @@ export class PartitionCalls {
       throw new AppError('FENCED', `it answered ${answer.status}`)
     } catch (error) {
       if (isUnasked(error)) return { isElsewhere: true }
-      const text = `the host that has it, ${url}, did not answer (${messageOf(error)}): it is not known whether it did what was asked`
+      const text = `its host, ${url}, did not answer (${messageOf(error)}): the outcome is unknown`
       return { error: { code: 'FENCED', message: text, issues: [] } }
     } finally {
       callOff()

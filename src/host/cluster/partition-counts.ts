@@ -1,7 +1,7 @@
 /**
- * How many partitions tenants have. What counts stands in the store of the tenant, and changes only while nobody may write
- * there: whoever has taken the fence of a partition reads it after that. The host's own store has a hint of it, which
- * tells all hosts in one question whom to open and to ask; one that is too high costs nothing but an idle partition.
+ * Numbers of partitions of tenants. The tenant's store has the authoritative count, which changes only while all fences
+ * of the tenant are held: a new owner reads it after taking its fence. The host's own store has hints that list all of
+ * them in one query; a hint that is too high costs an idle partition.
  */
 import { type OpenTenants, partitionName, readPartitionName } from '#cluster'
 import { AppError, type Logger, messageOf } from '#kernel'
@@ -13,13 +13,12 @@ interface CountRecord {
   readonly count: number
 }
 
-/** In the store of the tenant. */
+/** Collection in the store of the tenant. */
 export const PARTITION_COUNTS: CollectionSpec<CountRecord> = { name: 'partitions', version: 1, fields: {} }
 export const COUNT_ID = 'count'
-/** In the host's own, by tenant. */
 export const PARTITION_HINTS: CollectionSpec<CountRecord> = { name: 'partitioned_tenants', version: 1, fields: {} }
 
-/** The fence of a partition; that of the first one is the only one of most tenants. */
+/** Fence of a partition; that of the first is the tenant's usual one. */
 export function fenceOf(number: number): string {
   return number === 0 ? 'tenant' : `tenant/${number}`
 }
@@ -28,14 +27,13 @@ export async function readCount(store: Store): Promise<number> {
   return (await store.collection(PARTITION_COUNTS).get(COUNT_ID))?.value.count ?? 1
 }
 
-/** Tenants with several, as far as the host has heard. */
 async function readHints(host: Store): Promise<ReadonlyMap<string, number>> {
   const hints = new Map<string, number>()
   for await (const { id, value } of walk(host.collection(PARTITION_HINTS))) hints.set(id, value.count)
   return hints
 }
 
-/** For a host that is alone, which has tenants whole. `STORE` when one has several partitions. */
+/** Check of a single host, which serves whole tenants. Throws `STORE` when one has several partitions. */
 export async function requireWhole(host: Store): Promise<void> {
   const [first] = [...(await readHints(host))].filter(([, count]) => count > 1)
   if (first === undefined) return
@@ -46,16 +44,15 @@ export async function requireWhole(host: Store): Promise<void> {
   )
 }
 
-/** ms between two looks at the hints */
+/** Poll interval of the hints, in ms */
 const LOOK_MS = 1_000
 
-/** What is open of a partition, as far as counts matter. */
 interface Counted {
-  /** partitions of the tenant when it was opened */
+  /** Number of partitions when the tenant was opened */
   readonly count: number
 }
 
-/** The counts as one host knows them. */
+/** Counts as known to one host. */
 export class PartitionCounts {
   readonly #storage: Storage
   readonly #timers: Pick<Timers, 'elapsed'>
@@ -74,7 +71,6 @@ export class PartitionCounts {
     return this.#hints.get(tenant) ?? 1
   }
 
-  /** What hosts share: the partitions of all tenants, by name. */
   async names(): Promise<readonly string[]> {
     const [tenants, hints] = await Promise.all([this.#storage.tenants(), readHints(this.#storage.tenant(HOST_TENANT))])
     this.#hints = hints
@@ -83,13 +79,15 @@ export class PartitionCounts {
     )
   }
 
-  /** Now and then: tenants that have other counts than when they were opened are opened anew. Never waits. */
+  /** Reopens tenants whose count has changed. Called now and then; never waits. */
   look(tenants: Pick<OpenTenants<Counted>, 'renew' | 'incomplete'>): void {
     if (this.#isLooking || this.#timers.elapsed() - this.#lookedAt < LOOK_MS) return
     this.#lookedAt = this.#timers.elapsed()
     this.#isLooking = true
     this.#look(tenants)
-      .catch((error: unknown) => this.#logger.warn(`counts of partitions are read later: ${messageOf(error)}`))
+      .catch((error: unknown) =>
+        this.#logger.warn(`counts of partitions could not be read, retrying: ${messageOf(error)}`),
+      )
       .finally(() => (this.#isLooking = false))
   }
 

@@ -1,6 +1,6 @@
 /**
- * What the partitions of a tenant ask each other. The first one has what is of the whole tenant: resources, alarms,
- * functions, models, webscripts and queries; the others have messages and tasks, and ask it for everything else.
+ * Questions between partitions of a tenant. The first one has resources, alarms, functions, models, webscripts and
+ * queries; the others have messages and tasks, and ask the first for everything else.
  */
 import type { PlugServices } from '#core'
 import { AppError } from '#kernel'
@@ -15,15 +15,16 @@ import { served, type ServiceRegistry } from '../wiring/service-registry.ts'
 
 export interface HostedPartition extends Partition {
   readonly tenant: string
-  /** What `answerAt` gives at another partition of the tenant. Rejects as that does; `FENCED` when no host has it. */
+  /**
+   * Returns the result of `answerAt` at another partition, or rejects with its error; `FENCED` when it has no owner.
+   */
   ask(partition: number, question: PartitionQuestion): Promise<unknown>
-  /** What is told in another partition of the tenant, as it comes; `FENCED` when no host has it. */
+  /** Messages of another partition, live; `FENCED` when it has no owner. */
   follow(partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
-  /** Something was handed to that partition. Never waits. */
+  /** Notifies that partition of a handover. Never waits. */
   handed(partition: number): void
-  /** What plugs of this partition call: own ports, or those of the first one. */
   ports(own: PlugServices): PlugServices
-  /** what services of this partition ask of the first one; absent: this is the first one */
+  /** Services of the first partition; absent: this is the first */
   readonly first?: FirstServices | undefined
 }
 
@@ -32,20 +33,20 @@ export interface FirstServices {
   readonly functions: Pick<InternalFunctions, 'plugs' | 'call'>
 }
 
-/** Plain JSON. */
+/** Question in plain JSON. */
 export type PartitionQuestion =
   | { readonly of: 'rules'; readonly question: RulesQuestion }
   | { readonly of: 'broker'; readonly question: BrokerQuestion }
-  /** something was handed to it */
+  /** Notifies of a handover */
   | { readonly of: 'relay' }
-  /** a port that plugs call */
+  /** Calls a port of plugs */
   | {
       readonly of: 'plugs'
       readonly port: keyof PlugServices
       readonly method: string
       readonly args: readonly unknown[]
     }
-  /** a method of a service */
+  /** Calls a method of a service */
   | {
       readonly of: 'service'
       readonly service: 'resources' | 'functions'
@@ -56,7 +57,7 @@ export type PartitionQuestion =
 const METHODS = ['discover', 'lookup', 'plugs', 'call'] as const
 const KINDS: ReadonlySet<unknown> = new Set<PartitionQuestion['of']>(['rules', 'broker', 'relay', 'plugs', 'service'])
 
-/** Whether it is one: it came from another host. */
+/** Checks the type of a question from another host. */
 export function isPartitionQuestion(value: unknown): value is PartitionQuestion {
   return typeof value === 'object' && value !== null && 'of' in value && KINDS.has(value.of)
 }
@@ -66,7 +67,7 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
     case 'rules':
       return served(registry.rules).answer(asked.question)
     case 'broker':
-      return served(registry.broker).answer(tenant, asked.question)
+      return served(registry.broker).answer(asked.question)
     case 'relay':
       return registry.relay?.wake()
     case 'plugs': {
@@ -75,17 +76,17 @@ export async function answerAt(registry: ServiceRegistry, tenant: string, asked:
     }
     case 'service': {
       const service = registry[asked.service]
-      if (!METHODS.includes(asked.method)) throw new AppError('INTERNAL', `${asked.method} is asked of no service`)
-      // as where there is none: nothing to find, and no plugs
+      if (!METHODS.includes(asked.method))
+        throw new AppError('INTERNAL', `${asked.method} is not a method of a service`)
+      // as on a host without it: nothing to find, and no plugs
       if (service === undefined && asked.method !== 'call') return undefined
-      const whose = asked.service === 'functions' ? [tenant] : []
-      return call(served(service), asked.method, [...whose, ...asked.args])
+      return call(served(service), asked.method, asked.args)
     }
   }
 }
 
 function call(service: object, method: string, args: readonly unknown[]): unknown {
   const member: unknown = Reflect.get(service, method)
-  if (typeof member !== 'function') throw new AppError('INTERNAL', `there is no ${method} to call`)
+  if (typeof member !== 'function') throw new AppError('INTERNAL', `${method} is not a method of the service`)
   return Reflect.apply(member, service, args)
 }

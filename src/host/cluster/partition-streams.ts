@@ -1,6 +1,6 @@
 /**
- * What partitions of a tenant hear of each other as it comes: in this process where both are here, else as lines of JSON
- * over HTTP, which end when the other host gives the partition away, or is gone.
+ * Live messages between partitions of a tenant: in process where both are local, else as lines of JSON over HTTP, which
+ * end when the other host hands the partition over or is gone.
  */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
@@ -14,18 +14,17 @@ import type { Hops } from './hop.ts'
 import { addQuestionRoute, askHost, isUnasked } from './question-route.ts'
 
 const PATH = '/cluster/streams'
-/** ms for which a partition that no host has is waited for */
+/** Waiting time for an owner of a partition, in ms */
 const WAIT_MS = 10_000
 const PAUSE_MS = 50
 
-/** What is open of a partition. */
 interface OpenedPartition {
   follow(asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
 }
 
 export interface PartitionStreamsOptions {
   readonly place: (name: string) => Place
-  /** Opened now when it is not yet. `FENCED` when it is not here. */
+  /** Opens the partition if needed. Throws `FENCED` when another host owns it. */
   readonly opened: (name: string) => Promise<OpenedPartition>
   readonly hops: Hops
   readonly timers: Timers
@@ -33,14 +32,16 @@ export interface PartitionStreamsOptions {
 
 export class PartitionStreams {
   readonly #options: PartitionStreamsOptions
-  /** by address of a host: what ends streams from there */
   readonly #followed = new Map<string, Set<AbortController>>()
 
   constructor(options: PartitionStreamsOptions) {
     this.#options = options
   }
 
-  /** First that it is there. Throws `FENCED` when no host has the partition, and ends when it moves or its host is gone. */
+  /**
+   * Yields first that the stream is open. Throws `FENCED` when the partition has no owner; ends when it moves or its
+   * host is gone.
+   */
   async *follow(
     tenant: string,
     number: number,
@@ -62,18 +63,18 @@ export class PartitionStreams {
         if (isThere) return
       }
       if (timers.elapsed() - since > WAIT_MS) {
-        throw new AppError('FENCED', `partition ${number} of tenant ${tenant} is at no host; ask again in a second`)
+        throw new AppError('FENCED', `partition ${number} of tenant ${tenant} is without a host; retry in a second`)
       }
       await new Promise<void>((resolve) => timers.after(PAUSE_MS, resolve))
     }
   }
 
-  /** Hosts ask here. */
+  /** Adds the route for other hosts. */
   addTo(app: FastifyInstance): Promise<void> {
     return addQuestionRoute(app, PATH, this.#options.hops, (asked, reply) => this.#answer(asked, reply))
   }
 
-  /** After each look: streams of hosts that are gone end. */
+  /** Ends streams of hosts that are gone. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const [url, ends] of this.#followed) {
       if (live.has(url)) continue
@@ -82,7 +83,7 @@ export class PartitionStreams {
     }
   }
 
-  /** Lines of one that is here; none of one that is not. */
+  /** Lines of a local partition; empty for another one. */
   async #answer(asked: unknown, reply: FastifyReply): Promise<FastifyReply> {
     const { partition: name, asked: stream } = readAsked(asked)
     const isHere = this.#options.place(name).kind === 'here'
@@ -92,7 +93,6 @@ export class PartitionStreams {
     return reply.type(NDJSON_MEDIA_TYPE).send(Readable.from(lines))
   }
 
-  /** Gives whether the partition was there. */
   async *#followAt(
     { url, term }: Extract<Place, { kind: 'elsewhere' }>,
     asked: object,
@@ -107,7 +107,7 @@ export class PartitionStreams {
       if (answer.status !== 200) {
         await answer.body?.cancel()
         if (answer.status === 204) return false
-        throw new AppError('FENCED', `the host at ${url} answered ${answer.status}; ask again in a second`)
+        throw new AppError('FENCED', `the host at ${url} answered ${answer.status}; retry in a second`)
       }
       yield* jsonLines(answer) as AsyncIterable<FollowedPart>
       return true
@@ -126,7 +126,7 @@ async function* linesOf(parts: AsyncIterable<FollowedPart>): AsyncGenerator<stri
   for await (const part of parts) yield `${JSON.stringify(part)}\n`
 }
 
-/** Another host has it by now. */
+/** Error when another host owns it by now. */
 function nowhere(error: unknown): undefined {
   if (error instanceof AppError && error.code === 'FENCED') return undefined
   throw error
@@ -137,7 +137,7 @@ function readAsked(asked: unknown): { readonly partition: string; readonly asked
   const { channel, resource, since } = stream ?? {}
   const isGood = typeof partition === 'string' && (channel === 'events' || channel === 'commands')
   if (!isGood || !['string', 'undefined'].includes(typeof resource) || !(since === undefined || isPlace(since)))
-    throw new AppError('VALIDATION', 'what is followed has a partition and a channel')
+    throw new AppError('VALIDATION', 'the stream must have a partition and a channel')
   const from = { ...(resource !== undefined && { resource }), ...(since !== undefined && { since }) }
   return { partition, asked: { channel, ...from } }
 }

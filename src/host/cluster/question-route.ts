@@ -1,4 +1,4 @@
-/** How one host of a cluster asks another: signed with what only the hosts know, for one body and one address. */
+/** Signed requests between hosts of a cluster, each valid for one body and one address. */
 import { createHash } from 'node:crypto'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { AppError } from '#kernel'
@@ -9,12 +9,10 @@ const MAX_BYTES = 64 * 1_048_576
 
 export interface HostToAsk {
   readonly url: string
-  /** of the slot of whoever is asked for */
   readonly term: number
   readonly signal: AbortSignal
 }
 
-/** Adds a route that only hosts of the cluster may ask. */
 export async function addQuestionRoute(
   app: FastifyInstance,
   path: string,
@@ -23,7 +21,7 @@ export async function addQuestionRoute(
 ): Promise<void> {
   await app.register(async (scope) => {
     scope.addContentTypeParser(TYPE, { parseAs: 'buffer' }, (_request, body, done) => done(null, body))
-    // who asks is known by the signature
+    // authenticated by signature
     const options = { config: { scope: 'public' as const }, schema: { hide: true }, bodyLimit: MAX_BYTES }
     scope.post(path, options, async ({ body, raw }, reply) => {
       const bytes = Buffer.isBuffer(body) ? body : Buffer.alloc(0)
@@ -52,8 +50,8 @@ function digestOf(body: string | Uint8Array): string {
 }
 
 /**
- * No connection was made, or nothing was taken of it: nothing was asked. `error`: of an undici client, of a connection for
- * frames, or of `fetch`, which has that as its cause.
+ * Whether the request was not processed: its connection failed, or nothing was accepted. `error`: of an undici client,
+ * of a frame connection, or of `fetch`, which has that as its cause.
  */
 export function isUnasked(error: unknown): boolean {
   const code = codeOf(error) ?? codeOf(error instanceof Error ? error.cause : undefined)

@@ -1,10 +1,10 @@
 /**
- * More partitions for a tenant. Nobody may write there meanwhile: the fences of all of its partitions are held, half a
- * term above whoever has them, so that hosts that have it drop it, and only a host to which its slot comes anew could
- * take it; then the count is refused. Tasks stay in the partitions that they are in: what they hear of resources that
- * move to others is told to those before anything is posted there.
+ * Raises the number of partitions of a tenant. Meanwhile the fences of all of its partitions are held, half a term
+ * above their owners, so that owners drop the tenant and only a host that receives its slot again could take it, which
+ * makes the change fail. Tasks stay in their partitions: subscriptions to resources that move are registered at the new
+ * partitions before anything is posted there.
  *
- * PARTITIONS-1 the count and what partitions hear of each other change in one moment, at which nobody has the tenant
+ * PARTITIONS-1 the count and the listeners of partitions change in one commit, while the tenant is not owned
  * PARTITIONS-2 a count never becomes lower
  */
 import { AppError, retryOnConflict } from '#kernel'
@@ -14,9 +14,9 @@ import { FENCES, type Storage, type Store, takeFence, walk, type Write } from '#
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { COUNT_ID, fenceOf, PARTITION_COUNTS, PARTITION_HINTS, readCount } from './partition-counts.ts'
 
-/** listeners of a commit */
+/** Listeners per commit */
 const PORTION = 500
-/** how often it is tried: hosts that hear of new partitions open them, and take their fences at about the same time */
+/** Attempts: hosts that learn of new partitions open them and take their fences at about the same time */
 const TRIES = 5
 
 export interface RaisedPartitions {
@@ -26,15 +26,15 @@ export interface RaisedPartitions {
 }
 
 /**
- * `USAGE`, `NOT_FOUND`, `WRONG_STATUS` for fewer than there are, `CONFLICT` when hosts took it over meanwhile each time that it
- * was tried.
+ * Throws `USAGE`, `NOT_FOUND`, `WRONG_STATUS` for fewer than there are, `CONFLICT` when hosts took the tenant over
+ * during each attempt.
  */
 export async function raisePartitions(storage: Storage, tenant: string, count: number): Promise<RaisedPartitions> {
   if (!Number.isInteger(count) || count < 1 || count > MAX_PARTITIONS) {
-    throw new AppError('USAGE', `a tenant has 1 to ${MAX_PARTITIONS} partitions; ${count} is not among them`)
+    throw new AppError('USAGE', `${count} is not a valid number of partitions; write 1 to ${MAX_PARTITIONS}`)
   }
   if (tenant.startsWith('_') || !(await storage.tenants()).includes(tenant)) {
-    throw new AppError('NOT_FOUND', `the store has no tenant ${JSON.stringify(tenant.slice(0, 100))}`)
+    throw new AppError('NOT_FOUND', `the tenant ${JSON.stringify(tenant.slice(0, 100))} does not exist in the store`)
   }
   const store = storage.tenant(tenant)
   const before = await readCount(store)
@@ -45,7 +45,7 @@ export async function raisePartitions(storage: Storage, tenant: string, count: n
     )
   }
   if (count === before) return { tenant, before, count }
-  // hosts open the new ones, and find that they are nobody's yet
+  // hosts open the new ones, and find them without an owner
   await storage.tenant(HOST_TENANT).collection(PARTITION_HINTS).put(tenant, { count })
   await retryOnConflict(
     () => raiseTo(store, count),
@@ -60,7 +60,7 @@ function takenOver(tenant: string, cause: unknown): AppError {
   return new AppError('CONFLICT', text, { cause })
 }
 
-/** `CONFLICT` when a host takes it over meanwhile. */
+/** Throws `CONFLICT` when a host takes it over meanwhile. */
 async function raiseTo(store: Store, count: number): Promise<void> {
   const held: HeldFence[] = []
   try {
@@ -71,14 +71,14 @@ async function raiseTo(store: Store, count: number): Promise<void> {
     const counted = counts.putting(COUNT_ID, { count }, stored?.version ?? 'absent')
     await store.commit([counted, ...held.map(({ release }) => release)])
   } catch (error) {
-    // what somebody else has taken meanwhile is his
+    // a fence taken by a host meanwhile stays its own
     for (const { release } of held) await store.commit([release]).catch(() => undefined)
     throw error
   }
 }
 
 interface HeldFence {
-  /** who had it may take it again; refused when somebody else has it */
+  /** Returns the fence to its former owner; rejected when another host has it */
   readonly release: Write
 }
 
@@ -93,7 +93,7 @@ async function holdFences(store: Store, count: number, held: HeldFence[]): Promi
   }
 }
 
-/** What partitions hear of each other by the new count: beside what they hear by the one before, which counts until then. */
+/** Adds listeners for the new count to those of the current one, which is valid until the change. */
 async function tellListeners(store: Store, count: number): Promise<void> {
   const listeners = store.collection(LISTENERS)
   let writes = new Map<string, Write>()

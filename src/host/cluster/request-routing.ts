@@ -1,12 +1,12 @@
 /**
- * Any host of a cluster takes any request: what is about a tenant of this host goes on here, what is about another's is
- * handed to the host that has it, over a connection that is kept, and its answer handed back as it comes.
+ * Routes requests in a cluster: any host accepts any request, serves those of its own tenants, and forwards others over
+ * persistent connections, streaming the answers back.
  *
  * ROUTING-1 a request is handed on twice at most: the second time when its tenant moved meanwhile
- * ROUTING-2 nobody waits for a host that is gone: what waits for its answer is refused as soon as it counts as gone, and
- *   streams of it end, so that their readers come back
- * ROUTING-3 what only reads, and has no answer yet from a host that is gone, is asked of the next one; so is all that
- *   was held whole and that no host was asked, because it took no connection
+ * ROUTING-2 requests to a host that is gone are rejected as soon as it counts as gone, and streams of it end, so that
+ *   their readers come back
+ * ROUTING-3 reads without an answer from a host that is gone are repeated at the next one; so are requests held whole
+ *   that were not sent, because the host took no connection
  */
 import { Readable } from 'node:stream'
 import type { FastifyReplyFromHooks } from '@fastify/reply-from'
@@ -22,25 +22,20 @@ import { isUnasked } from './question-route.ts'
 import { isGetOrHead, SmallRequests } from './small-requests.ts'
 import { openTunnel } from './tunnel.ts'
 
-/** Tells a client which host has its tenant, so that it can ask that one the next time. */
+/** Header with the owner of the tenant, so that clients can call it directly. */
 const OWNER_HEADER = 'reflexarc-owner'
-/** Tells which life of a host answered; only other hosts are told. */
 export const HOST_HEADER = 'reflexarc-host'
 
-/** connections to one host */
 const CONNECTIONS = 128
 const CONNECT_MS = 2_000
-/** ms for which a request waits until its tenant is at a host: longer than a takeover, as a rule */
+/** Waiting time for an owner in ms: longer than a usual takeover */
 const WAIT_MS = 10_000
 const MAX_HOPS = 2
-/** requests that wait so at once; beyond them they are refused */
 const MAX_LOST = 5_000
-/** requests and streams that one host has to answer for this one; beyond them they are refused */
 const MAX_ASKED = 20_000
 
-/** What this host has open of a tenant. */
 interface OpenedHere {
-  /** The request is one of the tenant's until it is answered. */
+  /** Counts the request as one of the tenant until it is answered. */
   hold(reply: FastifyReply): void
 }
 
@@ -48,30 +43,28 @@ export interface RoutingOptions {
   readonly tenants: Pick<OpenTenants<OpenedHere>, 'get' | 'opened' | 'has' | 'isComplete'>
   readonly place: (tenant: string) => Place
   readonly hops: Hops
-  /** where hosts ask each other for partitions */
   readonly partitions: readonly Pick<PartitionCalls, 'addTo'>[]
-  /** ms since some moment; never goes back */
   readonly elapsed: () => number
-  /** ms until the answer to a request must begin */
+  /** Time limit for the first byte of an answer, in ms */
   readonly requestMs: number
-  /** requests and streams that one host may have to answer for this one at once */
+  /** Maximum number of pending requests and streams at one host */
   readonly maxAsked?: number
-  /** the partition of the tenant that the request is for, by its name (`partitionName`) */
+  /** Partition that the request is for, by its name (`partitionName`) */
   readonly partitionOf: (tenant: string, request: FastifyRequest) => string
-  /** whose a request is that needs no credentials; undefined: it is answered by whoever is asked */
+  /** Tenant of a request without credentials; undefined: answered by any host */
   readonly tenantOfPublic: (url: string) => string | undefined | Promise<string | undefined>
 }
 
-/** A request on its way to whoever has its tenant. */
+/** Request on its way to the owner of its tenant. */
 interface Routed {
   readonly tenant: string
   readonly request: FastifyRequest
   readonly reply: FastifyReply
-  /** it goes on here */
+  /** Continues on this host */
   readonly done: (error?: Error) => void
-  /** ms of the machine */
+  /** Start in monotonic ms */
   readonly since: number
-  /** whole; absent: nobody has read any of it */
+  /** Whole body; absent: still unread */
   readonly body?: Buffer
 }
 
@@ -81,11 +74,10 @@ function isPublic(request: FastifyRequest): boolean {
 
 export class RequestRouting {
   readonly #options: RoutingOptions
-  /** by address of a host: what has its answer from there, and how to end it */
+  /** By address of a host: ends pending requests there */
   readonly #asked = new Map<string, Set<() => void>>()
-  /** what waits until its tenant is at a host */
+  /** Requests that wait for an owner */
   readonly #lost: Routed[] = []
-  /** bodies that were read before it was known that they are for this host */
   readonly #bodies = new WeakMap<FastifyRequest, Buffer>()
   readonly #frames: FrameClients
   #small: SmallRequests | undefined
@@ -97,32 +89,31 @@ export class RequestRouting {
     this.#frames = new FrameClients(options)
   }
 
-  /** requests that other hosts were asked to answer, since the start */
   get forwarded(): number {
     return this.#forwarded
   }
 
-  /** those of them that went in frames */
+  /** Total of those forwarded in frames. */
   get framed(): number {
     return this.#small?.framed ?? 0
   }
 
-  /** requests that were refused because a host had too many to answer, since the start */
+  /** Total of requests rejected by the limit per host. */
   get refused(): number {
     return this.#refused
   }
 
-  /** After whatever lets requests in, which says whose they are. */
+  /** Adds routing behind authentication, which identifies the tenant. */
   async addTo(app: FastifyInstance): Promise<void> {
     const { requestMs, hops } = this.#options
-    // Only in a cluster: the packages are not everybody's.
+    // optional packages, loaded only in a cluster
     const [{ default: replyFrom }, { Agent }] = await Promise.all([import('@fastify/reply-from'), import('undici')])
     const agent = new Agent({
       connections: CONNECTIONS,
       connect: { timeout: CONNECT_MS },
-      // the host that answers keeps the limit; this is for one that does not
+      // the answering host enforces the limit; this is for one that does not
       headersTimeout: requestMs + CONNECT_MS,
-      // streams last as long as their readers like
+      // streams have no deadline
       bodyTimeout: 0,
     })
     this.#small = new SmallRequests({ agent, frames: this.#frames, hops })
@@ -150,7 +141,7 @@ export class RequestRouting {
     const { request, reply, done } = asked
     if (whose === undefined || whose === '') return done()
     const tenant = this.#options.partitionOf(whose, request)
-    // routes ask the services of that partition
+    // routes use the services of that partition
     if (tenant !== whose) request.tenant = tenant
     const opened = this.#options.tenants.get(tenant)
     if (opened === undefined) return this.#route({ ...asked, tenant, since: this.#options.elapsed() })
@@ -158,14 +149,14 @@ export class RequestRouting {
     done()
   }
 
-  /** After each look: what waits for hosts that are gone is refused, and what waits for a host may have one now. */
+  /** Rejects requests to hosts that are gone, and retries those that wait for an owner. Called after each poll. */
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#asked.keys()) if (!live.has(url)) this.#endAt(url)
     this.#frames.looked(live)
     for (const one of this.#lost.splice(0)) this.#route(one)
   }
 
-  /** Nothing is waited for any more. */
+  /** Rejects everything that waits. */
   end(): void {
     for (const { tenant, done } of this.#lost.splice(0)) done(notAnywhere(tenant))
     for (const url of this.#asked.keys()) this.#endAt(url)
@@ -182,38 +173,43 @@ export class RequestRouting {
     const place = this.#options.place(tenant)
     const { count, ...marked }: Hop = this.#options.hops.of(request.raw) ?? { count: 0, term: 0 }
     const slot = slotOf(tenant)
-    // whoever handed it on may have taken it for another's: a webscript has an id before its tenant is known everywhere
+    // the forwarding host may have been wrong: a webscript has an id before its tenant is known everywhere
     const term = marked.slot === slot ? marked.term : 0
     if (place.kind === 'unowned' || place.term < term) {
-      // soon it is somebody's, or this host hears that it is its own
+      // wait until the tenant has an owner, or this host learns that it is one
       if (!this.#waits(one)) done(notAnywhere(tenant))
     } else if (place.kind === 'here') {
-      // whoever has no credentials may name tenants that nobody has: none is opened for that
+      // requests without credentials may name unknown tenants: do not open them
       if (isPublic(request) && tenants.isComplete && !tenants.has(tenant)) return done()
       void this.#goOn(one)
     } else if (count >= MAX_HOPS) done(notAnywhere(tenant))
     else if (!(request.raw.url ?? '').startsWith('/')) {
       reply.header(OWNER_HEADER, place.url)
-      done(new AppError('ELSEWHERE', `the host at ${place.url} has tenant ${tenant}; ask for a path, or ask that one`))
+      done(
+        new AppError(
+          'ELSEWHERE',
+          `tenant ${tenant} is at ${place.url}, which needs a path; request a path, or call that host`,
+        ),
+      )
     } else if ((this.#asked.get(place.url)?.size ?? 0) >= (this.#options.maxAsked ?? MAX_ASKED)) {
       this.#refused += 1
       done(
         new AppError(
           'FENCED',
-          `the host that has the tenant, ${place.url}, has too much to answer for this one; ask again in a second, or ask that one`,
+          `the tenant's host, ${place.url}, has too many pending requests of this one; retry in a second, or call that host`,
         ),
       )
     } else this.#forward(place.url, { count: count + 1, term: place.term, slot }, one)
   }
 
-  /** Until the next look; false when it has waited long enough, or too many do. */
+  /** Waits for the next poll; false at the time limit, or when too many wait. */
   #waits(one: Routed): boolean {
     const mayWait = this.#options.elapsed() - one.since <= WAIT_MS && this.#lost.length < MAX_LOST
     if (mayWait) this.#lost.push(one)
     return mayWait
   }
 
-  /** Here, as soon as the tenant is open. */
+  /** Serves the request here as soon as the tenant is open. */
   async #goOn({ tenant, request, reply, body, done }: Routed): Promise<void> {
     if (body !== undefined && body.length > 0) this.#bodies.set(request, body)
     try {
@@ -230,7 +226,7 @@ export class RequestRouting {
     const small = this.#small
     if (body !== undefined || small === undefined || !small.takes(request)) return this.#ask(owner, next, one)
     small.read(request, reply, (whole) => {
-      // it took too long meanwhile
+      // it was answered at its deadline meanwhile
       if (!reply.sent) this.#ask(owner, next, { ...one, body: whole })
     })
   }
@@ -247,7 +243,7 @@ export class RequestRouting {
       if (isOver) return
       isOver = true
       drop()
-      // reading twice is reading once
+      // reads are safe to repeat
       const mayRepeat =
         headers.upgrade === undefined && (isGetOrHead(method) || (body !== undefined && isUnasked(error)))
       if (reply.sent || reply.raw.headersSent) reply.raw.destroy()
@@ -264,18 +260,18 @@ export class RequestRouting {
       })
       return
     }
-    // behind the address, never in its place: what is asked may begin with two slashes
+    // behind the address, not as its base: a request path may begin with two slashes
     const target = new URL(owner + (raw.url ?? ''))
     const hop = this.#options.hops.sign(method, target.pathname + target.search, mark)
     if (headers.upgrade !== undefined) {
       this.#endWith(owner, reply, openTunnel(target, { ...headers, [HOP_HEADER]: hop }, reply, refuse))
       return
     }
-    // as it comes: nobody has read it
+    // unread, as a stream
     if (!isGetOrHead(method)) request.body = raw
     drop = this.#endWith(owner, reply, refuse)
     const hooks: FastifyReplyFromHooks = {
-      // addresses in answers, and signatures, are those of the host that the client knows
+      // addresses in answers, and signatures, use the host name that the client knows
       rewriteRequestHeaders: ({ headers: { host } }, given) => ({
         ...given,
         ...(host !== undefined && { host }),
@@ -284,7 +280,7 @@ export class RequestRouting {
       retryDelay: () => null,
       onResponse: (_request, _reply, answer) => {
         const { stream } = answer as unknown as { stream: Readable }
-        // it came when another was asked already
+        // it arrived after another attempt began
         if (isOver) return void stream.destroy()
         sendStream(reply, stream)
       },
@@ -293,7 +289,9 @@ export class RequestRouting {
     reply.from(target.href, hooks)
   }
 
-  /** When that host is gone before the answer is whole. Gives how to have it forgotten. */
+  /**
+   * Ends the request when that host is gone before the answer is complete. Returns the function that unregisters it.
+   */
   #endWith(owner: string, reply: FastifyReply, end: () => void): () => void {
     const asked = this.#asked.get(owner) ?? new Set()
     this.#asked.set(owner, asked.add(end))
@@ -308,20 +306,20 @@ export class RequestRouting {
 }
 
 function sendStream(reply: FastifyReply, stream: Readable): void {
-  // a reader of lines sees nothing before the first one otherwise
+  // send the head at once: readers of lines would otherwise see nothing before the first line
   if (String(reply.getHeader('content-type')) === NDJSON_MEDIA_TYPE)
     reply.raw.once('pipe', () => reply.raw.flushHeaders())
   reply.send(stream)
 }
 
 function notAnywhere(tenant: string): AppError {
-  return new AppError('FENCED', `tenant ${tenant} is at no host at the moment; ask again in a second`)
+  return new AppError('FENCED', `tenant ${tenant} is without a host at the moment; retry in a second`)
 }
 
 function unanswered(url: string): AppError {
   return new AppError(
     'FENCED',
-    `the host that has the tenant, ${url}, did not answer: it is not known whether it did what was asked; ask again in ` +
-      'a second, with an Idempotency-Key where it must not be done twice',
+    `the tenant's host, ${url}, did not answer, and the outcome is unknown; retry in ` +
+      'a second, with an Idempotency-Key where it must not take effect twice',
   )
 }

@@ -1,13 +1,13 @@
-/** A host whose replay number is not that of the others does not start. */
+/** Rejects the start of a host whose replay number differs from that of the cluster. */
 import { checkReplay, type Program, TTL_MS } from '#cluster'
 import { AppError } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers, type Timers } from '../timers.ts'
 
-/** ms between two looks */
+/** Poll interval in ms */
 const PAUSE_MS = 250
 
-/** Waits for as long as hosts may seem to be there that are not. `STORE` with what to do. */
+/** Waits until hosts that are gone have expired. Throws `STORE` with what to do. */
 export async function requireReplay(store: Store, program: Program, timers: Timers = machineTimers): Promise<void> {
   const until = timers.elapsed() + TTL_MS + PAUSE_MS
   for (;;) {

@@ -1,20 +1,19 @@
-/** HMAC with SHA-256 by one key, of two digests: an `Hmac` of Node costs ten times as much, most of it for its key. */
+/** HMAC-SHA-256 with a fixed key, from two digests: Node's `Hmac` costs ten times as much, most of it for its key. */
 import { hash } from 'node:crypto'
 
-/** bytes that SHA-256 takes at once */
+/** Block size of SHA-256 in bytes */
 const BLOCK = 64
 
 export class Signer {
   readonly #inner: Buffer
   readonly #outer: Buffer
 
-  /** `key`: 64 bytes at most */
+  /** `key`: at most 64 bytes */
   constructor(key: Uint8Array) {
     this.#inner = padded(key, 0x36)
     this.#outer = padded(key, 0x5c)
   }
 
-  /** Of the parts one behind the other. */
   sign(...parts: readonly Uint8Array[]): Buffer {
     const inner = hash('sha256', Buffer.concat([this.#inner, ...parts]), 'buffer')
     return hash('sha256', Buffer.concat([this.#outer, inner]), 'buffer')

@@ -1,9 +1,9 @@
 /**
- * Requests that are small enough to be held whole while they are handed to another host, with answers that are. They go in
- * frames over a connection that is kept (frames/), as soon as there is one; else each by itself over HTTP, and then one
- * whose connection is refused can be asked again. Nearly all are small; what is not goes by streams.
+ * Forwards requests with small bodies and answers, which are held whole. They go in frames over a persistent connection
+ * (frames/) as soon as there is one, else by HTTP, where a refused connection permits a retry. Larger ones are
+ * streamed.
  *
- * SMALL-1 a body is held only while all of them together have room; whoever comes then goes by streams, which wait
+ * SMALL-1 a body is held only while all of them together have room; further ones are streamed, which wait
  * SMALL-2 nothing of an answer is sent before it is known to be whole, unless it goes by a stream
  */
 import type { OutgoingHttpHeaders } from 'node:http'
@@ -14,24 +14,22 @@ import type { FrameClients, FramedAsking } from './frames/frame-clients.ts'
 import { type AnswerHead, type HeaderValue, MAX_BODY } from './frames/frame-kinds.ts'
 import { HOP_HEADER, type Hop, type Hops } from './hop.ts'
 
-/** bytes of a body, and of an answer */
+/** Maximum bytes of a held body or answer */
 const MAX_BYTES = MAX_BODY
-/** bytes of all bodies that are held */
+/** Maximum bytes of all held bodies */
 const MAX_HELD = 64 * 1_048_576
 
-/** They are about one connection, or told anew. */
 const DROPPED: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'expect', HOP_HEADER])
-/** What `Connection` says as a rule; other words in it name headers that are about the connection too. */
+/** Usual values of `Connection`; others name further headers of one connection. */
 const USUAL_CONNECTION: ReadonlySet<string> = new Set(['keep-alive', 'close'])
 
-/** Hears of a request that was asked of another host. */
+/** Receiver of the answer to a forwarded request. */
 interface Asking {
   readonly reply: FastifyReply
-  /** Nobody waits for the answer any more. */
   isOver(): boolean
-  /** The answer is large, or does not tell its length: its head is in the reply, and its body comes. */
+  /** Receives the stream of an answer that is large or of unknown length; its head is in the reply. */
   stream(body: Readable): void
-  /** There is no answer, or not all of one that was to be held. Not told when nobody waits. */
+  /** Called when the answer failed or broke off, unless cancelled. */
   failed(error: Error): void
 }
 
@@ -50,12 +48,10 @@ export class SmallRequests {
     this.#options = options
   }
 
-  /** requests that went in frames, since the start */
   get framed(): number {
     return this.#framed
   }
 
-  /** Whether it can be held, by what its head says. */
   takes({ method, headers, routeOptions }: FastifyRequest): boolean {
     const { connection = 'keep-alive', 'content-length': length = '0', upgrade } = headers
     if (upgrade !== undefined || headers['transfer-encoding'] !== undefined) return false
@@ -65,7 +61,7 @@ export class SmallRequests {
     return bytes <= MAX_BYTES && this.#held + bytes <= MAX_HELD
   }
 
-  /** `done` hears the whole body, or nothing when the client is gone before. */
+  /** `done` receives the whole body, and is not called when the client disconnects. */
   read({ raw, headers }: FastifyRequest, reply: FastifyReply, done: (body: Buffer) => void): void {
     const bytes = Number(headers['content-length'] ?? '0')
     if (bytes === 0) return done(Buffer.alloc(0))
@@ -73,7 +69,7 @@ export class SmallRequests {
     reply.raw.once('close', () => (this.#held -= bytes))
     const pieces: Buffer[] = []
     raw.on('data', (piece: Buffer) => pieces.push(piece))
-    // its `close` follows
+    // `close` follows
     raw.on('error', () => undefined)
     raw.once('end', () => {
       const [first] = pieces
@@ -81,7 +77,7 @@ export class SmallRequests {
     })
   }
 
-  /** `origin`: address of the host. `mark`: says who hands on */
+  /** `origin`: address of the host. `mark`: identifies the forwarding host */
   ask(origin: string, request: FastifyRequest, body: Buffer, mark: Hop, asking: Asking): void {
     if (this.#askInFrame(origin, request, body, mark, asking)) return
     const { raw, method } = request
@@ -111,7 +107,7 @@ export class SmallRequests {
   }
 }
 
-/** Headers that go on, by name; undefined: one of them is there more than once. */
+/** Forwarded headers by name; undefined when one occurs more than once. */
 function onceEach({ rawHeaders }: FastifyRequest['raw']): Readonly<Record<string, string>> | undefined {
   const headers: Record<string, string> = {}
   for (let at = 0; at < rawHeaders.length; at += 2) {
@@ -123,12 +119,11 @@ function onceEach({ rawHeaders }: FastifyRequest['raw']): Readonly<Record<string
   return headers
 }
 
-/** The answer to a request that went in a frame. */
 class FramedAnswer implements FramedAsking {
   readonly #asking: Asking
   readonly #more: (bytes: number) => void
   #stream: Readable | undefined
-  /** bytes that came and that the reader has no room for */
+  /** Received bytes that the reader has not accepted */
   #unread = 0
 
   constructor(asking: Asking, more: (bytes: number) => void) {
@@ -142,8 +137,8 @@ class FramedAnswer implements FramedAsking {
     try {
       sendWhole(reply, status, headers, body.toString('latin1'))
     } catch (error) {
-      // an answer that HTTP cannot say is none, and what else is under way has nothing to do with it
-      reply.log.error({ err: error }, 'an answer of another host cannot be handed back')
+      // an answer with invalid headers must not affect other requests
+      reply.log.error({ err: error }, 'an answer of another host cannot be returned')
       reply.raw.destroy()
     }
   }
@@ -177,7 +172,7 @@ class FramedAnswer implements FramedAsking {
   }
 }
 
-/** `body`: each character is a byte; a text goes out with its head at once. */
+/** `body`: one character per byte; a text goes out with its head at once. */
 function sendWhole(
   reply: FastifyReply,
   status: number,
@@ -192,7 +187,7 @@ function sendWhole(
   raw.end(body, 'latin1')
 }
 
-/** An answer on its way back. */
+/** Answer on its way back. */
 class SmallAnswer implements Dispatcher.DispatchHandler {
   readonly #asking: Asking
   readonly #isHead: boolean
@@ -207,13 +202,13 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
-    if (this.#asking.isOver()) controller.abort(new Error('nobody waits for it'))
+    if (this.#asking.isOver()) controller.abort(new Error('the request was cancelled'))
   }
 
   onResponseStart(controller: Dispatcher.DispatchController, status: number): void {
-    // only says that there will be an answer
+    // informational answer
     if (status < 200) return
-    if (this.#asking.isOver()) return controller.abort(new Error('nobody waits for it'))
+    if (this.#asking.isOver()) return controller.abort(new Error('the request was cancelled'))
     this.#status = status
     this.#headers = headersOf(controller.rawHeaders)
     const hasNone = this.#isHead || status === 204 || status === 304
@@ -221,7 +216,7 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
     const stream = new Readable({
       read: () => controller.resume(),
       destroy: (error, done) => {
-        controller.abort(error ?? new Error('nobody reads it'))
+        controller.abort(error ?? new Error('the reader is gone'))
         done(error)
       },
     })
@@ -254,7 +249,10 @@ class SmallAnswer implements Dispatcher.DispatchHandler {
   }
 }
 
-/** Byte by byte, as servers of Node write them; parsed ones were taken for UTF-8. Only HTTP/2, which is not spoken here, gives no list. */
+/**
+ * Raw bytes as Node servers write them; parsed headers were decoded as UTF-8. HTTP/2, which is not used here, lacks the
+ * list.
+ */
 function headersOf(raw: Dispatcher.DispatchController['rawHeaders']): Record<string, string | string[]> {
   const headers: Record<string, string | string[]> = {}
   if (!Array.isArray(raw)) return headers

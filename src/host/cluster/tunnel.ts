@@ -1,16 +1,15 @@
 /**
- * A request for an upgrade, such as one for a WebSocket, at a host that has not its tenant: it is asked of the host that
- * has it, and when that agrees, bytes go through both ways until one side ends.
+ * Forwards an upgrade request, such as one for a WebSocket, to the owner of its tenant, and pipes bytes both ways until
+ * one side ends.
  */
 import { request as askPlain, type IncomingHttpHeaders, type IncomingMessage } from 'node:http'
 import { request as askSecurely } from 'node:https'
 import type { Duplex } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 
-/** They are about one connection, or told anew. */
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(['connection', 'keep-alive', 'transfer-encoding', 'upgrade'])
 
-/** `failed`: the other host could not be asked. Gives what cuts it off, at any time. */
+/** `failed`: the other host is unreachable. Returns the function that cuts the tunnel. */
 export function openTunnel(
   target: URL,
   headers: IncomingHttpHeaders,
@@ -22,14 +21,14 @@ export function openTunnel(
   const asking = ask(target, { headers: { host: target.host, ...headers }, agent: false })
   let upstream: Duplex | undefined
   const cut = (): void => void (upstream ?? asking).destroy()
-  // whoever asked is gone, and then nobody needs an answer
+  // the client is gone
   socket.once('close', cut)
   asking.on('upgrade', (answer, other: Duplex, head) => {
     upstream = other
     reply.hijack()
     socket.write(headOf(answer))
     if (head.length > 0) socket.write(head)
-    // its `close` follows
+    // `close` follows
     other.on('error', () => undefined)
     other.once('close', () => socket.destroySoon())
     other.pipe(socket)

@@ -1,6 +1,6 @@
 /**
- * Where the partitions of tenants are, and how far their tasks are behind what was acknowledged: read from the store of a
- * cluster, whether its hosts answer or not.
+ * Reads from the store of a cluster where partitions are, and how far their tasks are behind acknowledged messages,
+ * whether hosts answer or not.
  */
 import { type ClusterView, partitionName, partitionStore, SLOT_TABLE, SLOT_TABLES, slotOf } from '#cluster'
 import { AppError } from '#kernel'
@@ -10,24 +10,24 @@ import type { Storage, Store } from '#storage'
 import { HOST_TENANT } from '../auth/host-tenant.ts'
 import { readCount } from './partition-counts.ts'
 
-/** tenants that are shown, unless one is named */
+/** Default number of shown tenants */
 const MAX_TENANTS = 100
-/** tenants that are read at once */
+/** Tenants read in parallel */
 const AT_ONCE = 4
-/** inputs that are looked into; those after them count as a message each */
+/** Inputs that are inspected; each later one counts as one message */
 const LOOKED_INTO = 1_000
 
 export interface PartitionView {
   readonly number: number
-  /** address of the host that has it; null: none that is there */
+  /** Address of the live owner; null without one */
   readonly host: string | null
-  /** messages of its log that stored states of its tasks do not reflect yet, which whoever takes it over plays again */
+  /** Messages not covered by stored task states, which a new owner replays */
   readonly behind: {
     readonly messages: number
-    /** since the oldest of them was taken; 0: there is none */
+    /** Age of the oldest of them; 0 without any */
     readonly ms: number
   }
-  /** messages of other partitions that were handed to it, and that its tasks have not taken yet */
+  /** Messages handed over by other partitions that tasks have not processed */
   readonly handed: number
 }
 
@@ -37,13 +37,11 @@ export interface TenantView {
 }
 
 export interface ClusterPartitions {
-  /** by name */
   readonly tenants: readonly TenantView[]
-  /** tenants that are not shown */
   readonly moreTenants: number
 }
 
-/** Of one tenant, or of the first ones. `NOT_FOUND` when there is no such tenant. */
+/** Returns one tenant, or the first ones. Throws `NOT_FOUND` for an unknown tenant. */
 export async function viewPartitions(
   storage: Storage,
   { hosts }: Pick<ClusterView, 'hosts'>,
@@ -51,7 +49,7 @@ export async function viewPartitions(
 ): Promise<ClusterPartitions> {
   const all = (await storage.tenants()).filter((one) => !one.startsWith('_'))
   if (tenant !== undefined && !all.includes(tenant)) {
-    throw new AppError('NOT_FOUND', `the store has no tenant ${JSON.stringify(tenant.slice(0, 100))}`)
+    throw new AppError('NOT_FOUND', `the tenant ${JSON.stringify(tenant.slice(0, 100))} does not exist in the store`)
   }
   const shown = tenant === undefined ? all.toSorted().slice(0, MAX_TENANTS) : [tenant]
   const table = await storage.tenant(HOST_TENANT).collection(SLOT_TABLES).get(SLOT_TABLE)
@@ -80,7 +78,6 @@ async function viewTenant(store: Store, tenant: string, hostOf: (name: string) =
 
 async function behindOf(store: Store, now: number): Promise<PartitionView['behind']> {
   const log = store.log(LOG_NAME)
-  // before the log, which only becomes longer
   const after = (await store.collection(MARKS).get(MARK_ID))?.value.position ?? 0
   const [entries, { last }] = await Promise.all([log.read(PARTITION, after, LOOKED_INTO), log.bounds(PARTITION)])
   const inputs = entries.flatMap(({ body }) => inputOf(body) ?? [])

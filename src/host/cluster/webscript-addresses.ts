@@ -1,7 +1,7 @@
 /**
- * Whose the webscripts are that are called by their ids, for hosts that have not their tenants. The host that has a
- * tenant writes the ids of its webscripts into the store of all hosts; the others look there, and keep what they found: an
- * id is made of tenant and name, so it is never another's.
+ * Owners of webscripts that are called by id, for hosts without their tenants. The owner of a tenant writes the ids of
+ * its webscripts to the shared store; other hosts look there and cache the result. An id is derived from tenant and
+ * name, so it never changes hands.
  */
 import { CALL_BASES } from '#services/webscripts'
 import { decodedText, LruCache } from '#kernel'
@@ -12,25 +12,25 @@ import type { Timers } from '../timers.ts'
 const ADDRESSES: CollectionSpec<{ readonly tenant: string }> = { name: 'webscript_addresses', version: 1, fields: {} }
 const ID = /^[0-9a-f]{32}$/
 const MAX_KNOWN = 100_000
-/** ids that are looked for in one question */
+/** Maximum ids per query */
 const AT_ONCE = 500
-/** ms for which an id that is nobody's is not looked for again */
+/** Cache time of an unknown id, in ms */
 const NOBODYS_MS = 1_000
 
 export class WebscriptAddresses {
   readonly #addresses: ReturnType<typeof collectionOf>
   readonly #timers: Pick<Timers, 'elapsed'>
   readonly #tenants = new LruCache<string, string>(MAX_KNOWN)
-  /** by id: when it was looked for in vain, `elapsed` */
+  /** Unknown ids, with the `elapsed` of their look-up */
   readonly #nobodys = new LruCache<string, number>(MAX_KNOWN)
 
-  /** `store`: of all hosts. */
+  /** `store`: shared by all hosts. */
   constructor(store: Store, timers: Pick<Timers, 'elapsed'>) {
     this.#addresses = collectionOf(store)
     this.#timers = timers
   }
 
-  /** `ids`: of webscripts of the tenant; `former`: of those that it has no more. Known to all hosts when it resolves. */
+  /** `ids`: current webscripts of the tenant; `former`: removed ones. Resolves when all hosts see it. */
   async tell(tenant: string, ids: readonly string[], former: readonly string[]): Promise<void> {
     for (let at = 0; at < ids.length; at += AT_ONCE) {
       const some = ids.slice(at, at + AT_ONCE)
@@ -40,7 +40,7 @@ export class WebscriptAddresses {
     for (const id of former) await this.#addresses.delete(id)
   }
 
-  /** Whose webscript the address calls, by tenant and name or by its id; undefined for what calls none. */
+  /** Tenant of a webscript address, by tenant and name or by id; undefined for other addresses. */
   tenantOf(url: string): string | undefined | Promise<string | undefined> {
     const base = CALL_BASES.find((one) => url.startsWith(`${one}/`))
     if (base === undefined) return undefined

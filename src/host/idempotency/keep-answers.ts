@@ -1,10 +1,10 @@
 /**
- * The header `Idempotency-Key` for every route that writes: the same request again has the first answer and does
- * nothing. A key belongs to its tenant, method and path.
+ * Header `Idempotency-Key` for all routes that write: a repeated request receives the first answer and has no effect. A
+ * key belongs to its tenant, method and path.
  *
  * IDEMPOTENCY-1 of requests with one key, one is carried out at a time, and none after one that was done
- * IDEMPOTENCY-2 what was refused leaves its key free; of what may have been done and has no answer, the next request
- *   says so, unless it may be carried out twice
+ * IDEMPOTENCY-2 a refused request releases its key; after a request with an unknown outcome, the next one is rejected,
+ *   unless it may be carried out twice
  * IDEMPOTENCY-3 no secret of an answer is kept
  */
 import { createHmac } from 'node:crypto'
@@ -17,13 +17,12 @@ import { KeptAnswers, otherRequest, type KeptAnswer, type Place } from './kept-a
 
 export interface KeepingOptions {
   readonly storage: Pick<Storage, 'tenant'>
-  /** of prints: nobody can guess from them what a body said */
+  /** Key of request digests, so that they do not reveal bodies */
   readonly secret: string | Uint8Array
-  /** epoch ms */
   readonly now: () => number
 }
 
-/** Routes that keep keys by themselves, in the commit of what they write. */
+/** Routes that store keys themselves, in the commit of their write. */
 export const OWN_KEYS: ReadonlySet<string> = new Set([
   '/resources/:id/events',
   '/resources/:id',
@@ -31,7 +30,7 @@ export const OWN_KEYS: ReadonlySet<string> = new Set([
   '/resources/:id/commands',
   '/converter/:name/ingest',
 ])
-/** Routes that take a body and change nothing. */
+/** Routes with a body and without a change. */
 export const READS: ReadonlySet<string> = new Set([
   '/series/query',
   '/messages/query',
@@ -45,27 +44,24 @@ export const READS: ReadonlySet<string> = new Set([
   '/converter/test',
 ])
 const WRITES: ReadonlySet<string> = new Set(['POST', 'PUT', 'PATCH', 'DELETE'])
-/** Methods whose requests may be carried out twice. */
 const REPEATABLE: ReadonlySet<string> = new Set(['PUT', 'DELETE'])
-/** Failures before anything is written. */
+/** Failures before a write. */
 const UNDONE: ReadonlySet<string> = new Set(['UNAVAILABLE', 'CLOSED', 'FENCED'])
-/** Headers that belong to an answer. */
 const OWN_HEADERS = ['content-type', 'location', 'etag', 'link'] as const
 const SECRETS: ReadonlySet<string> = new Set(['secret', 'clientSecret', 'password', 'token', 'accessToken'])
 
-/** characters of an answer that is kept */
+/** Maximum characters of a stored answer */
 const MAX_ANSWER = 16_384
 const MAX_CHARACTERS = 1_000
 
 type Outcome = { readonly kind: 'done' } | { readonly kind: 'failed'; readonly error: unknown }
 
-/** A request with a key, from its handler's beginning until its answer is kept. */
+/** A request with a key, from its handler's start until its answer is stored. */
 class KeptRequest {
   readonly #answers: KeptAnswers
   readonly #place: Place
   readonly #over: () => void
   readonly #request: FastifyRequest
-  /** of its handler */
   #outcome: Outcome | undefined
   #status: number | undefined
   #isEnded = false
@@ -78,14 +74,14 @@ class KeptRequest {
   }
 
   async carryOut(reply: FastifyReply, work: () => unknown): Promise<unknown> {
-    // one that took its socket, or whose client is gone
+    // the socket was taken over, or the client is gone
     reply.raw.once('close', () => {
       if (this.#outcome?.kind === 'done') void this.#end(() => this.#answers.done(this.#place, undefined))
     })
     try {
       const given = await work()
       this.#outcome = { kind: 'done' }
-      // it was refused for the time that it took
+      // it was refused after its deadline
       if (this.#status !== undefined) await this.#end(() => this.#answers.done(this.#place, undefined))
       return given
     } catch (error) {
@@ -103,7 +99,7 @@ class KeptRequest {
     if (statusCode >= 500 && this.#outcome === undefined) return
     if (statusCode >= 400) return this.#end(() => this.#answers.free(this.#place))
     if (payload instanceof Readable) {
-      // its work may go on until it ends
+      // the handler may continue until then
       payload.once('close', () => void this.#end(() => this.#answers.done(this.#place, undefined)))
       return
     }
@@ -117,14 +113,14 @@ class KeptRequest {
     })
   }
 
-  /** The client has its answer also when it cannot be kept. */
+  /** The client receives its answer even if storing it fails. */
   async #end(keep: () => Promise<void>): Promise<void> {
     if (this.#isEnded) return
     this.#isEnded = true
     try {
       await keep()
     } catch (error) {
-      this.#request.log.warn({ err: error }, 'the answer to a request with an Idempotency-Key could not be kept')
+      this.#request.log.warn({ err: error }, 'the answer to a request with an Idempotency-Key could not be stored')
     } finally {
       this.#over()
     }
@@ -136,7 +132,7 @@ interface Open {
   readonly over: Promise<void>
 }
 
-/** Makes the routes that are added to a scope from here on keep their answers. */
+/** Stores answers of all routes that are added to the scope afterwards. */
 export function keepAnswers(app: FastifyInstance, { storage, secret, now }: KeepingOptions): void {
   const KEPT = Symbol('request with a key')
   app.decorateRequest(KEPT, undefined)
@@ -178,7 +174,9 @@ export function keepAnswers(app: FastifyInstance, { storage, secret, now }: Keep
       over()
       throw error
     }
-    void answers.sweep(now()).catch((error: unknown) => request.log.warn({ err: error }, 'old keys were not let go'))
+    void answers
+      .sweep(now())
+      .catch((error: unknown) => request.log.warn({ err: error }, 'expired idempotency keys could not be removed'))
     if (begun.kind === 'done') {
       over()
       return replay(reply, begun.answer)
@@ -219,7 +217,7 @@ function replay(reply: FastifyReply, { status, headers, body }: KeptAnswer): Fas
   return reply.code(status).headers(headers).header('idempotent-replay', 'true').send(body)
 }
 
-/** Undefined: it is too large to be kept. */
+/** Undefined: too large to be stored. */
 function answerOf(reply: FastifyReply, payload: unknown): KeptAnswer | undefined {
   const isJson = String(reply.getHeader('content-type')).includes('json')
   const isText = isJson && payload instanceof Uint8Array && payload.length <= MAX_ANSWER
@@ -239,7 +237,7 @@ function withoutSecrets(text: string): string {
   return JSON.stringify(dropped)
 }
 
-/** Bytes by their content, everything else as JSON. */
+/** Bytes as their content, other values as JSON. */
 function printable(body: unknown): unknown {
   if (body instanceof Uint8Array) return Buffer.from(body).toString('base64')
   if (body instanceof Map) return [...(body as Map<unknown, unknown>)].map(([name, part]) => [name, printable(part)])

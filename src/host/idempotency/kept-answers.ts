@@ -1,8 +1,7 @@
-/** Answers to writes that came with a key, by tenant, for a day: what the same request is answered again. */
+/** Stored answers to writes with an `Idempotency-Key`, by tenant, for a day. */
 import { AppError } from '#kernel'
 import { type Collection, type CollectionSpec, type Expectation, forgetOldest, type Store } from '#storage'
 
-/** What a client got. */
 export interface KeptAnswer {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
@@ -10,11 +9,11 @@ export interface KeptAnswer {
 }
 
 interface KeyRecord {
-  /** tells requests apart */
+  /** Digest that distinguishes requests */
   readonly print: string
-  /** epoch ms when the request came */
+  /** Arrival of the request, epoch ms */
   readonly at: number
-  /** `open`: it is under way, or its host ended meanwhile; `lost`: it was done, and its answer is not kept */
+  /** `open`: in progress, or its host crashed; `lost`: carried out, without a stored answer */
   readonly state: 'open' | 'done' | 'lost'
   readonly answer?: KeptAnswer
 }
@@ -26,15 +25,15 @@ export const ANSWER_KEYS: CollectionSpec<KeyRecord> = {
 }
 
 const DAY_MS = 86_400_000
-/** keys of one tenant; the oldest go first when there are more */
+/** Maximum number of keys of one tenant; the oldest are removed first */
 export const MAX_KEYS = 50_000
-/** ms between two sweeps of a tenant */
+/** Interval between sweeps of a tenant, in ms */
 const SWEEP_MS = 600_000
 
 export type Begun =
   { readonly kind: 'new'; readonly place: Place } | { readonly kind: 'done'; readonly answer: KeptAnswer }
 
-/** Where the answer goes. */
+/** Reserved key. */
 export interface Place {
   readonly id: string
   readonly print: string
@@ -52,8 +51,8 @@ export class KeptAnswers {
   }
 
   /**
-   * Reserves the key, or finds its answer. `CONFLICT` for one of another request, and for one of which it is not known
-   * what was done; `isRepeatable`: such a request is carried out again.
+   * Reserves the key, or returns its answer. Throws `CONFLICT` for a key of another request or of one with an unknown
+   * outcome; `isRepeatable`: the latter is carried out again.
    */
   async begin(id: string, print: string, now: number, isRepeatable: boolean): Promise<Begun> {
     const found = await this.#records.get(id)
@@ -78,18 +77,18 @@ export class KeptAnswers {
     }
   }
 
-  /** It was done. Without an answer: it was too large to be kept, or nobody knows it. */
+  /** Marks the request as carried out. Without an answer: it was too large, or is unknown. */
   async done({ id, print, at, version }: Place, answer: KeptAnswer | undefined): Promise<void> {
     const state = answer === undefined ? 'lost' : 'done'
     await this.#records.put(id, { print, at, state, ...(answer && { answer }) }, version)
   }
 
-  /** Nothing was done: the key is free again. */
+  /** Releases the key of a request without an effect. */
   async free({ id, version }: Place): Promise<void> {
     await this.#records.delete(id, version)
   }
 
-  /** Lets go of those that count no more, now and then. */
+  /** Removes expired keys now and then. */
   async sweep(now: number): Promise<void> {
     if (Math.abs(now - this.#swept) < SWEEP_MS) return
     this.#swept = now
@@ -97,21 +96,20 @@ export class KeptAnswers {
   }
 }
 
-/** Two requests with one key that are not the same. */
 export function otherRequest(): AppError {
   return new AppError('CONFLICT', 'Idempotency-Key: it was used for another request; choose a new one')
 }
 
 function unknown(): AppError {
-  const text = 'the first request with it was under way when its host ended, or failed inside'
-  return new AppError('CONFLICT', `Idempotency-Key: ${text}; look whether it was done, then choose a new key`)
+  const text = 'the outcome of the first request with it is unknown, since its host stopped or it failed internally'
+  return new AppError('CONFLICT', `Idempotency-Key: ${text}; check whether it took effect, then choose a new key`)
 }
 
 function notKept(): AppError {
-  const text = 'the first request with it was done, and its answer was too large to be kept, or came too late'
-  return new AppError('CONFLICT', `Idempotency-Key: ${text}; read what is there`)
+  const text = 'the first request with it was carried out, and its answer was too large to be stored, or too late'
+  return new AppError('CONFLICT', `Idempotency-Key: ${text}; read the current state`)
 }
 
 function elsewhere(): AppError {
-  return new AppError('CONFLICT', 'Idempotency-Key: another host has a request with it under way; send it again')
+  return new AppError('CONFLICT', 'Idempotency-Key: a request with it is in progress on another host; send it again')
 }

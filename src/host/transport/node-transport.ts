@@ -1,7 +1,7 @@
 /**
- * A way out for callURL on Node. It asks the system's resolver, connects to exactly the address that was checked, and
- * refuses addresses that are not on the public internet a second time, so that whoever uses it without callURL is as
- * safe. It keeps no connection and no cookie, follows no redirect and uses no proxy.
+ * Egress of callURL on Node. Resolves names by the system, connects to exactly the checked address, and rejects
+ * non-public addresses itself, so that it is safe without callURL too. Keeps no connections and cookies, follows no
+ * redirects, uses no proxy.
  */
 import { lookup } from 'node:dns/promises'
 import { request as requestHttp, type IncomingMessage, type RequestOptions } from 'node:http'
@@ -12,15 +12,18 @@ import { AllowList, AppError } from '#kernel'
 
 export interface NodeTransportOptions {
   /**
-   * names, addresses and networks that may be called although they are private, each with a port when only that one is
-   * meant: `localhost`, `intranet.local:8080`, `10.0.0.0/8`
+   * Private names, addresses and networks that may be called, with a port to allow only that one: `localhost`,
+   * `intranet.local:8080`, `10.0.0.0/8`
    */
   readonly allow?: readonly string[]
-  /** IP addresses of a host name; default the system's resolver, hosts file included */
+  /** Returns IP addresses of a host name; default: the system's resolver, hosts file included */
   readonly resolve?: (host: string) => Promise<readonly string[]>
 }
 
-/** For `createCallUrl({ transport: nodeTransport({ allow: ['localhost'] }) })`. Throws `USAGE`; `send` rejects with `PLUG_FAILED`. */
+/**
+ * For `createCallUrl({ transport: nodeTransport({ allow: ['localhost'] }) })`. Throws `USAGE`; `send` rejects with
+ * `PLUG_FAILED`.
+ */
 export function nodeTransport({ allow = [], resolve = resolveBySystem }: NodeTransportOptions = {}): Transport {
   const allowed = new AllowList(allow)
   return {
@@ -44,7 +47,7 @@ async function resolveBySystem(host: string): Promise<readonly string[]> {
 
 function exchange(url: URL, host: string, outbound: OutboundRequest): Promise<OutboundResponse> {
   const { address, method, headers, body, timeoutMs, maxBytes } = outbound
-  // one limit for all of it, so that a server that drips byte by byte gains nothing
+  // one deadline for the whole answer, so that a slow drip does not extend it
   const signal = AbortSignal.any([outbound.signal, AbortSignal.timeout(timeoutMs)])
   const options: RequestOptions = {
     host,
@@ -52,7 +55,7 @@ function exchange(url: URL, host: string, outbound: OutboundRequest): Promise<Ou
     path: `${url.pathname}${url.search}`,
     method,
     headers: { ...headers, 'Accept-Encoding': 'identity', ...lengthOf(method, body) },
-    // a connection of its own: one that is kept may lead to an address that was checked for another name
+    // a pooled connection may lead to an address that was checked for another name
     agent: false,
     lookup: pinned(address),
     signal,
@@ -63,7 +66,7 @@ function exchange(url: URL, host: string, outbound: OutboundRequest): Promise<Ou
     sent.on('error', failWith)
     sent.on('upgrade', (_, socket) => {
       socket.destroy()
-      reject(failed('the answer is a change of protocol'))
+      reject(failed('the server switched protocols'))
     })
     sent.on('response', (response) => {
       readAll(response, maxBytes).then((text) => resolve(responseOf(response, text)), failWith)
@@ -89,7 +92,7 @@ async function readAll(response: IncomingMessage, maxBytes: number): Promise<str
   const encoding = response.headers['content-encoding'] ?? 'identity'
   if (encoding !== 'identity') {
     response.destroy()
-    throw failed('the answer is compressed, which was not asked for')
+    throw failed('the answer is compressed without a request for it')
   }
   const chunks: Buffer[] = []
   let size = Number(response.headers['content-length'] ?? 0) > maxBytes ? Number.POSITIVE_INFINITY : 0

@@ -1,9 +1,9 @@
-/** The way out to servers that have models, under the rules of callURL: which addresses may be called, and no redirects. */
+/** Egress to model servers under the rules of callURL: allowed addresses, no redirects. */
 import { addressOf, type Transport } from '#plugins/spi'
 import { AllowList, AppError, messageOf } from '#kernel'
 import { NOT_SENT, type RemoteTransport } from '#services/models'
 
-/** How connections fail that were never made. */
+/** Errors of connections that were never established. */
 const NO_CONNECTION: ReadonlySet<unknown> = new Set(['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EHOSTDOWN'])
 
 export function remoteModels(transport: Transport): RemoteTransport {
@@ -11,7 +11,7 @@ export function remoteModels(transport: Transport): RemoteTransport {
   return async ({ url, ...request }) => {
     const { timeoutMs } = request
     const parsed = new URL(url)
-    // the name too has to be found in that time
+    // the deadline includes name resolution
     const signal = AbortSignal.any([request.signal, AbortSignal.timeout(timeoutMs)])
     try {
       const address = await Promise.race([addressOf(parsed, transport, allowed), abortOf(signal)])
@@ -32,7 +32,7 @@ function abortOf(signal: AbortSignal): Promise<never> {
 function failure(host: string, timeoutMs: number, error: unknown): AppError {
   const cause: unknown = error instanceof Error ? error.cause : undefined
   if (cause instanceof Error && cause.name === 'TimeoutError') {
-    return new AppError('REMOTE_LATE', `${host} gave no answer within ${timeoutMs} ms`)
+    return new AppError('REMOTE_LATE', `${host} did not answer within ${timeoutMs} ms`)
   }
   const isSent = !(cause instanceof Error && 'code' in cause && NO_CONNECTION.has(cause.code))
   return new AppError('REMOTE_FAILED', `${host}: ${messageOf(error)}`, isSent ? {} : { cause: NOT_SENT })

@@ -1,4 +1,4 @@
-/** One actuator once, for commands of resources, over the single execution of the rules service. */
+/** Runs one actuator for commands of resources, by the single execution of the rules service. */
 import { AppError, type Json } from '#kernel'
 import type { ActuatorCall } from '#services/resources/contract'
 import type { RulesService } from '#services/rules/contract'
@@ -6,7 +6,7 @@ import type { RulesService } from '#services/rules/contract'
 const ENGINE = 'system/engine'
 const NEWEST = 'latest'
 
-/** `rules` is asked at each call: `CLOSED` while there are none. */
+/** `rules` is read per call; throws `CLOSED` without them. */
 export function actuatorCall(tenant: string, rules: () => RulesService | undefined): ActuatorCall {
   return {
     run: async ({ name, version, properties, resource, hops, root, id }) => {

@@ -1,4 +1,4 @@
-/** Rules and alarms: what plugs ask of alarms, what alarms tell the engine, and why an alarm was raised. */
+/** Adapter between rules and alarms: the port of plugs, forwarding of events, and causes of alarms. */
 import { AppError } from '#kernel'
 import type { AlarmPort } from '#core'
 import type { PlainObject } from '#core/spi'
@@ -6,12 +6,10 @@ import type { Alarm, AlarmForwarding, AlarmsApi, InternalAlarms, CauseReader } f
 import type { InternalRules } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
-/** Sensors of this channel hear alarms. */
 const CHANNEL = 'alarm'
-/** Alarms that a search gives. */
 const MAX_FOUND = 100
 
-/** What the plugs of a tenant ask; `alarms` is asked at each call. */
+/** Port of the tenant's plugs; `alarms` is read per call. */
 export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefined): AlarmPort {
   const caller = { tenant, user: ENGINE }
   const served = (): InternalAlarms => {
@@ -25,7 +23,7 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
       const body = { ...properties, source: { id: source }, type, text, severity }
       return briefly(await api().raise(body, { cause, history: 'newest' }))
     },
-    // nothing is refused by a service that is not there
+    // a missing service rejects nothing
     check: ({ properties, ...parts }) => alarms()?.check({ ...withoutParts(properties), ...parts }) ?? [],
     update: async (id, change, cause) => briefly(await api().update(id, change, { cause, history: 'newest' })),
     clear: async (source, type, cause) => (await served().clear(source, type, cause)).map(briefly),
@@ -42,7 +40,7 @@ export function alarmPort(tenant: string, alarms: () => InternalAlarms | undefin
   }
 }
 
-/** What the plug gives itself counts, and says itself what is wrong with it. */
+/** Leaves out properties in parts, which the plug checks itself. */
 function withoutParts(properties: PlainObject = {}): PlainObject {
   const { source: _source, type: _type, text: _text, severity: _severity, ...others } = properties
   return others
@@ -52,12 +50,12 @@ function plain(alarm: Alarm): PlainObject {
   return { ...alarm }
 }
 
-/** Nodes keep what plugs give: a history does not belong there. */
+/** Omits the history, since nodes store what plugs return. */
 function briefly({ history: _history, ...alarm }: Alarm): PlainObject {
   return alarm
 }
 
-/** The part of a runner that takes messages. */
+/** Message intake of a runner. */
 export interface ChannelIntake {
   receive(
     message: Parameters<AlarmForwarding['receive']>[0],
@@ -65,14 +63,14 @@ export interface ChannelIntake {
   ): Promise<unknown>
 }
 
-/** Events of alarms wake the sensors that hear the alarms of a resource. */
+/** Wakes sensors that observe alarms of a resource. */
 export function alarmForwarding(intake: ChannelIntake): AlarmForwarding {
   return {
     receive: (message, options) => intake.receive(message, { ...options, channel: CHANNEL }),
   }
 }
 
-/** What the rules say of a node now; `rules` is asked at each call, null while there are none. */
+/** Reads the state of a node; `rules` is read per call, null without them. */
 export function causeReader(tenant: string, rules: () => InternalRules | undefined): CauseReader {
   return {
     explain: async ({ task, node }) => {

@@ -17,7 +17,7 @@ export function dataPort(tenant: string, broker: Broker): DataPort {
   }
   // the message that woke the rule is among what it finds
   const reading = async (): Promise<BrokerApi> => {
-    await broker()?.readable(tenant)
+    await broker()?.readable()
     return api()
   }
   return {
@@ -53,7 +53,7 @@ export function latestValue(tenant: string, broker: Broker): NonNullable<Ports['
   return async (resource, metric) => {
     const service = broker()
     if (service === undefined) return undefined
-    await service.readable(tenant)
+    await service.readable()
     const { series } = await service.as({ tenant, user: ENGINE }).series.latest(resource, metric)
     return series[0]?.[1]
   }

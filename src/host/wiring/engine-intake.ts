@@ -1,20 +1,20 @@
-/** Messages of the broker reach tasks: `Forwarding` over the intake of their runner. */
+/** `Forwarding` of the broker over the intake of a runner of tasks. */
 import type { ForwardedPost, Forwarding } from '#services/broker/contract'
 
 type Messages = ForwardedPost['messages']
 type IntakePost = Omit<ForwardedPost, 'messages'> & { readonly messages: Messages | Messages[number] }
-type Sent = Parameters<Forwarding['receive']>
+type Received = Parameters<Forwarding['receive']>
 
 /** The part of a runner that takes messages. */
 export interface Intake {
-  receiveAll(posts: readonly IntakePost[], writes: Sent[2], followed: Sent[3]): Promise<unknown>
+  receiveAll(posts: readonly IntakePost[], writes: Received[1], followed: Received[2]): Promise<unknown>
 }
 
 export function engineIntake(intake: Intake): Forwarding {
-  return { receive: (_tenant, posts, ...rest) => intake.receiveAll(posts.map(asTaken), ...rest) }
+  return { receive: (posts, ...rest) => intake.receiveAll(posts.map(asTaken), ...rest) }
 }
 
-/** One message is logged and taken as such, which costs less than a list. */
+/** A single message is logged and taken as such, which costs less than a list. */
 function asTaken(post: ForwardedPost): IntakePost {
   const [one] = post.messages
   return post.messages.length === 1 && one !== undefined ? { ...post, messages: one } : post

@@ -1,4 +1,4 @@
-/** Plugs of a tenant as its engine takes them: declared by their manifests, called in their own processes. */
+/** Deployed plugs for the engine: declared by manifests, called in processes. */
 import { AppError, isPlainObject } from '#kernel'
 import { definePlug, type Plug, type PlugContext } from '#plug'
 import type { DeclaredProperty, DeployedPlug, InternalFunctions } from '#services/functions/contract'
@@ -6,11 +6,8 @@ import type { PlugCallParams } from '#services/functions'
 
 type CallPlug = Pick<InternalFunctions, 'call'>
 
-/**
- * The plug that stands for a deployed one. Its answers come later, so that the durable runner records each as an input:
- * a replay never calls it.
- */
-export function functionPlug(tenant: string, deployed: DeployedPlug, service: () => CallPlug | undefined): Plug {
+/** Answers asynchronously, so that the durable runner records the answer as an input, which a replay reuses. */
+export function functionPlug(deployed: DeployedPlug, service: () => CallPlug | undefined): Plug {
   const { name, version, kind, description, category, states, input, output } = deployed
   return definePlug({
     name,
@@ -26,7 +23,7 @@ export function functionPlug(tenant: string, deployed: DeployedPlug, service: ()
       const functions = service()
       if (functions === undefined) throw new AppError('PLUG_FAILED', 'functions are not served by this host')
       const { signal } = context
-      const answer = await functions.call(tenant, name, version, paramsOf(context), { signal })
+      const answer = await functions.call(name, version, paramsOf(context), { signal })
       return resultOf(answer)
     },
   })
@@ -43,12 +40,12 @@ function fieldOf(declared: DeclaredProperty): Plug['input'][string] {
   }
 }
 
-/** In manifests of the platform an `object` is a list as well, such as the instances of a model. */
+/** Manifests of the platform use `object` for lists too. */
 function typeOf({ dataType = 'any' }: Pick<DeclaredProperty, 'dataType'>): Plug['output'][string] {
   return { type: dataType === 'object' ? 'json' : dataType }
 }
 
-/** All that the context of a call can tell, as plain JSON. */
+/** The context of a call as plain JSON. */
 function paramsOf(context: PlugContext): PlugCallParams {
   const { streamData, properties, rawData, actuatorData, internalState, task, node, globalSettings, now, id, hops } =
     context

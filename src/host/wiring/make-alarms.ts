@@ -7,14 +7,13 @@ import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Alarms over storage; events reach tasks as far as rules are served too. */
 export const makeAlarms: MakeService = ({ figures, logger, now, tenants }) => {
   const places = new JobPlaces()
   figures.queue('alarm-batches', ({ alarms }) => alarms?.gauges().openBatches)
   figures.queue('alarm-streams', ({ alarms }) => alarms?.gauges().eventStreams)
   return {
     name: 'alarms',
-    description: 'Conditions of resources that want care: raised, repeated, acknowledged, cleared',
+    description: 'Alarms of resources: raised, repeated, acknowledged, cleared',
     example: '/alarm/alarms',
     errorBody: errorBodyOfLines,
     routes: (app) => alarmsRoutes(app, { service: ofCaller(tenants, ({ alarms }) => alarms) }),

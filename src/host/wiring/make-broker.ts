@@ -5,19 +5,15 @@ import { brokerErrorBody, brokerRoutes, createBrokerService } from '#services/br
 import { machineTimers } from '#platform'
 import { mqttListener } from './mqtt.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { storageOfOne } from './storage-of-one.ts'
 import { logOf, ofCaller } from './service-registry.ts'
 
-/**
- * ms that series may wait for what came, on a medium that nobody else reads: each batch rewrites whole pages, and whoever
- * reads here does not wait.
- */
+/** ms that series may lag on a medium without other processes: each batch rewrites whole pages, and reads force a batch. */
 const OWN_REST_MS = 30_000
 
-/** more messages than a host tells in a ms: by the time, numbers of later brokers are higher */
+/** more messages than a host publishes in a ms: numbers of later hosts are higher */
 const NUMBERS_PER_MS = 100
 
-/** The broker over storage; tasks and resources as far as they are served too. */
+/** The broker of each tenant, with tasks and resources if they are served; the listener of MQTT belongs to the host. */
 export const makeBroker: MakeService = (dependencies) => {
   const { figures, config, now, logger, storeMark, tenants } = dependencies
   const oddities = new RateLimitedLogger({
@@ -45,8 +41,9 @@ export const makeBroker: MakeService = (dependencies) => {
     ...mqttListener(service, dependencies),
     open: ({ tenant, store, services, partition }) => {
       const broker = createBrokerService({
-        storage: storageOfOne(tenant, store),
-        log: () => logOf(services, store),
+        tenant,
+        store,
+        log: logOf(services, store),
         now,
         engine: () => services.runner && engineIntake(services.runner.intake),
         resources: () => partition?.first?.resources ?? services.resources,
@@ -55,15 +52,15 @@ export const makeBroker: MakeService = (dependencies) => {
           partition: {
             number: partition.number,
             count: partition.count,
-            ask: (_tenant, at, question) => partition.ask(at, { of: 'broker', question }),
-            follow: (_tenant, at, asked, signal) => partition.follow(at, asked, signal),
+            ask: (at, question) => partition.ask(at, { of: 'broker', question }),
+            follow: (at, request, signal) => partition.follow(at, request, signal),
           },
         }),
         ...(config.store.medium !== 'postgres' && { lag: { restMs: OWN_REST_MS } }),
         // a tenant may leave this host and come back
-        ...(config.cluster && { toldUpTo: () => now() * NUMBERS_PER_MS }),
+        ...(config.cluster && { earlierNumbers: () => now() * NUMBERS_PER_MS }),
         bounds: config.times,
-        odd: (what, about, details) => oddities.log(what, about, details),
+        logOddity: (what, about, details) => oddities.log(what, about, details),
         report: (what) => logger.warn(what),
       })
       return { provides: { broker }, life: broker }

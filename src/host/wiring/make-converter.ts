@@ -8,7 +8,7 @@ import type { WorkThreads } from '../work/work-threads.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Converters over storage; what they make goes to the broker and the resources as far as they are served too. */
+/** Converters over storage; results go to broker and resources where these are served. */
 export const makeConverter: MakeService = ({ figures, now, tenants, threads }) => {
   figures.total('converter-forwarded', ({ converter }) => converter?.gauges().converted)
   figures.total('converter-rejected', ({ converter }) => converter?.gauges().rejected)
@@ -16,7 +16,7 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
   const elsewhere = threadedConversions(threads)
   return {
     name: 'converter',
-    description: 'Templates that make messages of whatever devices and gateways send',
+    description: 'Templates that convert payloads of devices and gateways to messages',
     example: '/converter/',
     errorBody: converterErrorBody,
     routes: (app) => converterRoutes(app, { service: ofCaller(tenants, ({ converter }) => converter) }),
@@ -36,7 +36,7 @@ export const makeConverter: MakeService = ({ figures, now, tenants, threads }) =
   }
 }
 
-/** ms; a rendering ends by itself long before */
+/** Time limit in ms; a rendering ends by itself long before */
 const LONGEST_MS = 10_000
 
 function threadedConversions(threads: WorkThreads): ConversionsElsewhere {

@@ -1,4 +1,4 @@
-/** Makes the functions service of a host, and the processes that it runs. */
+/** The functions service of a host, and its processes. */
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { randomBytes, randomUUID } from 'node:crypto'
@@ -21,36 +21,36 @@ import {
   functionsErrorBody,
   functionsRoutes,
   type OpenedPool,
-  webscriptOf,
+  webscriptNameOf,
 } from '#services/functions'
 import { AllowList, AppError, isPlainObject } from '#kernel'
 import type { Config } from '../config.ts'
 import { ownFolder } from '../own-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { storageOfOne } from './storage-of-one.ts'
 import { served, type ServiceRegistry, type Tenants } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { ownVersion } from '../version.ts'
 
-/** What functions of tenants may ask of this host while they are called. */
-interface WayOut {
+/** How functions reach the network. */
+interface Egress {
   readonly transport: Transport
   readonly allowed: AllowList
 }
 
 const METHOD = /^[A-Z]{1,20}$/
 
-/** `fetch`: calls a URL under the rules of callURL. Rejects with `PLUG_FAILED`. */
+/** Answers `fetch`, under the rules of callURL. `PLUG_FAILED` */
 async function answerFunction(
-  { transport, allowed }: WayOut,
+  { transport, allowed }: Egress,
   question: string,
   params: unknown,
   signal: AbortSignal,
 ): Promise<unknown> {
-  if (question !== 'fetch' || !isPlainObject(params)) throw refused('there is no such question to the host')
+  if (question !== 'fetch' || !isPlainObject(params))
+    throw refused(`the host has no answer to ${question.slice(0, 100)}`)
   const { url, method = 'GET', headers = {}, body } = params
-  if (typeof url !== 'string') throw refused('fetch wants a url')
-  if (typeof method !== 'string' || !METHOD.test(method)) throw refused('fetch wants a method such as GET')
+  if (typeof url !== 'string') throw refused('fetch needs a url')
+  if (typeof method !== 'string' || !METHOD.test(method)) throw refused('fetch needs a method such as GET')
   if (!isPlainObject(headers)) throw refused('headers are an object')
   if (body !== undefined && typeof body !== 'string') throw refused('a body is text')
   const {
@@ -65,12 +65,11 @@ function refused(why: string): AppError {
   return new AppError('PLUG_FAILED', why)
 }
 
-/** Processes of one host at once: each may have some 200 MB. */
+/** concurrent processes; each may have some 200 MB */
 const PROCESSES = 16
 const PROCESSES_OF_ONE = 2
 const IDLE_MS = 60_000
 
-/** Functions over storage, in processes as `--functions` says. */
 export const makeFunctions: MakeService = ({
   figures,
   gauges,
@@ -91,7 +90,7 @@ export const makeFunctions: MakeService = ({
     logger,
   })
   const places = new JobPlaces()
-  const ownNames = new Set(builtins.map(({ name }) => name))
+  const builtInNames = new Set(builtins.map(({ name }) => name))
   figures.queue('function-jobs', ({ functions }) => functions?.gauges().openJobs)
   gauges.watchQueue('function-processes', () => programs.processes)
   return {
@@ -106,19 +105,20 @@ export const makeFunctions: MakeService = ({
       }),
     open: ({ tenant, store, services }) => {
       const functions = createFunctionsService({
-        storage: storageOfOne(tenant, store),
         tenant,
+        store,
         programs,
         now,
         newSecret: () => randomBytes(32).toString('base64'),
         newId: () => randomUUID().replaceAll('-', '').slice(0, 21),
-        isTaken: (name) => ownNames.has(name) || plugs().some((plug) => plug.name === name),
-        usesOf: async (_tenant, { type, name, version }) =>
-          // rules name nothing but plugs
+        isTaken: (name) => builtInNames.has(name) || plugs().some((plug) => plug.name === name),
+        // rules use plugs alone
+        usesOf: async ({ type, name, version }) =>
           type === 'plugs' ? usesOf(services, tenant, `${name}:${version}`) : 0,
         models: () => services.models,
         vault: () => services.vault,
-        tellWebscripts,
+        announceWebscripts: (ids, removed) => tellWebscripts?.(tenant, ids, removed) ?? Promise.resolve(),
+        onLine: (line) => services.webscripts?.addLine(line),
         places,
         logger,
       })
@@ -129,7 +129,7 @@ export const makeFunctions: MakeService = ({
   }
 }
 
-/** Looks what the machine has: hosts without functions never come here. */
+/** Inspects the machine, for the first function. */
 async function openPool(
   config: Config,
   tenants: Tenants,
@@ -137,7 +137,7 @@ async function openPool(
   log: PoolOptions['log'],
 ): Promise<OpenedPool> {
   if (config.functions === 'off') {
-    const launch = (): string => 'is not run: functions are off on this host'
+    const launch = (): string => 'does not run: functions are off on this host'
     return { pool: undefined, lacks: [], tools: { launch, isClosed: false } }
   }
   mkdirSync(emptyFolder, { recursive: true })
@@ -146,9 +146,10 @@ async function openPool(
   const pool = new ProcessPool({ ...poolOptions(machine, config, tenants, emptyFolder), log })
   if (confinement === 'trusted') return { pool, lacks: machine.lacks }
   const launch = confinedTools({ machine, emptyFolder, environment: process.env })
-  const open = machine.interpreters.size === 0 ? undefined : await closedNetworkProblem(machine)
-  const lacks = open === undefined ? [] : [`npm and pip reach the whole network, not their registries alone: ${open}`]
-  return { pool, lacks: [...machine.lacks, ...lacks], tools: { launch, isClosed: open === undefined } }
+  const problem = machine.interpreters.size === 0 ? undefined : await closedNetworkProblem(machine)
+  const lacks =
+    problem === undefined ? [] : [`npm and pip reach the whole network, not their registries alone: ${problem}`]
+  return { pool, lacks: [...machine.lacks, ...lacks], tools: { launch, isClosed: problem === undefined } }
 }
 
 function poolOptions(
@@ -169,7 +170,7 @@ function poolOptions(
     later: machineTimers.later,
     clock: () => performance.now(),
     answer: async (program, method, params, signal) => {
-      const webscript = webscriptOf(program.key)
+      const webscript = webscriptNameOf(program)
       const { webscripts } = tenants.of(program.owner)
       return webscript !== undefined && webscripts !== undefined && method !== 'fetch'
         ? webscripts.answer(webscript, method, params, signal)

@@ -1,4 +1,4 @@
-/** Makes the models service of a host, and the drivers that run models. */
+/** Makes the models service of a host, and its drivers. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,11 +23,11 @@ import { ofCaller } from './service-registry.ts'
 import { nodeTransport } from '../transport/node-transport.ts'
 import { remoteModels } from '../transport/remote-models.ts'
 
-/** Processes of models of one host at once: one of TensorFlow has half a gigabyte. */
+/** Maximum model processes of one host: one with TensorFlow takes half a gigabyte. */
 const PROCESSES = 8
 const IDLE_MS = 300_000
 
-/** Libraries are slow to load, and reserve many more addresses than they use. */
+/** Limits of a process: libraries load slowly, and reserve far more addresses than they use. */
 const LIMITS: ProcessLimits = {
   ...DEFAULT_LIMITS,
   startMs: 120_000,
@@ -39,7 +39,7 @@ const LIMITS: ProcessLimits = {
   unansweredBytes: 67_108_864,
 }
 
-/** Models over storage, run as `--functions` says; servers of models are called as `--allow-url` says. */
+/** Models over storage, run as `--functions` says; model servers are called as `--allow-url` says. */
 export const makeModels: MakeService = ({ figures, gauges, logger, now, config, tenants }) => {
   const seal = new Seal(sealKey(config))
   const { later, breathe } = machineTimers
@@ -65,7 +65,7 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
   figures.total('models-failed', ({ models }) => models?.gauges().failed)
   return {
     name: 'models',
-    description: 'Machine-learning models of tenants: uploaded as zips or on other servers, asked for predictions',
+    description: 'Machine-learning models of tenants: uploaded as zips or on other servers, called for predictions',
     errorBody: errorBodyOfLines,
     routes: (app) => modelsRoutes(app, { service: ofCaller(tenants, ({ models }) => models) }),
     open: ({ tenant, store, services }) => {
@@ -85,7 +85,7 @@ export const makeModels: MakeService = ({ figures, gauges, logger, now, config, 
   }
 }
 
-/** Looks what the machine has: hosts without models in Python never come here. */
+/** Probes the machine, only once a Python model is used. */
 async function openPool(
   config: Config,
   emptyFolder: string,
@@ -104,7 +104,7 @@ async function openPool(
     idleMs: IDLE_MS,
     later: machineTimers.later,
     clock: () => performance.now(),
-    answer: () => Promise.reject(new AppError('PLUG_FAILED', 'models have nothing to ask of the host')),
+    answer: () => Promise.reject(new AppError('PLUG_FAILED', 'models cannot call the host')),
     log,
   })
 }

@@ -1,16 +1,15 @@
-/** Makes the objects service of a host. */
+/** The objects service of a host. */
 import type { FastifyInstance } from 'fastify'
 import { machineTimers } from '#platform'
 import { BlobContents, createObjectsService, objectsErrorBody, objectsRoutes, SigningKeys } from '#services/objects'
-import type { ContentStore, ObjectsService } from '#services/objects/contract'
+import type { SharedContents } from '#services/objects/contract'
 import type { Config } from '../config.ts'
 import { randomKey, secretKey } from '../data-folder.ts'
 import type { MakeService } from './service-dependencies.ts'
-import { storageOfOne } from './storage-of-one.ts'
-import { served, type Tenants } from './service-registry.ts'
+import { ofCaller, served } from './service-registry.ts'
 import { ownVersion } from '../version.ts'
 
-/** Over storage, and the store of contents that was chosen: only that one is loaded. */
+/** Loads the selected store of contents alone. */
 export const makeObjects: MakeService = async ({ figures, logger, now, config, memberUrl, tenants }) => {
   let server: FastifyInstance | undefined
   const keys = new SigningKeys(signingKey(config))
@@ -26,13 +25,21 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
     errorBody: objectsErrorBody,
     routes: (app) => {
       server = app
-      return objectsRoutes(app, { service: objectsOf(tenants), keys, now, later, version: ownVersion() })
+      return objectsRoutes(app, {
+        service: ofCaller(tenants, ({ objects }) => objects),
+        objectsOf: (tenant) => served(tenants.of(tenant).objects).inside,
+        find: (tenant) => tenants.find(tenant)?.objects?.inside,
+        keys,
+        now,
+        later,
+        version: ownVersion(),
+      })
     },
     open: ({ tenant, store }) => {
-      const storage = storageOfOne(tenant, store)
       const objects = createObjectsService({
-        storage,
-        contents: contents ?? new BlobContents(storage),
+        tenant,
+        store,
+        contents: contents?.of(tenant) ?? new BlobContents(store.blobs),
         keys,
         now,
         newId,
@@ -46,21 +53,11 @@ export const makeObjects: MakeService = async ({ figures, logger, now, config, m
   }
 }
 
-/** The objects of tenants as routes reach them. */
-export function objectsOf(tenants: Tenants): ObjectsService {
-  const of = (tenant: string): ObjectsService => served(tenants.of(tenant).objects)
-  return {
-    as: (caller) => of(caller.tenant).as(caller),
-    inside: (tenant) => of(tenant).inside(tenant),
-    hasTenant: async (tenant) => (await tenants.find(tenant)?.objects?.hasTenant(tenant)) ?? false,
-  }
-}
-
-/** Undefined: they are in the storage. */
-async function openContents({ objects }: Pick<Config, 'objects'>): Promise<ContentStore | undefined> {
+/** Undefined: contents are blobs of the store. */
+async function openContents({ objects }: Pick<Config, 'objects'>): Promise<SharedContents | undefined> {
   if (objects.kind === 'files') return undefined
-  const { openS3Contents, readS3Place } = await import('#services/objects/s3-contents')
-  return openS3Contents(readS3Place(objects.url))
+  const { openS3Contents, readS3Location } = await import('#services/objects/s3-contents')
+  return openS3Contents(readS3Location(objects.url))
 }
 
 function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
@@ -68,10 +65,10 @@ function signingKey({ store, data, sharedKeys }: Config): Uint8Array {
   return store.medium === 'memory' ? randomKey() : secretKey(data, 'objects.key', 'addresses that it signed then end')
 }
 
-/** For whoever asks from this machine. */
+/** The address for clients on this machine. */
 function listeningAt({ host, port }: Config, app: FastifyInstance | undefined): string {
   const bound = app?.server.address()
-  const own = typeof bound === 'object' && bound !== null ? bound.port : port
+  const boundPort = typeof bound === 'object' && bound !== null ? bound.port : port
   const name = host === '0.0.0.0' || host === '::' ? '127.0.0.1' : host
-  return `http://${name.includes(':') ? `[${name}]` : name}:${own}${app?.prefix ?? ''}`
+  return `http://${name.includes(':') ? `[${name}]` : name}:${boundPort}${app?.prefix ?? ''}`
 }

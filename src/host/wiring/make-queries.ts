@@ -5,7 +5,7 @@ import { createQueriesService } from '#services/queries/service'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Queries over storage; what was posted a moment before and selections of resources as far as those are served too. */
+/** Queries over storage, with recent posts and selections of resources where these are served. */
 export const makeQueries: MakeService = ({ figures, now, tenants }) => {
   figures.queue('queries', ({ queries }) => queries?.gauges().running)
   figures.total('queries-executed', ({ queries }) => queries?.gauges().executed)
@@ -21,7 +21,7 @@ export const makeQueries: MakeService = ({ figures, now, tenants }) => {
         store,
         now,
         resources: () => services.resources && resourceSelector(tenant, services.resources),
-        readable: async () => services.broker?.readable(tenant),
+        readable: async () => services.broker?.readable(),
         slots,
       })
       return { provides: { queries } }

@@ -9,7 +9,6 @@ import { machineTimers } from '#platform'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Resources, their types and constraints. */
 export const makeResources: MakeService = ({ figures, now, logger, tenants }) => {
   const places = new JobPlaces()
   const limit = new Semaphore(RECONCILED_AT_ONCE)

@@ -98,8 +98,8 @@ function openRules(
   const own = plugServices(tenant, services, machineTimers.later)
   const plugServicesHere = withinBudget(partition?.ports(own) ?? own, budget)
   const functionsHere = () => partition?.first?.functions ?? services.functions
-  const deployed = () => functionsHere()?.plugs(tenant) ?? NO_FUNCTIONS
-  const functions = derived(deployed, (list) => list.map((one) => functionPlug(tenant, one, functionsHere)))
+  const deployed = () => functionsHere()?.plugs() ?? NO_FUNCTIONS
+  const functions = derived(deployed, (list) => list.map((one) => functionPlug(one, functionsHere)))
   const plugsWith = (options: BuiltinOptions) => {
     const equipped = createBuiltins({ ...outboundOf(config), services: plugServicesHere, ...options })
     return joined(
@@ -167,7 +167,7 @@ function openRules(
     }),
     resources: () => services.resources && resourceFinder(tenant, services.resources),
     templateWritten: (template) => services.work?.templateWritten(template),
-    readable: async () => services.broker?.readable(tenant),
+    readable: async () => services.broker?.readable(),
   })
   const running = { runner: durable, refusedDescendants: () => budget.refused }
   return {

@@ -1,8 +1,8 @@
-/** Makes the services of a table, and closes what was made in order. */
+/** Makes the services of a table, and closes parts in order. */
 import type { HostedService } from '../hosted-service.ts'
 import type { ServiceDependencies, ServiceTable } from './service-dependencies.ts'
 
-/** The services that the options select, in the order of the table. None works before its `start`. */
+/** Makes the selected services in the order of the table. They work from their `start` on. */
 export async function makeServices(
   table: ServiceTable,
   dependencies: Omit<ServiceDependencies, 'serves'>,
@@ -14,7 +14,7 @@ export async function makeServices(
   return made
 }
 
-/** One after the other, all of them; the first failure is thrown at the end. */
+/** Runs all steps one after the other, and throws the first failure at the end. */
 export async function closeAll(steps: readonly (() => void | Promise<void>)[]): Promise<void> {
   const failures: unknown[] = []
   for (const step of steps) {

@@ -1,4 +1,4 @@
-/** Makes the subscriptions of a host, and what its buckets for imports and exports do by themselves. */
+/** The subscriptions service of a host, with imports and exports. */
 import { objectForwarding } from './objects.ts'
 import { JobPlaces, type JobQueue } from '#jobs'
 import { machineTimers, Seal } from '#platform'
@@ -13,11 +13,9 @@ import {
   Transfers,
 } from '#services/objects'
 import { sealKey } from '../seal-key.ts'
-import { objectsOf } from './make-objects.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller, served } from './service-registry.ts'
 
-/** Over the objects of the tenant; rules, webscripts, broker and queries as far as they are served. */
 export const makeSubscriptions: MakeService = ({ figures, logger, now, config, checkPair, tenants, serves }) => {
   const seal = new Seal(sealKey(config))
   const places = new JobPlaces()
@@ -27,13 +25,12 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
   figures.total('object-deliveries-failed', ({ subscriptions }) => subscriptions?.gauges().failed)
   return {
     name: 'subscriptions',
-    description: 'Who is told of changes of objects; imports of files into series, and exports',
+    description: 'Subscriptions to changes of objects; imports of files into series, and exports',
     errorBody: objectsErrorBody,
     routes: async (app) => {
-      const objects = objectsOf(tenants)
       await subscriptionsRoutes(app, {
         service: ofCaller(tenants, ({ subscriptions }) => subscriptions),
-        objects: () => objects,
+        objects: ofCaller(tenants, ({ objects }) => objects),
       })
       await transferRoutes(
         app,
@@ -65,7 +62,6 @@ export const makeSubscriptions: MakeService = ({ figures, logger, now, config, c
       })
       const life = {
         start: async () => {
-          // a host of other services alone
           if (serves('objects')) await subscriptions.start()
         },
         stop: () => subscriptions.stop(),

@@ -6,7 +6,6 @@ import { sealKey } from '../seal-key.ts'
 import type { MakeService } from './service-dependencies.ts'
 import { ofCaller } from './service-registry.ts'
 
-/** Secrets over storage, sealed under the key of the host. */
 export const makeVault: MakeService = ({ now, config, tenants }) => {
   const seal = new Seal(sealKey(config))
   return {

@@ -1,59 +1,68 @@
-/** Makes the webscripts service of a host. */
+/** The webscripts service of a host. */
 import { machineTimers } from '#platform'
-import { createWebscriptsService, webscriptsRoutes } from '#services/webscripts'
+import { createWebscriptsService, ScriptLog, webscriptsRoutes } from '#services/webscripts'
 import { errorBodyOfLines } from '#services/shared'
 import { TokenBuckets } from '../rate-limit.ts'
 import type { MakeService } from './service-dependencies.ts'
+import { ofCaller } from './service-registry.ts'
 import { onOrigin } from '../webscript-origin.ts'
 
-/** calls of one tenant at once */
+/** concurrent calls of a tenant */
 const MAX_OPEN = 200
-/** seconds of CPU time: a tenant keeps one core at work, and saves up half a minute of it */
+/** s of CPU time: one core per tenant, with bursts of half a minute */
 const CPU = { perSecond: 1, most: 30 }
 const MAX_TENANTS = 10_000
 
-/** Of this life of the host, and a number: each call of a webscript needs one. */
+/** Ids of calls: of this session of the host, and a number. */
 function callIds(): () => string {
-  const life = machineTimers.newId()
+  const session = machineTimers.newId()
   let count = 0
-  return () => `${life}-${(++count).toString(36)}`
+  return () => `${session}-${(++count).toString(36)}`
 }
 
-/** Over the functions of tenants; inside of them the API of the host is asked as their tenant. */
-export const makeWebscripts: MakeService = ({ config, now, gauges, checkPair, isToken, ownApi, tenants }) => {
+export const makeWebscripts: MakeService = ({ config, now, figures, checkPair, isToken, ownApi, tenants }) => {
   const perSecond = config.limits.ratePerKey
   const buckets = new TokenBuckets({ perSecond, burst: perSecond * 2, mostKeys: MAX_TENANTS, now })
-  const service = createWebscriptsService({
-    functions: (tenant) => tenants.find(tenant)?.functions,
-    webscriptOf: (id) => {
-      for (const { functions } of tenants.all()) {
-        const found = functions?.webscriptOf(id)
-        if (found !== undefined) return found
-      }
-      return undefined
-    },
-    checkPair,
-    isToken,
-    askApi: (caller, request, signal, led) => ownApi.ask(caller, request, signal, led),
-    limits: { takeCall: (tenant) => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
-    now,
-    clock: () => performance.now(),
-    later: machineTimers.later,
-    newId: callIds(),
-  })
+  const log = new ScriptLog()
+  const newId = callIds()
   const isOnOwnOrigin = config.webscriptUrl === undefined ? undefined : onOrigin(config.webscriptUrl)
-  gauges.watchQueue('webscripts-open', () => service.gauges().open)
-  gauges.watchTotal('webscripts-called', () => service.gauges().calls)
-  gauges.watchTotal('webscripts-failed', () => service.gauges().errors)
+  figures.queue('webscripts-open', ({ webscripts }) => webscripts?.gauges().open)
+  figures.total('webscripts-called', ({ webscripts }) => webscripts?.gauges().calls)
+  figures.total('webscripts-failed', ({ webscripts }) => webscripts?.gauges().errors)
   return {
     name: 'webscripts',
-    description: 'HTTP functions of tenants: public, or for whoever has their secret',
+    description: 'HTTP functions of tenants, public or private',
     errorBody: errorBodyOfLines,
     routes: (app) => {
       ownApi.isAt(app)
-      return webscriptsRoutes(app, { service, isOnOwnOrigin, ownUrl: config.url })
+      return webscriptsRoutes(app, {
+        service: ofCaller(tenants, ({ webscripts }) => webscripts),
+        find: (tenant) => tenants.find(tenant)?.webscripts,
+        all: function* () {
+          for (const { webscripts } of tenants.all()) if (webscripts !== undefined) yield webscripts
+        },
+        checkPair,
+        isToken,
+        isOnOwnOrigin,
+        ownUrl: config.url,
+      })
     },
-    open: () => ({ provides: { webscripts: service } }),
-    stop: () => service.stop(),
+    open: ({ tenant, services }) => {
+      const webscripts = createWebscriptsService({
+        tenant,
+        functions: () => services.functions,
+        checkPair,
+        isToken,
+        askApi: (...request) => ownApi.ask(...request),
+        limits: { takeCall: () => buckets.take(tenant), mostOpen: MAX_OPEN, cpu: CPU },
+        log,
+        now,
+        clock: () => performance.now(),
+        later: machineTimers.later,
+        newId,
+      })
+      return { provides: { webscripts } }
+    },
+    stop: () => log.end(),
   }
 }

@@ -1,4 +1,4 @@
-/** Rules and hosted models: what plugs ask of them. Calls of one turn are one batch where a model is run in batches. */
+/** Port of plugs to hosted models. Calls of one turn form one batch, where a model supports batches. */
 import type { ModelPort } from '#core'
 import { AppError, type Json, type JsonObject } from '#kernel'
 import type { ModelsApi, InternalModels } from '#services/models/contract'
@@ -7,7 +7,7 @@ const ENGINE = 'system/engine'
 
 type Asked = Parameters<ModelPort['predict']>[0]
 
-/** What the plugs of a tenant ask; `models` is asked at each call. */
+/** Port of the tenant's plugs; `models` is read per call. */
 export function modelPort(tenant: string, models: () => InternalModels | undefined): ModelPort {
   const apiOf = (): ModelsApi => {
     const service = models()
@@ -31,7 +31,6 @@ export function modelPort(tenant: string, models: () => InternalModels | undefin
   }
 }
 
-/** What a model predicts as labels with scores: one label, or one for each probability, by its place. */
 export function labelsOf(prediction: Json): readonly (readonly [string, number])[] {
   if (!Array.isArray(prediction)) {
     return [[typeof prediction === 'string' ? prediction : JSON.stringify(prediction), 1]]
@@ -41,7 +40,7 @@ export function labelsOf(prediction: Json): readonly (readonly [string, number])
       if (typeof score === 'number') return [String(at), score]
       throw new AppError(
         'PLUG_FAILED',
-        `the model gave ${JSON.stringify(score).slice(0, 100)} where a probability is wanted`,
+        `the model returned ${JSON.stringify(score).slice(0, 100)} instead of a probability`,
       )
     }),
   )

@@ -1,14 +1,14 @@
-/** Rules and objects: what plugs ask of objects, and what changes of objects tell the engine. */
+/** Adapts objects to the port of plugs, and changes of objects to the engine. */
 import { AppError, MAX_HOPS } from '#kernel'
 import type { Cause, PlainObject } from '#core/spi'
 import type { ObjectPort } from '#core'
 import type { ObjectCause, ObjectForwarding, ObjectRecord, InternalObjects } from '#services/objects/contract'
 
 const ENGINE = 'system/engine'
-/** Sensors of this channel hear changes of objects. */
+/** of sensors of objects */
 const CHANNEL = 'object'
 
-/** What the plugs of a tenant ask, with the rights of users; `objects` is asked at each call. */
+/** The port of a tenant's plugs, with the rights of users. */
 export function objectPort(tenant: string, objects: () => InternalObjects | undefined): ObjectPort {
   const api = () => {
     const service = objects()
@@ -47,12 +47,11 @@ export function objectPort(tenant: string, objects: () => InternalObjects | unde
   }
 }
 
-/** The part of a runner that takes messages. */
 export interface ObjectIntake {
   receive(
     message: PlainObject & { readonly resource: string },
     options: {
-      readonly writes: Parameters<ObjectForwarding['receive']>[2]
+      readonly writes: Parameters<ObjectForwarding['receive']>[1]
       readonly hops: number
       readonly root?: string
       readonly channel: string
@@ -60,10 +59,10 @@ export interface ObjectIntake {
   ): Promise<unknown>
 }
 
-/** Changes of objects wake the sensors that hear the objects of a bucket: its alias is their resource. */
+/** A change is a message of the resource that has the alias of the bucket. */
 export function objectForwarding(intake: ObjectIntake): ObjectForwarding {
   return {
-    receive: (_tenant, { event, object, time, cause }, writes) => {
+    receive: ({ event, object, time, cause }, writes) => {
       const message = { resource: object.bucket, timestamp: time, event, object: shown(object) }
       const { hops = 0, root } = cause ?? {}
       return intake.receive(message, {
@@ -97,6 +96,6 @@ function textOf(pieces: readonly Uint8Array[]): string {
   try {
     return pieces.map((piece) => decoder.decode(piece, { stream: true })).join('') + decoder.decode()
   } catch {
-    throw new AppError('VALIDATION', 'the object is no text in UTF-8')
+    throw new AppError('VALIDATION', 'the object is not text in UTF-8')
   }
 }

@@ -1,14 +1,14 @@
-/** The host's own services as plugs ask them: while the store is away a call waits, since no plug is to blame for that. */
+/** Waits for the store in calls of plugs to the host's services, since plugs are not to blame for an outage. */
 import { AppError, type StartTimer } from '#kernel'
 
-/** ms until a call is made again */
+/** Retry interval in ms */
 const PAUSE = 250
-/** Methods that ask nothing stored, and answer at once. */
+/** Methods that answer at once, without the store. */
 const AT_ONCE = /^check/
 
 /**
- * The same port, whose calls are made again while they are refused with `UNAVAILABLE`. What a call does, it does once:
- * services know an effect that comes again by its id. How long a node waits in all is its time limit's matter.
+ * Wraps a port so that calls rejected with `UNAVAILABLE` are retried. Retries are idempotent by the effect's id; the
+ * node's time limit bounds the wait.
  */
 export function patient<Port extends object>(port: Port, startTimer: StartTimer): Port {
   const methods = Object.entries(port as Readonly<Record<string, Method>>).map(([name, method]) => [

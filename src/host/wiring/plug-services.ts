@@ -1,4 +1,4 @@
-/** What the plugs of a tenant may ask of this host's services. */
+/** Ports of a tenant's plugs to the services of this host. */
 import { alarmPort } from './alarms.ts'
 import { dataPort } from './broker.ts'
 import { modelPort } from './models.ts'
@@ -11,7 +11,7 @@ import type { PlugServices } from '#core'
 import type { StartTimer } from '#kernel'
 import type { ServiceRegistry } from './service-registry.ts'
 
-/** What the plugs of a tenant may ask of the services of this host; each says so when it is not served. */
+/** Collects the ports; one whose service is not served says so when it is called. */
 export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, startTimer: StartTimer): PlugServices {
   return {
     alarms: patient(
@@ -30,7 +30,7 @@ export function plugServices(tenant: string, serviceRegistry: ServiceRegistry, s
       objectPort(tenant, () => serviceRegistry.objects),
       startTimer,
     ),
-    webscripts: webscriptPort(tenant, () => serviceRegistry.webscripts),
+    webscripts: webscriptPort(() => serviceRegistry.webscripts),
     models: patient(
       modelPort(tenant, () => serviceRegistry.models),
       startTimer,

@@ -1,20 +1,19 @@
-/** Queries and their neighbours: what plugs ask of queries, and the resources that queries select. */
+/** Adapter between queries and their neighbours: the port of plugs, and selections of resources. */
 import { AppError, type Json } from '#kernel'
 import type { QueryPort } from '#core'
 import type { ResourcesService } from '#services/resources/contract'
 import type { Overrides, InternalQueries, ResourceSelector, RowSet, SelectedResource } from '#services/queries/contract'
 
 const ENGINE = 'system/engine'
-/** rows that a plug gets at most */
 const MAX_ROWS = 10_000
-/** What plugs read, whatever layout the query asks for. */
+/** Layout for plugs, whatever the query requests. */
 const LAYOUT: Overrides = { render: 'COMPACT' }
-/** resources of one page of the listing */
+/** Page size of the listing */
 const PAGE = 100
 
 /**
- * What the plugs of a tenant ask; `queries` is asked at each call. The message that woke the rule is among what is found:
- * the time of the query is the first millisecond behind that of the task, and nothing later is seen.
+ * Port of the tenant's plugs; `queries` is read per call. Results include the message that woke the rule: the time of
+ * the query is one millisecond after that of the task, and later data is excluded.
  */
 export function queryPort(tenant: string, queries: () => InternalQueries | undefined): QueryPort {
   return {
@@ -42,7 +41,6 @@ export function queryPort(tenant: string, queries: () => InternalQueries | undef
   }
 }
 
-/** Over the listing of resources of a tenant, in its query language. */
 export function resourceSelector(tenant: string, resources: ResourcesService): ResourceSelector {
   return {
     async select({ type, tag, query }, limit) {

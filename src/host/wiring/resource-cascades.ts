@@ -1,4 +1,4 @@
-/** What is deleted with a resource when it is asked for: its alarms, its series and messages, its tasks. */
+/** Deletions that accompany the deletion of a resource on request: alarms, series and messages, tasks. */
 import type { AlarmsService } from '#services/alarms/contract'
 import type { BrokerService } from '#services/broker/contract'
 import type { Cascades } from '#services/resources/contract'
@@ -12,14 +12,13 @@ export interface CascadeServices {
 }
 
 const USER = 'system/engine'
-/** tasks of one reading */
+/** Tasks read at once */
 const PORTION = 100
 
-/** Each may be repeated; a service that is not served has nothing to delete. */
+/** Each step is idempotent; a service that is not served is skipped. */
 export function resourceCascades({ tenant, alarms, broker, rules }: CascadeServices): Cascades {
   const caller = { tenant, user: USER }
   return {
-    // Alarms go in the background: there may be many.
     alarms: async (resource) => {
       const query = { source: resource }
       await alarms()?.as(caller).batches.queue({ entity: 'alarm', action: 'delete', query })

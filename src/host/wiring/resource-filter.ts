@@ -1,12 +1,12 @@
-/** The filters of tasks that say what their resources are, over the listing of the resources service. */
+/** Resource filters of tasks, by the listing of the resources service. */
 import type { ListQuery, ResourcesService } from '#services/resources/contract'
 import type { ResourceFinder } from '#services/rules/contract'
 
 const ENGINE = 'system/engine'
-/** resources of one page of the listing */
+/** Page size of the listing */
 const PAGE = 100
 
-/** `expression` is in the query language of the listing of resources, and refused in its words. */
+/** `expression`: in the listing's query language; errors are the listing's. */
 export function resourceFinder(tenant: string, service: ResourcesService): ResourceFinder {
   return {
     find: async ({ type, expression }, limit) => {

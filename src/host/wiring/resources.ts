@@ -1,21 +1,21 @@
-/** Rules and resources: metadata for placeholders, and what plugs ask of resources. */
+/** Adapter between rules and resources: metadata for placeholders, and the port of plugs. */
 import type { PlainObject } from '#core/spi'
 import { jsonFault, type Ports, type ResourcePort } from '#core'
 import { AppError, type Caller, MAX_HOPS, ownValue } from '#kernel'
 import type { ListQuery, ResourceApi, InternalResources } from '#services/resources/contract'
 
 const ENGINE = 'system/engine'
-/** resources that plugs get at most, unless they ask for fewer */
+/** Default and maximum number of resources for a plug */
 const MAX_FOUND = 100
 
-/** Metadata of a tenant's resources, at once when they are in memory; none where no resources are served. */
+/** Metadata of a tenant's resources, synchronously when cached; empty where resources are not served. */
 export function metadataOf(
   resources: () => Pick<InternalResources, 'lookup'> | undefined,
 ): NonNullable<Ports['metadata']> {
   return (resource) => resources()?.lookup(resource)
 }
 
-/** What the plugs of a tenant ask; `resources` is asked at each call. */
+/** Port of the tenant's plugs; `resources` is read per call. */
 export function resourcePort(tenant: string, resources: () => InternalResources | undefined): ResourcePort {
   const served = (): InternalResources => {
     const service = resources()
@@ -32,7 +32,7 @@ export function resourcePort(tenant: string, resources: () => InternalResources 
       if (hops > MAX_HOPS) {
         throw new AppError(
           'TOO_LARGE',
-          `${hops} rules in a row led to this change of ${id}; break the ring of rules, ${MAX_HOPS} is the most`,
+          `${hops} rules in a row led to this change of ${id}, more than ${MAX_HOPS}; break the loop of rules`,
         )
       }
       return (await api().patch(id, structuredClone(change), { cause })).value
@@ -46,7 +46,7 @@ export function resourcePort(tenant: string, resources: () => InternalResources 
   }
 }
 
-/** Bulk operations on resources and types, as those on tasks are asked for. */
+/** Bulk operations on resources and types, in the form of those on tasks. */
 export function resourceBatches(resources: Pick<InternalResources, 'as'>) {
   return {
     takes: (body: unknown): boolean => {
@@ -58,7 +58,7 @@ export function resourceBatches(resources: Pick<InternalResources, 'as'>) {
   }
 }
 
-/** Parameters as a URL has them: the listing reads texts and says what is wrong with them. */
+/** Parameters in URL form: the listing parses texts and reports problems. */
 function queryOf(query: PlainObject): ListQuery {
   const entries = Object.entries(query).filter(([, value]) => value !== undefined && value !== null)
   return Object.fromEntries(

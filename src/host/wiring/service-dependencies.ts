@@ -1,4 +1,4 @@
-/** What a service of a host is made of, and how it is made. */
+/** Dependencies and factories of hosted services. */
 import type { Logger } from '#kernel'
 import type { Plug } from '#plug'
 import type { OtherHosts } from '#services/broker'
@@ -11,48 +11,48 @@ import type { Tenants } from './service-registry.ts'
 import type { WorkThreads } from '../work/work-threads.ts'
 import type { HostedService } from '../hosted-service.ts'
 
-/** What a service of a host is made of, whatever its tenants have. */
 export interface ServiceDependencies {
-  /** what tenants have of the services */
   readonly tenants: Tenants
-  /** whether the host has a service of that name */
   readonly serves: (name: string) => boolean
-  /** figures of the host */
+  /** Metrics of the host */
   readonly gauges: Gauges
-  /** figures of what tenants have, as one */
+  /** Metrics of tenants, summed */
   readonly figures: TenantFigures
   readonly config: Config
-  /** where heavy work of requests is done, so that others do not wait for it; closed by their maker */
+  /** Threads for heavy work; closed by their creator */
   readonly threads: WorkThreads
-  /** Who that key pair is, for listeners without HTTP; undefined when it is wrong. `RATE_LIMITED` after too many tries. */
+  /**
+   * Caller of a key pair, for listeners without HTTP; undefined for a wrong one. Throws `RATE_LIMITED` after too many
+   * tries.
+   */
   readonly checkPair: CheckPair
-  /** Whether this host or its issuer made the bearer token; true also when that cannot be found out. */
+  /** Whether this host or its issuer signed the bearer token; true also when that cannot be determined */
   readonly isToken: (token: string) => Promise<boolean>
-  /** the API of this host for what runs inside of it */
+  /** Internal API of this host */
   readonly ownApi: OwnApi
-  /** tells the store from others, the same in all processes that ever have it: letters and digits; undefined: it does not last */
+  /** Stable identifier of the store, letters and digits; undefined: the store is volatile */
   readonly storeMark?: string | undefined
-  /** of a cluster: who has the connections of tenants that this host has not */
+  /** Cluster: hosts that own connections of other tenants */
   readonly otherHosts?: OtherHosts | undefined
-  /** of a cluster: where others reach this host, as soon as it has joined */
+  /** Cluster: address of this host, once it has joined */
   readonly memberUrl?: (() => string | undefined) | undefined
-  /** of a cluster: tells all hosts whose webscripts have these ids, and which ids are nobody's any more */
+  /** Cluster: announces new and removed webscript ids to all hosts */
   readonly tellWebscripts?:
     ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
-  /** the host's log */
+  /** Log of the host */
   readonly logger: Logger
-  /** epoch ms; never goes back */
+  /** Epoch ms; never goes backwards */
   readonly now: () => number
-  /** Something stored was done at this time, epoch ms: `now` is not earlier. */
+  /** Advances `now` to a stored time, epoch ms. */
   readonly atLeast: (time: number) => void
-  /** the plugs of this host beside the built-in ones; the same list until they are others */
+  /** Plugs besides the built-in ones; the same list until it changes */
   readonly plugs: () => readonly Plug[]
-  /** addresses of modules that export them, for other threads; absent: these cannot have them */
+  /** Module addresses of these plugs for threads; absent: threads cannot load them */
   readonly plugModules?: (() => readonly string[]) | undefined
 }
 
-/** Makes a service. Nothing of it works before its `start`. */
+/** Factory of a service, which works from its `start` on. */
 export type MakeService = (parts: ServiceDependencies) => HostedService | Promise<HostedService>
 
-/** The table of services, in the order in which they start; they stop in the opposite one. */
+/** Services in the order of their start; they stop in reverse. */
 export type ServiceTable = ReadonlyMap<string, MakeService>

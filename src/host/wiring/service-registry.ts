@@ -1,4 +1,4 @@
-/** How services find each other within a tenant, and how the host finds the services of a tenant. */
+/** Registry by which services of a tenant find each other, and the host finds them. */
 import { readPartitionName } from '#cluster'
 import { AppError, type Caller } from '#kernel'
 import { TenantLog } from '#log'
@@ -8,67 +8,66 @@ import type { InternalFunctions } from '#services/functions/contract'
 import type { InternalConverter } from '#services/converter/contract'
 import type { InternalModels } from '#services/models/contract'
 import type { InternalObjects } from '#services/objects/contract'
-import type { InternalSubscriptions, TransfersService } from '#services/objects'
+import type { InternalSubscriptions, Transfers } from '#services/objects'
 import type { InternalQueries } from '#services/queries/contract'
 import type { InternalResources } from '#services/resources/contract'
 import type { HostedResources } from '#services/resources'
 import type { InternalRules } from '#services/rules/contract'
 import type { InternalVault } from '#services/vault/contract'
-import type { WebscriptsService } from '#services/webscripts/contract'
+import type { InternalWebscripts } from '#services/webscripts/contract'
 import type { DurableRunner, Relay, TaskRunner } from '#services/rules'
 import type { Store } from '#storage'
 
 /**
- * The services of one tenant, as far as they are served. Each is put in where it is made; the adapters between them look
- * here when they are called, not before, so that the order of making does not matter.
+ * Services of one tenant, as far as they are served. Adapters read entries when called, so that the order of creation
+ * does not matter.
  */
 export interface ServiceRegistry {
-  /** what broker and rules write to */
+  /** Log of broker and rules */
   log?: TenantLog
   rules?: InternalRules
   runner?: TaskRunner
-  /** what runs the tasks, as far as its figures are concerned */
+  /** Figures of the task runner */
   running?: {
     readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats'>
-    /** messages and calls of rules that were refused because too many came of one arrival */
+    /** Messages and calls of rules that exceeded the limit per root */
     readonly refusedDescendants: () => number
   }
   broker?: InternalBroker
   resources?: InternalResources
   alarms?: InternalAlarms
   functions?: InternalFunctions
-  webscripts?: WebscriptsService
+  webscripts?: InternalWebscripts
   converter?: InternalConverter
   queries?: InternalQueries
   models?: InternalModels
   objects?: InternalObjects
   subscriptions?: InternalSubscriptions
-  transfers?: TransfersService
+  transfers?: Pick<Transfers, 'as'>
   vault?: InternalVault
-  /** what works beside the resources: commands for the broker, templates that tasks wait for */
+  /** Command outbox for the broker, and templates for tasks that wait for them */
   work?: Pick<HostedResources, 'outbox' | 'templateWritten'>
-  /** of one of several partitions of a tenant: what it takes from others and hands to them */
+  /** Relay of one of several partitions */
   relay?: Relay
 }
 
-/** The log of a tenant, whoever of its services asks first. */
+/** Returns the tenant's log, created on first use. */
 export function logOf(services: ServiceRegistry, store: Store): TenantLog {
   return (services.log ??= new TenantLog(store))
 }
 
-/** What the tenants of a host have of its services. */
 export interface Tenants {
-  /** Of a tenant, or of one of its partitions (`partitionName`). Throws `FENCED` when it is not open here. */
+  /** Returns a tenant, or one of its partitions (`partitionName`). Throws `FENCED` when it is not open here. */
   of(tenant: string): ServiceRegistry
-  /** For requests without credentials, which may name any tenant: undefined when it is known that none has that name. */
+  /** For requests without credentials, which may name any tenant: undefined for an unknown one. */
   find(tenant: string): ServiceRegistry | undefined
-  /** Resolves when it is open here. Rejects when it cannot be. */
+  /** Resolves when it is open here; rejects when that fails. */
   opened(tenant: string): Promise<unknown>
-  /** of all that are open here */
+  /** All open tenants */
   all(): Iterable<ServiceRegistry>
 }
 
-/** A service as routes reach it: what the tenant of the caller, or the partition that is named in its place, has of it. */
+/** Accessor for routes: the service of the caller's tenant or partition. */
 export function ofCaller<A>(
   tenants: Tenants,
   pick: (registry: ServiceRegistry) => { as(caller: Caller): A } | undefined,
@@ -82,8 +81,8 @@ export function ofCaller<A>(
   }
 }
 
-/** `CLOSED` for what the host does not serve. */
+/** Throws `CLOSED` for a service that is not served. */
 export function served<S>(service: S | undefined): S {
-  if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that')
+  if (service === undefined) throw new AppError('CLOSED', 'this host does not serve that service')
   return service
 }

@@ -1,4 +1,4 @@
-/** The table of the services that a host can serve. */
+/** Table of the services that a host can serve. */
 import { makeAlarms } from './make-alarms.ts'
 import { makeBroker } from './make-broker.ts'
 import { makeFunctions } from './make-functions.ts'
@@ -14,8 +14,8 @@ import { makeWebscripts } from './make-webscripts.ts'
 import type { MakeService, ServiceTable } from './service-dependencies.ts'
 
 /**
- * Every service of this host, by the name that `--only` takes. The broker starts first: tasks that go on may ask at once
- * for what was acknowledged before. So do functions and models: tasks that go on may use the plugs of their tenant.
+ * All services by their `--only` name. Broker, functions and models start before rules, since recovered tasks may use
+ * them at once.
  */
 export const SERVICES: ServiceTable = new Map<string, MakeService>([
   ['broker', makeBroker],

@@ -1,20 +1,20 @@
-/** Rules and webscripts: what plugs ask of them. */
+/** Adapts webscripts to the port of plugs. */
 import type { WebscriptPort } from '#core'
 import { AppError } from '#kernel'
-import type { ScriptAnswer, WebscriptsService } from '#services/webscripts/contract'
+import type { InternalWebscripts, ScriptAnswer } from '#services/webscripts/contract'
 
 /** characters of an answer that plugs read */
 const MAX_TEXT = 1_000_000
 
-/** What the plugs of a tenant ask; `webscripts` is asked at each call. They are in: no secret is wanted of them. */
-export function webscriptPort(tenant: string, webscripts: () => WebscriptsService | undefined): WebscriptPort {
+/** The port of a tenant's plugs, which call private webscripts without a secret. */
+export function webscriptPort(webscripts: () => InternalWebscripts | undefined): WebscriptPort {
   return {
     call: async ({ name, version, method, path, query, body }, { effect, hops, root }, signal) => {
       const service = webscripts()
       if (service === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
-      const script = service.choose({ tenant, name }, version)
-      if (script === undefined) throw new AppError('NOT_FOUND', `there is no webscript ${name.slice(0, 100)}`)
-      service.admit(script)
+      const script = service.choose(name, version)
+      if (script === undefined) throw new AppError('NOT_FOUND', `webscript ${name.slice(0, 100)} does not exist`)
+      service.admit()
       const isText = typeof body === 'string'
       const text = body === undefined ? '' : isText ? body : JSON.stringify(body)
       const type = isText ? 'text/plain; charset=utf-8' : 'application/json'
@@ -25,7 +25,7 @@ export function webscriptPort(tenant: string, webscripts: () => WebscriptsServic
         headers: [...(body === undefined ? [] : [['content-type', type] as const]), ['idempotency-key', effect]],
         body: new TextEncoder().encode(text),
         signal,
-        led: { hops, ...(root !== undefined && { root }) },
+        causation: { hops, ...(root !== undefined && { root }) },
       })
       return { status: answer.status, data: dataOf(await textOf(answer)) }
     },
@@ -37,7 +37,6 @@ async function textOf({ body }: ScriptAnswer): Promise<string> {
   if (body instanceof Uint8Array) return bounded(new TextDecoder().decode(body))
   const decoder = new TextDecoder()
   let text = ''
-  // leaving the loop lets the rest of the answer go
   for await (const piece of body) {
     text = bounded(text + decoder.decode(piece, { stream: true }))
   }

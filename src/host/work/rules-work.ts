@@ -1,4 +1,4 @@
-/** What a thread does for rules: runs, calls and checks, over what is sent to it and what it asks back. */
+/** Rule work of a thread: runs, calls and checks over its input and the services of the sending thread. */
 import { createBuiltins } from '#plugins'
 import { createRegistry, type PlugServices, type Ports, type Template } from '#core'
 import type { Interpreter } from '#core/sandbox'
@@ -12,7 +12,7 @@ import { nodeTransport } from '../transport/node-transport.ts'
 import type { CallingThread, RulesContext, RulesWork } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
-/** By name; `interpreter`: of the scripts of this thread. */
+/** Returns handlers by name; `interpreter`: of this thread's scripts. */
 export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter): RulesWork {
   const transport = nodeTransport({ allow: allowUrl })
   /** `notMade`: nothing outside is called; calls are counted there */
@@ -21,11 +21,11 @@ export function rulesWork({ allowUrl }: WorkThreadData, interpreter: Interpreter
     ask: CallingThread,
     notMade?: Map<string, number>,
   ): Promise<DirectRuns> => {
-    const { tenant, now, functions, plugModules } = context
+    const { now, functions, plugModules } = context
     const behind = notMade === undefined ? ask : uncalled(ask, notMade)
     const outbound = { transport: notMade === undefined ? transport : refusing(notMade) }
     const builtins = createBuiltins({ interpreter, outbound, services: servicesBehind(context, behind) })
-    const deployed = functions.map((one) => functionPlug(tenant, one, () => functionsBehind(behind)))
+    const deployed = functions.map((one) => functionPlug(one, () => functionsBehind(behind)))
     return runsHere({
       registry: createRegistry([...builtins, ...(await plugsOf(plugModules, ask)), ...deployed]),
       ports: portsBehind(context, ask),
@@ -80,18 +80,18 @@ function refuseCall(call: string, notMade: Map<string, number>): never {
 
 const NOTHING: RulesContext = { tenant: '', now: 0, services: {}, ports: [], functions: [], plugModules: [] }
 
-/** Those of the operator, each once. `UNAVAILABLE` when one cannot be loaded here: the other thread knows it from now on. */
+/** Loads the operator's plugs, each once. Throws `UNAVAILABLE` when a module fails to load in this thread. */
 async function plugsOf(modules: readonly string[], ask: CallingThread): Promise<ReadonlySet<Plug>> {
   try {
     const loaded = await Promise.all(modules.map((address) => readModule(address)))
     return new Set(loaded.flatMap(({ plugs }) => plugs))
   } catch (error) {
     await ask.later('plugs', 'failed', [messageOf(error)])
-    throw new AppError('UNAVAILABLE', 'The plugs of this host are loaded elsewhere from now on; ask again')
+    throw new AppError('UNAVAILABLE', 'The plugs of this host moved to another thread; retry')
   }
 }
 
-/** Ports of plugs whose methods are asked of the other thread; what checks answers at once. */
+/** Proxies ports of plugs to the sending thread; synchronous checks block until their reply. */
 function servicesBehind({ services }: RulesContext, ask: CallingThread): PlugServices {
   const ports = Object.entries(services).map(([port, methods]) => {
     const own = methods.map((method): readonly [string, unknown] => [
@@ -120,7 +120,6 @@ function portsBehind({ ports }: RulesContext, ask: CallingThread): Ports {
 
 function functionsBehind(ask: CallingThread): Pick<InternalFunctions, 'call'> {
   return {
-    call: (_tenant, name, version, params, { signal }) =>
-      ask.later('functions', 'call', [name, version, params], signal),
+    call: (name, version, params, { signal }) => ask.later('functions', 'call', [name, version, params], signal),
   }
 }

@@ -1,13 +1,13 @@
-/** An interpreter of scripts in threads, for runs that are done here. */
+/** Script interpreter in threads, for runs in this process. */
 import type { Interpreter } from '#core/sandbox'
 import { AppError } from '#kernel'
 import { scriptBegins } from '#services/rules'
 import type { WorkThreads } from './work-threads.ts'
 
-/** ms; an interpreter stops by itself after a second, unless a single step of it takes longer */
+/** Time limit in ms; an interpreter stops by itself after a second, unless a single step takes longer */
 const LONGEST_MS = 10_000
 
-/** Rejects with `TOO_LARGE` also for what did not end by itself, `CLOSED` when the threads are closed. */
+/** Rejects with `TOO_LARGE` also for a script that had to be terminated, with `CLOSED` when the threads are closed. */
 export function scriptInterpreter(threads: WorkThreads): Interpreter {
   return {
     async answer(code, input) {

@@ -1,4 +1,4 @@
-/** Runs of rules that store nothing, in threads: what their plugs ask of services is answered here. */
+/** Runs rules without side effects in threads, and answers the service calls of their plugs. */
 import type { PlugServices, Ports } from '#core'
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
@@ -9,21 +9,19 @@ import type { ServiceRequest } from './work-messages.ts'
 import type { ThreadPlugs } from './thread-plugs.ts'
 import type { WorkThreads } from './work-threads.ts'
 
-/** Values from one producer to one consumer; a bounded number waits. */
 class BoundedChannel<T extends object> implements AsyncIterable<T> {
   readonly #most: number
   readonly #waiting: T[] = []
   #over: { readonly error: Error | undefined } | undefined
-  /** wakes the reader, and those who make more */
   #wakeReader: () => void = () => undefined
   #wakeMaker: () => void = () => undefined
 
-  /** `most`: values that may wait */
+  /** `most`: capacity */
   constructor(most: number) {
     this.#most = most
   }
 
-  /** Resolves when there is room for another. One at a time. */
+  /** Resolves when there is room again. One call at a time. */
   put(value: T): Promise<void> | undefined {
     this.#waiting.push(value)
     this.#wakeReader()
@@ -31,13 +29,12 @@ class BoundedChannel<T extends object> implements AsyncIterable<T> {
     return new Promise((resolve) => (this.#wakeMaker = resolve))
   }
 
-  /** No more come; the reader gets the error after all that waits. */
+  /** Ends the channel; the reader receives the error after all values. */
   end(error?: Error): void {
     this.#over = { error }
     this.#wakeReader()
   }
 
-  /** To be read once. */
   async *[Symbol.asyncIterator](): AsyncGenerator<T> {
     for (;;) {
       const next = this.#waiting.shift()
@@ -60,16 +57,14 @@ export interface ThreadedRunsDependencies {
   readonly deployed: () => readonly DeployedPlug[]
   readonly functions: () => Pick<InternalFunctions, 'call'> | undefined
   readonly plugs: Pick<ThreadPlugs, 'modules' | 'onlyHere' | 'failed'>
-  /** epoch ms */
   readonly now: () => number
 }
 
-/** ms; a run ends by itself when it worked for 20 s, and may wait for plugs besides */
+/** Time limit in ms; a run ends itself after 20 s of work, plus waits for plugs */
 const RUN_MS = 60_000
 /** of some resources of a rehearsal */
 const REHEARSAL_MS = 600_000
 const CHECK_MS = 20_000
-/** reports that wait for their reader */
 const MAX_REPORTS = 1_000
 const SECOND_MS = 1_000
 
@@ -90,8 +85,8 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
     if (port === 'functions') {
       const [name, version, params] = args as readonly [string, string, unknown]
       const served = functions()
-      if (served === undefined) throw new AppError('PLUG_FAILED', 'functions are not served by this host')
-      return served.call(tenant, name, version, params, { signal })
+      if (served === undefined) throw new AppError('PLUG_FAILED', 'this host does not serve functions')
+      return served.call(name, version, params, { signal })
     }
     const of: unknown = port === 'engine' ? ports : services[port as keyof PlugServices]
     const asked = of as Readonly<Record<string, Method>>
@@ -121,7 +116,7 @@ export function threadedRuns(dependencies: ThreadedRunsDependencies): RunsElsewh
       return work('rehearse', given, REHEARSAL_MS, { answers: reading, ...(signal && { signal }) })
     },
     async *run(stored, input, { signal, maxTps, ...options }) {
-      // a run that is slowed down for its reader is not slowed down in its thread
+      // a run throttled for its reader is not throttled in its thread
       const reports = new BoundedChannel<InvocationReport>(maxTps === undefined ? MAX_REPORTS : Number.MAX_SAFE_INTEGER)
       const left = new AbortController()
       const isLeft = signal === undefined ? left.signal : AbortSignal.any([signal, left.signal])
@@ -158,7 +153,7 @@ function methodsOf(services: PlugServices): RulesContext['services'] {
   )
 }
 
-/** Shorter when the reader has gone. */
+/** Waits for the time, or until the reader is gone. */
 function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise<void>((resolve) => {
     const cancel = machineTimers.later(ms, resolve)

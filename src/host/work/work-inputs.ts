@@ -1,4 +1,4 @@
-/** The kinds of work of a thread: what each is sent, and what does it. */
+/** Kinds of work of a thread, with inputs and handlers. */
 import type { CheckOptions } from '#core/spi'
 import type { NextRunsOptions } from '#core'
 import type { CancelSignal } from '#kernel'
@@ -6,32 +6,28 @@ import type { ConversionWork } from '#services/converter/conversion'
 import type { DeployedPlug } from '#services/functions/contract'
 import type { PlugCause, PlugFamily, RehearsalWork, RunSource, TemplateRunOptions } from '#services/rules'
 
-/** Calls services of the thread that sent the work. */
+/** Calls services of the sending thread. */
 export interface CallingThread {
   later(port: string, method: string, args: readonly unknown[], signal?: CancelSignal): Promise<unknown>
-  /** Sleeps until the reply. */
+  /** Blocks until the reply. */
   atOnce(port: string, method: string, args: readonly unknown[]): unknown
 }
 
-/** What rules of a tenant may use: the names of what the other thread answers, and its functions. */
+/** Available to the rules of a tenant: names of services in the sending thread, and its functions. */
 export interface RulesContext {
   readonly tenant: string
-  /** epoch ms */
   readonly now: number
-  /** methods of each port that plugs ask */
+  /** Methods of each port that plugs call */
   readonly services: Readonly<Record<string, readonly string[]>>
-  /** those that the engine asks */
   readonly ports: readonly string[]
   readonly functions: readonly DeployedPlug[]
-  /** addresses of the modules of the operator's plugs */
   readonly plugModules: readonly string[]
 }
 
-/** By the name of the work; plain data. */
+/** Inputs by the name of the work; plain data. */
 export interface WorkInputs {
   readonly script: { readonly code: string; readonly input: string }
   readonly convert: ConversionWork
-  /** the request */
   readonly test: { readonly text: string }
   readonly prepare: ConversionWork['converter']
   readonly simulate: RulesContext & { readonly input: unknown }
@@ -53,7 +49,7 @@ export interface WorkInputs {
   readonly schedule: { readonly expression: string; readonly options: NextRunsOptions }
 }
 
-/** Does one kind of work; returns plain data. */
+/** Handles one kind of work; returns plain data. */
 export type WorkHandler<Input> = (input: Input, ask: CallingThread, signal: AbortSignal) => unknown
 
 export type WorkName = keyof WorkInputs

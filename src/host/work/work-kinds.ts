@@ -1,10 +1,10 @@
-/** What does each kind of work of a thread, loaded when it is first wanted. */
+/** Handlers of each kind of work, loaded on demand. */
 import type { Interpreter } from '#core/sandbox'
 import { machineTimers } from '#platform'
 import type { WorkHandler, WorkHandlers, RulesWork, WorkName } from './work-inputs.ts'
 import type { WorkThreadData } from './work-messages.ts'
 
-/** Finds what does a work; it keeps interpreters and templates that are ready from one work to the next. */
+/** Finds the handler of a work; it keeps interpreters and compiled templates across runs. */
 export function workKinds(data: WorkThreadData): (name: WorkName) => Promise<WorkHandler<unknown>> {
   const clock = machineTimers.elapsed
   const interpreter = once(async (): Promise<Interpreter> => {

@@ -1,4 +1,4 @@
-/** The entry of a thread that does heavy work: one thing after the other, and nothing of its own accord. */
+/** Entry of a thread for heavy work: one task at a time, and nothing of its own accord. */
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads'
 import { AppError, errorOf, failureOf } from '#kernel'
 import { workInBackground } from '#platform'
@@ -22,7 +22,7 @@ let abort = new AbortController()
 
 const say = (said: FromThread): void => port.postMessage(said, said.kind === 'answer' ? ownBuffers(said.value) : [])
 
-/** Questions of one run: those of a run that is over are refused. */
+/** Calls of one run; those of a finished run are rejected. */
 function asking(of: number): CallingThread {
   const send = (target: string, method: string, args: readonly unknown[], atOnce: boolean): number => {
     const id = ++lastId
@@ -64,7 +64,7 @@ function take(message: ToThread): void {
       void work(message).then(say)
       return
     case 'abort':
-      if (message.run === run) abort.abort(new AppError('CLOSED', 'the answer is not wanted any more'))
+      if (message.run === run) abort.abort(new AppError('CLOSED', 'the work was cancelled'))
       return
     case 'reply':
       due.get(message.id)?.resolve(message.value)
@@ -92,7 +92,7 @@ function portOf(given: typeof parentPort): MessagePort {
   return given
 }
 
-/** ms of CPU time of this thread; of the clock where Node does not say */
+/** CPU time of this thread in ms; wall time where Node does not report it */
 function cpuMs(): number {
   if (typeof process.threadCpuUsage !== 'function') return performance.now()
   const { user, system } = process.threadCpuUsage()

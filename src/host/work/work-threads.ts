@@ -1,7 +1,6 @@
 /**
- * Threads that do the heavy work of requests, so that the event loop is left to others. Each does one thing at a time;
- * what comes meanwhile waits. A thread starts when it is first needed, ends when it was idle for a while, and keeps the
- * process alive only while an answer is due.
+ * Thread pool for heavy work of requests, which keeps the event loop responsive. A thread starts on demand, does one
+ * thing at a time, ends after an idle time, and keeps the process alive only while an answer is due.
  *
  * WORK-1 of one tenant at most half of the threads work at a time, and a bounded number of things waits
  * WORK-2 what a tenant's work takes is counted in CPU time; beyond its rate more is rejected: `RATE_LIMITED`
@@ -20,47 +19,42 @@ import {
   type WorkThreadData,
 } from './work-messages.ts'
 
-/** The sources when this runs from sources, else what was built from them. */
+/** This source, or its built file. */
 const ENTRY = import.meta.url.endsWith('.ts')
   ? new URL('./work-thread.ts', import.meta.url)
   : new URL('./work-thread.js', import.meta.url)
 
-/** threads of a host at once, however many cores it has */
 const MAX_THREADS = 4
-/** things of a tenant that wait */
 const MAX_WAITING = 64
 const IDLE_MS = 30_000
 const MAX_HEAP_MB = 512
 const MAX_TENANTS = 10_000
-/** of a tenant: half of a core, and half a minute at once */
+/** CPU budget of a tenant: half of a core, and half a minute at once */
 const CPU: CpuRate = { perSecond: 0.5, most: 30 }
 
-/** Work for a thread. */
 export interface Work {
-  /** whose CPU time it takes; undefined: it is a part of something that counts by itself */
+  /** Tenant whose CPU budget is used; undefined: accounted elsewhere */
   readonly tenant: string | undefined
   readonly name: WorkName
-  /** bytes that have a buffer to themselves are gone from here when it is begun */
+  /** Input; bytes that own their buffer are transferred */
   readonly input: object
-  /** ms from its begin */
+  /** Time limit in ms from its start */
   readonly limitMs: number
-  /** answers what it asks of this thread, at once or later */
   readonly answers?: (asked: ServiceRequest, signal: AbortSignal) => unknown
-  /** aborted when the answer is not wanted any more */
+  /** Aborts when the answer is no longer needed */
   readonly signal?: AbortSignal
-  /** called at its end with the ms of a thread that it took */
+  /** Receives the ms of thread time at the end */
   readonly took?: (ms: number) => void
 }
 
 export interface WorkThreadsOptions {
-  /** does the work after so many ms; returns what calls it off, and keeps no process alive. Default: the machine's */
+  /** Schedules work without keeping the process alive; returns its cancellation. Default: the machine's */
   readonly later?: StartTimer
-  /** ms; never goes back */
   readonly elapsed?: () => number
   readonly cpu?: CpuRate
-  /** threads at once, half of them of one tenant. Default: as many as cores, 2 to 4 */
+  /** Maximum number of threads, half of them for one tenant. Default: number of cores, 2 to 4 */
   readonly most?: number
-  /** The work of scripts is only counted. Default: they also end after a second */
+  /** Counts the work of scripts only. Default: they also end after a second */
   readonly onlyCounted?: boolean
   readonly allowUrl?: readonly string[]
 }
@@ -77,17 +71,16 @@ interface Thread {
   readonly replies: Int32Array
   isReady: boolean
   run: Run | undefined
-  /** elapsed ms when the run was handed to it */
+  /** Start of the run in monotonic ms */
   began: number
-  /** calls off what waits: for the end of the run, or of the thread's idle time */
+  /** Cancels the pending timer: the run's deadline, or the idle timeout */
   callOff: () => void
-  /** what its run asked, by id */
+  /** Pending service calls of its run, by id */
   readonly asked: Map<number, AbortController>
 }
 
 interface Taken {
   readonly allowance: CpuAllowance
-  /** ms */
   cpu: number
 }
 
@@ -118,7 +111,6 @@ export class WorkThreads {
     this.#data = { onlyCounted, allowUrl }
   }
 
-  /** how many threads there are */
   get running(): number {
     return this.#threads.size
   }
@@ -128,9 +120,9 @@ export class WorkThreads {
   }
 
   /**
-   * The answer, which is plain data. Rejects with what the work itself throws, `RATE_LIMITED` when the tenant took too much
-   * CPU time or too much of it waits (`cause`: the seconds to wait), `TIMED_OUT` beyond its time, `TOO_LARGE` when it breaks
-   * its thread, `CLOSED` after `close`.
+   * Returns the answer as plain data. Rejects with the error of the work, `RATE_LIMITED` when the tenant exceeded its
+   * CPU budget or queue (`cause`: the seconds to wait), `TIMED_OUT` at the time limit, `TOO_LARGE` when the thread
+   * breaks, `CLOSED` after `close`.
    */
   async do(work: Work): Promise<unknown> {
     if (this.#closed) throw closed()
@@ -138,9 +130,13 @@ export class WorkThreads {
     if (tenant !== undefined) {
       this.#requireTime(tenant)
       if (this.#waiting.filter((one) => one.tenant === tenant).length >= MAX_WAITING) {
-        throw new AppError('RATE_LIMITED', `${MAX_WAITING} requests of the tenant wait for a thread; go on in 1 s`, {
-          cause: 1,
-        })
+        throw new AppError(
+          'RATE_LIMITED',
+          `The tenant's queue for threads is full (${MAX_WAITING} requests); retry in 1 s`,
+          {
+            cause: 1,
+          },
+        )
       }
     }
     return new Promise((resolve, reject) => {
@@ -151,7 +147,7 @@ export class WorkThreads {
     })
   }
 
-  /** Does what cannot be done in a thread: it counts as work of the tenant. Throws `RATE_LIMITED`, or what it throws. */
+  /** Runs work that cannot run in a thread, on the tenant's budget. Throws `RATE_LIMITED`, or the error of the work. */
   counted<T>(tenant: string, does: () => T): T {
     this.#requireTime(tenant)
     const began = this.#elapsed()
@@ -162,19 +158,19 @@ export class WorkThreads {
     }
   }
 
-  /** Ends all threads; what they were asked is rejected. */
+  /** Ends all threads and rejects their work. */
   async close(): Promise<void> {
     this.#closed = true
     for (const run of this.#waiting.splice(0)) run.reject(closed())
     await Promise.all([...this.#threads].map((thread) => this.#end(thread, closed())))
   }
 
-  /** Throws `RATE_LIMITED` when the tenant took too much. */
+  /** Throws `RATE_LIMITED` when the tenant exceeded its CPU budget. */
   #requireTime(tenant: string): void {
     const { allowance, cpu } = this.#takenBy(tenant)
     const wait = allowance.waitAfter(cpu, this.#elapsed())
     if (wait === 0) return
-    const text = `The tenant took too much CPU time for conversions, runs and checks; go on in ${wait} s`
+    const text = `The tenant's CPU budget for conversions, runs and checks is used up; retry in ${wait} s`
     throw new AppError('RATE_LIMITED', text, { cause: wait })
   }
 
@@ -193,7 +189,7 @@ export class WorkThreads {
       if (idle === undefined && this.#threads.size >= this.#most) return
       this.#waiting.splice(this.#waiting.indexOf(run), 1)
       try {
-        // what began meanwhile may have taken it all
+        // runs that began meanwhile may have used the budget
         if (run.tenant !== undefined) this.#requireTime(run.tenant)
       } catch (error) {
         run.reject(error as AppError)
@@ -207,7 +203,7 @@ export class WorkThreads {
     }
   }
 
-  /** The first that waits of a tenant that has not its part of the threads. */
+  /** Next pending run of a tenant below its share of the threads. */
   #next(): Run | undefined {
     const working = (tenant: string): number =>
       [...this.#threads].filter(({ run }) => run !== undefined && run.tenant === tenant).length
@@ -216,7 +212,7 @@ export class WorkThreads {
 
   #start(): Thread {
     const replies = new SharedArrayBuffer(4)
-    // flags of this process, such as a test runner's hooks, are none of the thread's business
+    // flags of this process, such as hooks of a test runner, do not concern the thread
     const worker = new Worker(ENTRY, {
       workerData: { ...this.#data, replies } satisfies WorkThreadData,
       execArgv: [],
@@ -267,7 +263,6 @@ export class WorkThreads {
     }
   }
 
-  /** The thread is free, and what its run took is counted. */
   #settle(thread: Thread, { tenant, took }: Run, cpuMs: number): void {
     took?.(this.#elapsed() - thread.began)
     if (tenant !== undefined) this.#takenBy(tenant).cpu += cpuMs
@@ -283,14 +278,14 @@ export class WorkThreads {
     const at = this.#waiting.indexOf(run)
     if (at >= 0) {
       this.#waiting.splice(at, 1)
-      run.reject(new AppError('CLOSED', 'the answer is not wanted any more'))
+      run.reject(new AppError('CLOSED', 'the work was cancelled'))
     }
     for (const thread of this.#threads) {
       if (thread.run === run && thread.isReady) post(thread, { kind: 'abort', run: run.number })
     }
   }
 
-  /** Its run fails; another thread takes what waits. */
+  /** Fails the run of the thread; another one takes what is pending. */
   async #end(thread: Thread, error: AppError): Promise<void> {
     if (!this.#threads.delete(thread)) return
     const { run } = thread
@@ -305,7 +300,7 @@ export class WorkThreads {
   }
 }
 
-/** Replies when the run's answer is there; a question of a run that is over is refused. */
+/** Sends the reply to a service call; rejects calls of a finished run. */
 function ask(thread: Thread, run: Run | undefined, id: number, asked: ServiceRequest): void {
   const abort = new AbortController()
   const reply = (message: ToThread): void => {
@@ -315,7 +310,7 @@ function ask(thread: Thread, run: Run | undefined, id: number, asked: ServiceReq
     Atomics.notify(thread.replies, 0)
   }
   const refuse = (error: unknown): void => reply({ kind: 'refused', id, failure: failureOf(error) })
-  if (run?.answers === undefined) return refuse(new AppError('CLOSED', 'the work that asked is over'))
+  if (run?.answers === undefined) return refuse(new AppError('CLOSED', 'the calling work has ended'))
   thread.asked.set(id, abort)
   try {
     const value = run.answers(asked, abort.signal)
@@ -333,13 +328,13 @@ function post({ worker }: Thread, message: ToThread, moved: readonly ArrayBuffer
 }
 
 function closed(): AppError {
-  return new AppError('CLOSED', 'the host shuts down: no work is begun any more')
+  return new AppError('CLOSED', 'the host is shutting down and does not start further work')
 }
 
 function tooLong(ms: number): AppError {
-  return new AppError('TIMED_OUT', `the work was ended after ${ms / 1000} s; ask for less at once`)
+  return new AppError('TIMED_OUT', `the work exceeded its limit of ${ms / 1000} s; request less at once`)
 }
 
 function lost(why: string): AppError {
-  return new AppError('TOO_LARGE', `the work broke its thread: ${why}; ask for less at once`)
+  return new AppError('TOO_LARGE', `the work crashed its thread: ${why}; request less at once`)
 }

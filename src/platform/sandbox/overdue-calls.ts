@@ -42,12 +42,10 @@ export class OverdueCalls {
     return this.#callOff !== undefined
   }
 
-  /** Removes an overdue call; returns whether it was one. */
   answered(call: number): boolean {
     return this.#calls.delete(call)
   }
 
-  /** Returns whether the ping was open. */
   ponged(ping: number): boolean {
     if (ping !== this.#pings || this.#callOff === undefined) return false
     this.stop()

@@ -25,7 +25,6 @@ export interface PoolOptions {
   readonly idleMs: number
   readonly later: StartTimer
   readonly clock: () => number
-  /** answers questions of a program */
   readonly answer: (program: Program, method: string, params: unknown, signal: AbortSignal) => Promise<unknown>
   readonly log: (program: Program, line: ProgramLine) => void
 }
@@ -35,7 +34,6 @@ export interface ProgramState {
   readonly open: number
   /** in a row */
   readonly crashes: number
-  /** reason of its last end */
   readonly lastEnd?: string
   /** ms until it may be started again; 0: now */
   readonly startsIn: number
@@ -379,7 +377,6 @@ function leastBusy({ members }: Group): Member | undefined {
   return best
 }
 
-/** A starting process may have any number of calls. */
 function isBusy({ calls, process }: Member): boolean {
   return calls >= BUSY_CALLS && (!process.isReady || process.waitingMs >= BUSY_MS)
 }

@@ -2,7 +2,6 @@
 export type Language = 'node' | 'python'
 
 export interface Interpreter {
-  /** absolute path */
   readonly path: string
   /** absolute paths of its own files, beside the system libraries */
   readonly readable: readonly string[]

@@ -97,7 +97,6 @@ function pass(request: IncomingMessage, response: ServerResponse, isRefused: (pl
   request.pipe(far)
 }
 
-/** Host and port in the form of CONNECT. */
 export function placeOf({ protocol, hostname, port }: URL): string {
   return `${hostname}:${port === '' ? (DEFAULT_PORTS[protocol] ?? '') : port}`
 }

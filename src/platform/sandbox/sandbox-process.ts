@@ -38,7 +38,6 @@ export interface ProcessOptions {
   readonly later: StartTimer
   /** ms of a monotonic clock */
   readonly clock: () => number
-  /** called when a process that seemed blocked answers */
   readonly answers: () => void
 }
 
@@ -236,7 +235,6 @@ export class SandboxProcess {
     this.#listen(this.#child.stderr, 'error')
   }
 
-  /** Logs its output line by line. */
   #listen(stream: Readable | null, level: ProgramLine['level']): void {
     stream?.setEncoding('utf8')
     stream?.on('error', () => undefined)

@@ -1,4 +1,4 @@
-/** What one caller can do with the alarms of its tenant. */
+/** Operations of one caller on the alarms of its tenant. */
 import { AppError, type Caller } from '#kernel'
 import { machineTimers } from '#platform'
 import type { AlarmWriter } from './alarm-writer.ts'
@@ -13,7 +13,6 @@ import { readQuery, readTimeline } from './read-query.ts'
 import { showAll, showNewest, showWhole } from './show-alarm.ts'
 import { timelineOf } from './timeline.ts'
 
-/** Alarms of one timeline. */
 const MAX_IN_TIMELINE = 10_000
 const SLICE = 500
 

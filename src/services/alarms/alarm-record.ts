@@ -1,4 +1,4 @@
-/** An alarm as it is stored, and the documents beside it. Times are epoch ms. */
+/** Stored form of alarms and their companion documents. Times are epoch ms. */
 import { createHash } from 'node:crypto'
 import { durationMs } from '#kernel'
 import type { CollectionSpec } from '#storage'
@@ -8,37 +8,34 @@ import type { RaisedAlarm } from './new-alarm.ts'
 import { searchTexts } from './search-texts.ts'
 
 /**
- * The history of an alarm is its raising, its repeats and its updates. The newest of the latter two stand in the alarm
- * itself, the others in chunks beside it, so that the thousandth repeat costs what the first one does.
+ * Stored alarm. Its history consists of the raising, repeats and updates. The newest repeats and updates are part of
+ * the record, older ones are in chunks of their own, so that the cost of a repeat is constant.
  */
 export interface AlarmRecord extends RaisedAlarm {
   readonly id: string
-  /** what makes two alarms the same one; also the id of its `KeyRecord` */
+  /** Deduplication key; also the id of its `KeyRecord` */
   readonly key: string
-  /** 1 and one for each repeat */
+  /** Number of creations: 1 and one per repeat */
   readonly count: number
   readonly timestamp: number
   readonly createTime: number
   readonly updateTime: number
   readonly triggerTime: number
-  /** who raised it */
   readonly user: string
-  /** id of the history record of its raising */
   readonly raisedId: string
-  /** how often it was updated */
   readonly updates: number
-  /** repeats after the last whole chunk of them */
+  /** Repeats after the last complete chunk */
   readonly repeatTail: readonly HistoryRecord[]
   readonly updateTail: readonly HistoryRecord[]
-  /** marks of the newest effects of rules that raised or changed it */
+  /** Marks of the latest effects of rules that raised or changed it */
   readonly effects?: readonly string[]
-  /** it was escalated, or somebody took care of it before */
+  /** Whether escalation has happened or is no longer needed */
   readonly escalationOver?: boolean
 }
 
 export interface HistoryRecord {
   readonly id: string
-  /** its place in the history; the raising has 0 */
+  /** Index in the history; the raising has 0 */
   readonly place: number
   readonly time: number
   readonly changes?: readonly AttributeChange[]
@@ -60,14 +57,14 @@ export const ALARMS: CollectionSpec<AlarmRecord> = {
     properties: { type: 'texts', of: ({ properties }) => (properties ? searchTexts(properties) : []) },
     due: { type: 'number', of: (alarm) => dueTime(alarm) },
   },
-  // what is open at a resource, or anywhere, newest first
+  // open alarms of a resource, or of all, newest first
   together: [
     ['source', 'status', 'timestamp'],
     ['status', 'timestamp'],
   ],
 }
 
-/** The alarm that was raised last under a key. Whether it is open, it says itself. */
+/** Last raised alarm under a key, open or not. */
 export interface KeyRecord {
   readonly alarm: string
 }
@@ -78,14 +75,14 @@ export interface HistoryChunk {
 }
 export const CHUNKS: CollectionSpec<HistoryChunk> = { name: 'alarm_history', version: 1, fields: {} }
 
-/** What a rule had to say when it raised an alarm; its id is the alarm's. */
+/** Explanation by the rules at the raising of an alarm; its id is the alarm's. */
 export interface CauseRecord {
   readonly cause: AlarmCause
   readonly explanation: unknown
 }
 export const CAUSES: CollectionSpec<CauseRecord> = { name: 'alarm_causes', version: 1, fields: {} }
 
-/** How far a follower of the log of events got. */
+/** Progress of a follower of the event log. */
 export interface CursorRecord {
   readonly position: number
 }
@@ -94,13 +91,13 @@ export const CURSORS: CollectionSpec<CursorRecord> = { name: 'alarm_cursors', ve
 export const EVENT_LOG = 'alarm_events'
 export const PARTITION = 0
 
-/** Alarms of one source and type are the same one; those with a key of their own are those of that key. */
+/** Alarms of one source and type share a key, unless they have a `dedupKey`. */
 export function keyOf(source: string, type: string, dedupKey: string | undefined): string {
   const parts = dedupKey === undefined ? [source, type] : [dedupKey]
   return createHash('sha256').update(JSON.stringify(parts)).digest('base64url')
 }
 
-/** When something happens to the alarm by itself; undefined when nothing does. */
+/** Time of the next automatic change; undefined without one. */
 export function dueTime(alarm: AlarmRecord): number | undefined {
   const times = [clearTime(alarm), escalationTime(alarm)].filter((time) => time !== undefined)
   return times.length === 0 ? undefined : Math.min(...times)

@@ -1,4 +1,4 @@
-/** What alarms, their changes and operations on many of them look like outside, with the limits of what is sent. */
+/** Schemas of alarms, their changes and bulk operations, with limits. */
 import { Type } from 'typebox'
 import {
   CHECKED,
@@ -48,26 +48,23 @@ const action = worded(Type.Enum(ACTIONS), (value) => {
   if (ACTIONS.some((one) => one === value)) return []
   return [{ message: `invalid action for alarm entity: ${shown(value)}`, suggestion: ACTIONS.join(' or ') }]
 })
-const SNOOZE =
-  'a time: until then, being raised again is counted and not told. One that is over says nothing. Null takes it away'
+const SNOOZE = 'time until which repeats are counted without an event; a past one has no effect, null removes it'
 
 type Source = Readonly<Record<string, Json>> & { readonly id: string }
 
-/** What alarms may have besides what the interface of the platform has: kept and shown as it is sent. */
+/** Optional fields beyond the platform's interface, stored and shown as sent. */
 export const EXTRAS = {
   autoClearAfter: Type.Optional(
-    duration(
-      'duration such as PT1H, at most 3650 days: so long after it was raised last, the alarm is cleared by itself',
-    ),
+    duration('duration such as PT1H, at most 3650 days: the alarm is cleared that long after its last raise'),
   ),
   escalation: Type.Optional(
     closed(
       { after: duration(), severity },
-      { description: 'an alarm that is still active so long after it was raised first gets this severity, once' },
+      { description: 'severity that an alarm receives, once, when it is still active that long after its first raise' },
     ),
   ),
   dedupKey: Type.Optional(
-    text(MAX_NAME, { minLength: 1, description: 'what makes two alarms the same one, instead of source and type' }),
+    text(MAX_NAME, { minLength: 1, description: 'deduplication key, instead of source and type' }),
   ),
 }
 
@@ -77,7 +74,7 @@ const NewAlarmSchema = open(
     text: text(MAX_TEXT),
     severity,
     source: Type.Unsafe<Source>(
-      Type.Object({ id }, { additionalProperties: true, description: 'the resource, and what else' }),
+      Type.Object({ id }, { additionalProperties: true, description: 'the resource, and further fields' }),
     ),
     status: Type.Optional(status),
     timestamp: Type.Optional(instant),
@@ -88,14 +85,14 @@ const NewAlarmSchema = open(
   MAX_LEVELS,
   {
     title: 'new alarm',
-    description: `other members become additional properties; all of them have at most ${MAX_LEVELS} levels`,
+    description: `other fields become additional properties, with at most ${MAX_LEVELS} levels`,
   },
 )
 export const NewAlarm = checked(NewAlarmSchema, { subject: 'the alarm' })
 /** Times are epoch ms. */
 export type NewAlarm = Decoded<typeof NewAlarmSchema>
 
-/** Absent members stay; null takes away. */
+/** Absent fields stay; null removes. */
 const CHANGES = {
   severity: Type.Optional(severity),
   status: Type.Optional(status),
@@ -142,7 +139,7 @@ export const AlarmSchema = Type.Object(
   },
   { title: 'alarm' },
 )
-/** What the service answers; optional members are absent without a value. Times are ISO 8601 in UTC with ms. */
+/** Answer of the service; optional fields are absent without a value. Times are ISO 8601 in UTC with ms. */
 export interface Alarm extends Decoded<typeof AlarmSchema> {}
 export type AlarmExtras = Pick<Alarm, keyof typeof EXTRAS>
 
@@ -186,7 +183,7 @@ export const LISTING = {
   size: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_SIZE })),
   sort: Type.Optional(Type.Enum(['timestamp', 'lastUpdateTime', 'lastTriggeredTime', 'creationTime'])),
   order: Type.Optional(Type.Enum(['descending', 'ascending', 'desc', 'asc'])),
-  history: Type.Optional(Type.Boolean({ description: 'false leaves histories out' })),
+  history: Type.Optional(Type.Boolean({ description: 'false omits histories' })),
 }
 export const TIMELINE = { ...MOMENTS, from: time, to: time }
 

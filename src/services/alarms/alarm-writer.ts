@@ -1,4 +1,4 @@
-/** Raising, changing and removing alarms: each one commit with its event (ALARM-1 to ALARM-3). */
+/** Raises, changes and removes alarms, each in one commit with its event (ALARM-1 to ALARM-3). */
 import type { EffectOfTask } from '#services/shared'
 import {
   AppError,
@@ -38,15 +38,13 @@ export interface AlarmWriterDependencies {
   readonly now: () => number
   readonly newId: () => string
   readonly causes: CauseReader | undefined
-  /** An alarm is so now. */
   readonly written: (alarm: AlarmRecord) => void
   readonly logger: Logger | undefined
 }
 
-/** Who changes something, and as what it is remembered: an effect or a part of a batch counts once. */
+/** Author of a change, and its idempotency key: an effect or a part of a batch counts once. */
 export interface Mover {
   readonly effect?: string
-  /** of a rule, which keeps the order of its task */
   readonly by?: EffectOfTask
   readonly led: Led
   readonly ifRevision?: ExpectedVersion | undefined
@@ -92,15 +90,15 @@ export class AlarmWriter {
     })
   }
 
-  /** `NOT_FOUND`, `FINAL`. */
+  /** Throws `NOT_FOUND`, `FINAL`. */
   async change(id: string, change: AlarmChange, mover: Mover): Promise<AlarmRecord> {
     return this.#change(await this.stored(id), change, mover, thingsOf)
   }
 
   /**
-   * Clears what is open of a source and type. It has the lane of those without a key of their own; those with one are
-   * cleared first, each in its own lane, so that the effect is noted when all of it is done. A raise of the same task
-   * that comes in between makes that note a conflict, and everything is looked at again.
+   * Clears the open alarms of a source and type. Runs in the lane of those without a `dedupKey`; those with one are
+   * cleared first, each in its own lane, and the effect is recorded when all are done. A raise by the same task in
+   * between makes that record a conflict, and the search is repeated.
    */
   async clear(source: string, type: string, cause: AlarmCause): Promise<readonly AlarmRecord[]> {
     this.requireFewHops(cause)
@@ -117,7 +115,7 @@ export class AlarmWriter {
         try {
           cleared.set(alarm.id, await this.#change(alarm, CLEARED, mover, keyThingsOf))
         } catch (error) {
-          // somebody was faster, or the task itself has raised it again since
+          // another writer cleared it, or the task itself has raised it again
           if (!(error instanceof AppError) || !OVER.has(error.code)) throw error
         }
       }
@@ -148,7 +146,6 @@ export class AlarmWriter {
     })
   }
 
-  /** `NOT_FOUND`. */
   async remove(id: string, { ifRevision }: RevisionOptions = {}): Promise<void> {
     const { key } = await this.stored(id)
     await this.#dependencies.committer.run(key, async (draft) => {
@@ -159,7 +156,7 @@ export class AlarmWriter {
     })
   }
 
-  /** Does what the alarm's time has come for. */
+  /** Applies the automatic changes that are due. */
   async doDue({ id, key }: AlarmRecord): Promise<void> {
     await this.#work(key, async (draft) => {
       const alarm = await draft.alarm(id)
@@ -175,20 +172,19 @@ export class AlarmWriter {
     })
   }
 
-  /** `NOT_FOUND`. */
   async stored(id: string): Promise<AlarmRecord> {
     const stored = await this.#dependencies.collections.alarms.get(id)
     if (stored === undefined) throw noAlarm(id)
     return stored.value
   }
 
-  /** `TOO_LARGE` for a rule that too many rules in a row led to. */
+  /** Throws `TOO_LARGE` for a chain of too many rules. */
   requireFewHops(cause: AlarmCause | undefined): void {
     if (cause === undefined || cause.hops <= MAX_HOPS) return
     const { task, node, hops } = cause
-    const text = `${hops} rules in a row set each other off, the last one at node ${node} of task ${task}; at most ${MAX_HOPS} may`
-    this.#dependencies.logger?.warn(`an alarm was not touched: ${text}`)
-    throw new AppError('TOO_LARGE', `${text}: break the circle of alarms and rules`)
+    const text = `${hops} rules in a row triggered each other, more than ${MAX_HOPS}, the last one at node ${node} of task ${task}`
+    this.#dependencies.logger?.warn(`an alarm was not changed: ${text}`)
+    throw new AppError('TOO_LARGE', `${text}; break the loop of alarms and rules`)
   }
 
   #changeIn(
@@ -215,16 +211,16 @@ export class AlarmWriter {
     return alarm
   }
 
-  /** What the rules have to say now; later the task may be gone. */
+  /** Explanation by the rules now; later the task may be gone. */
   async #explained(cause: AlarmCause): Promise<CauseRecord> {
     const { causes, logger } = this.#dependencies
     const { unordered: _unordered, root: _root, ...kept } = cause
     try {
       return { cause: kept, explanation: (await causes?.explain(cause)) ?? null }
     } catch (error) {
-      // the store is away, or the rules have stopped: the effect comes again, and asks again
+      // the store is away, or the rules have stopped: the effect is repeated later
       if (error instanceof AppError && COMES_AGAIN.has(error.code)) throw error
-      logger?.warn(`why task ${cause.task} raised an alarm could not be asked: ${messageOf(error)}`)
+      logger?.warn(`the explanation of an alarm by task ${cause.task} could not be read: ${messageOf(error)}`)
       return { cause: kept, explanation: null }
     }
   }
@@ -233,7 +229,7 @@ export class AlarmWriter {
 const COMES_AGAIN: ReadonlySet<ErrorCode> = new Set(['UNAVAILABLE', 'CLOSED'])
 const OVER: ReadonlySet<ErrorCode> = new Set(['FINAL', 'NOT_FOUND', 'SUPERSEDED'])
 
-/** What rules act on when they raise or change an alarm, by the names that plugs have for it. */
+/** Things on which rules act by raising or changing an alarm, in the names of plugs. */
 function thingsOf(alarm: Pick<AlarmRecord, 'source' | 'type' | 'dedupKey'>): readonly string[] {
   return [thingOf(alarm.source.id, alarm.type), ...keyThingsOf(alarm)]
 }

@@ -1,4 +1,4 @@
-/** The alarms service over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of the alarms service. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { Yielder } from '#kernel'
@@ -42,7 +42,7 @@ const ROUTES = [
     scope: 'operate',
     summary: 'Raise an alarm, or count it again when it is open',
     body: NewAlarm,
-    query: { history: Type.Optional(Type.Enum(['all', 'newest'], { description: 'how much of it is given back' })) },
+    query: { history: Type.Optional(Type.Enum(['all', 'newest'], { description: 'extent of the returned history' })) },
     answers: { 200: AlarmSchema },
     handler: async ({ api, body, query, reply }) => withTag(reply, await api.raise(body, query)),
   }),
@@ -50,7 +50,7 @@ const ROUTES = [
     method: 'GET',
     path: '/alarm/alarms',
     scope: 'read',
-    summary: 'Alarms by what they say, or what they were like over time; other parameters are additional properties',
+    summary: 'Alarms by their fields, or their states over time; other parameters are additional properties',
     query: { ...TIMELINE, ...LISTING },
     otherQuery: /./,
     produces: ['application/json', TIMELINE_MEDIA_TYPE],
@@ -125,7 +125,7 @@ const ROUTES = [
     method: 'GET',
     path: '/batch/:id',
     scope: 'read',
-    summary: 'How far an operation is, and what became of each alarm',
+    summary: 'Progress of an operation, and the result for each alarm',
     answers: { 200: AlarmBatchStatusSchema },
     handler: ({ api, params }) => api.batches.get(params.id),
   }),
@@ -133,7 +133,7 @@ const ROUTES = [
     method: 'GET',
     path: '/alarm/events',
     scope: 'read',
-    summary: 'Alarm events as they happen: JSON line by line, or server-sent events; the header Last-Event-ID goes on',
+    summary: 'Alarm events as they happen: JSON line by line, or server-sent events; the header Last-Event-ID resumes',
     query: { lastEventId: Type.Optional(Type.String()) },
     produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
     handler: ({ api, query, request, reply }) => {
@@ -154,12 +154,11 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service. */
 export function alarmsRoutes(app: FastifyInstance, { service }: { service: AlarmsService }): Promise<void> {
   return addRoutes(app, service, { tag: 'alarms', errors: ErrorSchema, routes: ROUTES })
 }
 
-/** A page with the ways to its neighbours. */
+/** Page with links to its neighbours. */
 function listBody(url: string, { total, page, size, alarms }: AlarmPage): unknown {
   return {
     self: pageUrl(url, page),
@@ -170,7 +169,6 @@ function listBody(url: string, { total, page, size, alarms }: AlarmPage): unknow
   }
 }
 
-/** The first page needs no number. */
 function pageUrl(url: string, page: number): string {
   const [path = '', query = ''] = url.split('?', 2)
   const parameters = new URLSearchParams(query)

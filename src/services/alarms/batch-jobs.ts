@@ -1,4 +1,4 @@
-/** Operations on many alarms as jobs. */
+/** Bulk operations on alarms as jobs. */
 import { itemHandler, type ItemOutcome, type Job, type JobHandler } from '#jobs'
 import { AppError } from '#kernel'
 import type { AlarmWriter } from './alarm-writer.ts'
@@ -7,24 +7,21 @@ import type { AlarmChange } from './alarm-schema.ts'
 
 export const BATCH_JOB = 'alarms.batch'
 
-/** What is done to each alarm. */
 export type BatchAction = { readonly kind: 'delete' } | { readonly kind: 'update'; readonly change: AlarmChange }
 
 export interface BatchData {
   readonly action: BatchAction
-  /** for people */
   readonly description: string
-  /** ids that were asked for and did not exist when it was queued */
+  /** Requested ids that did not exist when it was queued */
   readonly missing: readonly string[]
 }
 
 const BATCH_SIZE = 200
-/** Alarms between two breaths of the loop. */
+/** Alarms between two yields to the event loop. */
 const SLICE = 50
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Its items are ids of alarms. */
 export function batchHandler(writer: AlarmWriter): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
@@ -37,7 +34,6 @@ export function batchHandler(writer: AlarmWriter): JobHandler {
   })
 }
 
-/** Of a job of this type. */
 export function batchData({ data }: Job): BatchData {
   return data as BatchData
 }
@@ -52,9 +48,8 @@ async function act(writer: AlarmWriter, job: Job, id: string, isRepeat: boolean)
     await writer.remove(id)
     return { statusCode: 204 }
   } catch (error) {
-    // no alarm is to blame: the job tries again
+    // the alarm is not to blame: the job is retried
     if (!(error instanceof AppError) || error.status >= 500) throw error
-    // it was there when the batch was done the first time
     if (isRepeat && action.kind === 'delete' && error.code === 'NOT_FOUND') return { statusCode: 204 }
     return { statusCode: error.status, error: error.message }
   }

@@ -1,4 +1,4 @@
-/** Operations on many alarms: queued, and followed by their status. */
+/** Bulk operations on alarms: queueing and status. */
 import type { Job, JobQueue } from '#jobs'
 import { type Condition, portionsOfIds } from '#storage'
 import { AppError, type Caller } from '#kernel'
@@ -50,7 +50,7 @@ function headOf(job: Job): QueuedAlarmBatch {
   return { id, queueTime: new Date(queueTime).toISOString(), operation: { entity: 'alarm', action: action.kind } }
 }
 
-/** The alarms as they are when the operation is queued; of ids that are asked for, those that do not exist. */
+/** Ids of the selected alarms at the time of queueing, and requested ids that do not exist. */
 async function selected(
   collections: AlarmCollections,
   { ids: named, ...filters }: AlarmBatch['query'],

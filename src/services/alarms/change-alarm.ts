@@ -1,4 +1,4 @@
-/** What happens to an alarm, as pure functions: the alarm as it is then, and what is to be told of it. */
+/** Changes of alarms as pure functions: the new record and its events. */
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { AlarmRecord } from './alarm-record.ts'
@@ -9,18 +9,15 @@ import type { RaisedAlarm } from './new-alarm.ts'
 import { ATTRIBUTE_CHANGE, SEVERITY_CHANGE, STATUS_CHANGE } from './words.ts'
 
 /**
- * Effects of rules that an alarm remembers, so that one that comes twice counts once: more than a commit takes, since
- * all of those may come again after a crash.
+ * Maximum number of remembered effects, by which repeats are recognized: more than one commit takes, since all of those
+ * may repeat after a crash.
  */
 const KEPT_EFFECTS = 128
 /** Characters of a mark: 60 bits. */
 const MARK = 10
 
-/** The circumstances of a change. */
 export interface Moment {
-  /** epoch ms */
   readonly now: number
-  /** of the history record */
   readonly recordId: string
   readonly effect?: string
 }
@@ -54,7 +51,7 @@ export function repeatedAlarm(alarm: AlarmRecord, { now, recordId, effect }: Mom
   return { alarm: { ...remembering(grown, effect), updateTime: now, triggerTime: now }, chunks }
 }
 
-/** Undefined when nothing changes. Throws `FINAL` for an alarm that is cleared. */
+/** Undefined when nothing changes. Throws `FINAL` for a cleared alarm. */
 export function changedAlarm(
   alarm: AlarmRecord,
   change: AlarmChange,
@@ -81,7 +78,7 @@ export function changedAlarm(
   return { alarm: remembering(grown, effect), chunks, changes }
 }
 
-/** Severity comes before status. */
+/** Severity precedes status. */
 function changesOf(alarm: AlarmRecord, change: AlarmChange, now: number): readonly AttributeChange[] {
   const { severity, status, assignee, snoozeUntil } = change
   const changes: AttributeChange[] = []
@@ -97,17 +94,17 @@ function changesOf(alarm: AlarmRecord, change: AlarmChange, now: number): readon
   return changes
 }
 
-/** Epoch ms until which repeats are not told; undefined when they are. */
+/** Epoch ms until which repeats are not reported; undefined when they are. */
 export function snoozeEnd({ snoozeUntil }: AlarmRecord, now: number): number | undefined {
   return snoozeUntil !== undefined && snoozeUntil > now ? snoozeUntil : undefined
 }
 
-/** Whether that effect of a rule has been counted. */
+/** Whether that effect of a rule has been applied. */
 export function hasEffect({ effects = [] }: AlarmRecord, effect: string | undefined): boolean {
   return effect !== undefined && effects.length > 0 && effects.includes(markOf(effect))
 }
 
-/** How many rules in a row led to a change, and what all that came of the first arrival is known by. */
+/** Causation of a change: number of rules in a row, and the root. */
 export type Led = Pick<AlarmEvent, 'hops' | 'root'>
 
 export const NOT_LED: Led = { hops: 0 }

@@ -1,4 +1,4 @@
-/** The alarms service over fetch: the same contract, two-way typed, for tests and for other processes. */
+/** Typed client of the alarms service over fetch, with the same contract. */
 import {
   conditionOf,
   EVENTS_MEDIA_TYPE,
@@ -11,11 +11,6 @@ import {
 import type { QueuedAlarmBatch } from './alarm-schema.ts'
 import type { AlarmsApi } from './contract.ts'
 
-/**
- * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
- * Types of answers are those of the contract; the client does not check them again. Causes are for rules alone: they
- * do not go over the wire.
- */
 export function alarmsClient(http: Http): AlarmsApi {
   return {
     raise: (body, { history } = {}) => typed(http.json('POST', '/alarm/alarms', { body, query: { history } })),

@@ -1,4 +1,4 @@
-/** The collections and the log of alarms, opened once. */
+/** Collections and event log of alarms, opened once. */
 import { EffectLedger } from '#services/shared'
 import type { Collection, Log, Store, Write } from '#storage'
 import {

@@ -1,7 +1,6 @@
 /**
- * Tells the engine of every event, in the order of the log, also after a crash: the cursor is committed with what the
- * engine takes, so that an event is neither lost nor taken twice, and each expects the cursor of the one before it, so
- * that none passes one that was refused.
+ * Forwards each event to the engine exactly once, in the order of the log, also after a crash: the cursor is committed
+ * with the engine's inputs, and each commit expects the cursor of the previous event.
  */
 import { AppError, type Logger, MAX_HOPS, messageOf, RepeatableWork } from '#kernel'
 import { machineTimers } from '#platform'
@@ -9,12 +8,11 @@ import type { AlarmCollections } from './collections.ts'
 import type { AlarmForwarding } from './contract.ts'
 import { readEvents, type LiveEvent } from './event-tail.ts'
 
-/** Events that are on their way at once. */
 const WINDOW = 200
 const CURSOR = 'engine'
 const RETRY_MS = 1_000
 
-/** The event that was told last, and the version of the cursor that says so; 0: there is none. */
+/** Last forwarded event, and the version of its cursor; 0: none yet. */
 interface Place {
   readonly position: number
   readonly version: number
@@ -41,22 +39,20 @@ export class EventForwarder {
     })
   }
 
-  /** There may be something new. */
   wake(): void {
     this.#work.wake()
   }
 
-  /** What is not told yet is told after the next start. */
+  /** Events not yet forwarded follow after the next start. */
   stop(): Promise<void> {
     return this.#work.stop()
   }
 
-  /** Resolves when everything that was there is told. */
   idle(): Promise<void> {
     return this.#work.idle()
   }
 
-  /** position up to which everything is told; undefined when nobody is to be told */
+  /** Position of the last forwarded event; undefined without an engine */
   get position(): number | undefined {
     return this.#engine() === undefined ? undefined : (this.#place?.position ?? 0)
   }
@@ -69,7 +65,7 @@ export class EventForwarder {
       const window = await readEvents(this.#collections, position, refusals === 0 ? WINDOW : 1)
       const last = window.at(-1)
       if (last === undefined || this.#work.isStopped) return
-      // one that too many rules led to is passed without a word
+      // skip events beyond the hop limit
       const events = window.filter(({ event }) => event.hops <= MAX_HOPS)
       const told = await Promise.allSettled(events.map((event, i) => this.#tell(engine, event, version + i)))
       const at = told.findIndex(({ status }) => status === 'rejected')
@@ -85,11 +81,11 @@ export class EventForwarder {
     }
   }
 
-  /** Finds out how far the engine is. Gives whether that is further than before. */
+  /** Reads the engine's cursor. Returns whether it has advanced. */
   async #refused({ position }: LiveEvent, reason: unknown, before: number): Promise<boolean> {
     const stored = await this.#stored()
     if (stored.position < position && reason instanceof AppError && reason.code === 'VALIDATION') {
-      this.#logger?.error(`the engine does not take alarm event ${position}: ${reason.message}`)
+      this.#logger?.error(`the engine rejected alarm event ${position}: ${reason.message}`)
       this.#place = { position, version: stored.version }
     } else this.#place = { position: Math.max(before, stored.position), version: stored.version }
     return this.#place.position > before
@@ -100,7 +96,7 @@ export class EventForwarder {
     return { position: stored?.value.position ?? 0, version: stored?.version ?? 0 }
   }
 
-  /** The cursor moves from one event to the next only: what comes behind a refused one is refused as well. */
+  /** The cursor advances by one event at a time, so a rejected event also rejects the following ones. */
   #tell(engine: AlarmForwarding, { position, event }: LiveEvent, version: number): Promise<unknown> {
     const { eventtype, eventtime, alarm, changes, hops, root } = event
     const cursor = this.#collections.cursors.putting(CURSOR, { position }, version === 0 ? 'absent' : version)

@@ -1,13 +1,13 @@
 /**
- * The events of alarms as readers get them: those of the log, in its order, whoever wrote them. What this process
- * commits is told from memory; when positions show that something is missing between, it is read from the log.
+ * Events of alarms for readers, in the order of the log, from all writers. Events of this process come from memory;
+ * gaps in positions are read from the log.
  */
 import { AppError, Feed } from '#kernel'
 import { PARTITION } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent, AlarmStreamOptions, StreamedAlarmEvent } from './contract.ts'
 
-/** An event with its place in the log. Its text is made once, when somebody wants it. */
+/** Event with its log position. Its text is made once, on demand. */
 export class LiveEvent implements StreamedAlarmEvent {
   readonly position: number
   readonly event: AlarmEvent
@@ -28,9 +28,8 @@ export class LiveEvent implements StreamedAlarmEvent {
   }
 }
 
-/** Events read from the log at once. */
+/** Events per read of the log. */
 const PORTION = 1000
-/** Events that may wait for one reader. */
 const MAX_WAITING = 10_000
 
 export class EventTail {
@@ -47,22 +46,21 @@ export class EventTail {
     this.#failed = failed
   }
 
-  /** Begins after what is in the log now. */
+  /** Starts at the end of the log. */
   async start(): Promise<void> {
     this.#last = (await this.#collections.events.bounds(PARTITION)).last
   }
 
-  /** streams that are open */
+  /** Number of open streams */
   get readers(): number {
     return this.#readers
   }
 
-  /** Streams end. */
   end(): void {
     this.#feed.end()
   }
 
-  /** A commit of this process is durable; `last` is the position of the last of its events. */
+  /** A commit of this process is durable; `last` is the position of its last event. */
   committed(last: number, events: readonly AlarmEvent[]): void {
     if (last <= this.#last) return
     if (this.#catching === undefined && last - events.length === this.#last) {
@@ -70,7 +68,7 @@ export class EventTail {
     } else this.look()
   }
 
-  /** Looks into the log for what other processes wrote, if a stream is open. */
+  /** Reads events of other processes from the log, if a stream is open. */
   lookForReaders(): void {
     if (this.#feed.readers > 0) this.look()
   }
@@ -98,7 +96,7 @@ export class EventTail {
         }
         seen = Math.min(portion.at(-1)?.position ?? end, end)
       }
-      // an id of another life is beyond the end: such a reader begins now
+      // an unknown id is beyond the end: such a reader begins now
       for await (const { value } of reader) yield value
     } finally {
       this.#readers--
@@ -128,18 +126,18 @@ export class EventTail {
   }
 }
 
-/** Events after a position, oldest first, a portion of them. */
+/** Reads one portion of events after a position, oldest first. */
 export async function readEvents(
   collections: AlarmCollections,
   after: number,
   most = PORTION,
 ): Promise<readonly LiveEvent[]> {
   const entries = await collections.events.read(PARTITION, after, most)
-  // what `KeyDraft` wrote
+  // written by `KeyDraft`
   return entries.map(({ position, body }) => new LiveEvent(position, body as unknown as AlarmEvent))
 }
 
 function positionOf(id: string): number {
   if (/^\d{1,15}$/.test(id)) return Number(id)
-  throw new AppError('VALIDATION', `"${id.slice(0, 40)}" is no id of an event; send back the last id that came`)
+  throw new AppError('VALIDATION', `"${id.slice(0, 40)}" is not an event id; send the last received id`)
 }

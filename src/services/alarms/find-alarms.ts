@@ -1,11 +1,11 @@
-/** Alarms of a source and type, for those who clear them. */
+/** Alarms of a source and type, for clearing them. */
 import type { AlarmRecord } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
 import { hasEffect } from './change-alarm.ts'
 
 const PORTION = 1_000
 
-/** Those that are active or acknowledged. */
+/** Active and acknowledged alarms. */
 export async function openOf(
   collections: AlarmCollections,
   source: string,
@@ -14,7 +14,6 @@ export async function openOf(
   return find(collections, source, type, ['ACTIVE', 'ACKNOWLEDGED'])
 }
 
-/** Those that an effect has cleared. */
 export async function clearedBy(
   collections: AlarmCollections,
   source: string,
@@ -25,7 +24,7 @@ export async function clearedBy(
   return cleared.filter((alarm) => hasEffect(alarm, effect))
 }
 
-/** Changed last first. */
+/** Last changed first. */
 async function find(
   collections: AlarmCollections,
   source: string,

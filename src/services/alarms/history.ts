@@ -1,6 +1,6 @@
 /**
- * The history of an alarm: the raising, every update, and of the repeats the newest thousand. Repeats and
- * updates are kept in chunks of their own, so that old repeats are let go a whole chunk at a time.
+ * History of an alarm: the raising, all updates, and the latest thousand repeats. Repeats and updates are stored in
+ * separate chunks, so that old repeats are removed by whole chunks.
  */
 import type { AlarmRecord, HistoryRecord } from './alarm-record.ts'
 import type { AlarmCollections } from './collections.ts'
@@ -11,7 +11,7 @@ export const KEPT_REPEATS = 1000
 const CHUNK = 32
 const CHUNKS_AT_ONCE = 1000
 
-/** An alarm with one record more, and what becomes of its chunks: the records of a new one, or undefined for one to let go. */
+/** Alarm with one more record, and changes of its chunks: records of a new one, or undefined to remove one. */
 export interface Grown {
   readonly alarm: AlarmRecord
   readonly chunks: ReadonlyMap<string, readonly HistoryRecord[] | undefined>
@@ -19,7 +19,7 @@ export interface Grown {
 
 const UNTOUCHED: Grown['chunks'] = new Map()
 
-/** Counts the repeat as well. */
+/** Also increments the count. */
 export function withRepeat(alarm: AlarmRecord, id: string, time: number): Grown {
   const tail = [...alarm.repeatTail, { id, time, place: revisionOf(alarm) }]
   const grown = { ...alarm, count: alarm.count + 1 }
@@ -41,17 +41,16 @@ export function withUpdate(alarm: AlarmRecord, record: Omit<HistoryRecord, 'plac
   return { alarm: { ...alarm, updates, updateTail: [] }, chunks }
 }
 
-/** How many records `wholeHistory` gives. */
+/** Number of records that `wholeHistory` returns. */
 export function historyLength({ count, updates }: AlarmRecord): number {
   return 1 + Math.min(count - 1, KEPT_REPEATS) + updates
 }
 
-/** How many records its history has had: the place of the next one, and the version that clients see. */
+/** Number of records ever: index of the next one, and the version for clients. */
 export function revisionOf({ count, updates }: AlarmRecord): number {
   return count + updates
 }
 
-/** Ids of the chunks that are stored beside an alarm. */
 export function chunkIds({ id, count, updates }: AlarmRecord): readonly string[] {
   const ids: string[] = []
   const repeats = count - 1
@@ -60,7 +59,7 @@ export function chunkIds({ id, count, updates }: AlarmRecord): readonly string[]
   return ids
 }
 
-/** What stands in the alarm itself: the raising and the newest records. */
+/** Records inside the alarm: the raising and the latest ones. */
 export function newestHistory(alarm: AlarmRecord): readonly AuditRecord[] {
   return shown(alarm, alarm.repeatTail, alarm.updateTail)
 }
@@ -103,7 +102,7 @@ function shown(
   updates: readonly HistoryRecord[],
 ): readonly AuditRecord[] {
   const records = [audit(RAISED, alarm.raisedId, alarm.createTime)]
-  // both are in order: the one whose turn it is goes first
+  // merge two sorted lists
   let at = 0
   for (const update of updates) {
     for (let repeat = repeats[at]; repeat !== undefined && repeat.place < update.place; repeat = repeats[++at]) {
@@ -119,7 +118,6 @@ function audit(type: string, id: string, time: number): AuditRecord {
   return { id, type, text: RECORD_TEXTS[type] ?? type, timestamp: new Date(time).toISOString() }
 }
 
-/** The first chunk that holds one of the newest thousand of so many repeats. */
 function firstRepeatChunk(repeats: number): number {
   const whole = Math.floor(repeats / CHUNK) * CHUNK
   return Math.max(0, Math.floor((whole - KEPT_REPEATS) / CHUNK))

@@ -1,19 +1,19 @@
-/** What happens to alarms by themselves: cleared, escalated, and let go a year after they were made. */
+/** Automatic changes of alarms: clearing, escalation, and removal after a year. */
 import { AppError } from '#kernel'
 import { dueTime, PARTITION, type AlarmRecord } from './alarm-record.ts'
 import type { AlarmWriter } from './alarm-writer.ts'
 import type { AlarmCollections } from './collections.ts'
 
 const KEPT_MS = 365 * 86_400_000
-/** Alarms that are worked on at once. */
+/** Alarms processed at once. */
 const PORTION = 200
-/** Events that readers who come back can still have. */
+/** Retained events for reconnecting readers. */
 const KEPT_EVENTS = 10_000
 
 export class Housekeeping {
   readonly #collections: AlarmCollections
   readonly #writer: AlarmWriter
-  /** epoch ms of the first thing that happens by itself, as far as it is known here */
+  /** Epoch ms of the next known automatic change */
   #nextDue = Number.POSITIVE_INFINITY
 
   constructor(collections: AlarmCollections, writer: AlarmWriter) {
@@ -21,12 +21,12 @@ export class Housekeeping {
     this.#writer = writer
   }
 
-  /** An alarm is so now. */
+  /** Registers the new state of an alarm. */
   watch(alarm: AlarmRecord): void {
     this.#nextDue = Math.min(this.#nextDue, dueTime(alarm) ?? Number.POSITIVE_INFINITY)
   }
 
-  /** What other processes wrote counts as well. */
+  /** Includes alarms written by other processes. */
   async readNextDue(): Promise<void> {
     const [first] = await this.#collections.alarms.find({
       where: [{ field: 'due', op: 'exists', value: true }],
@@ -36,7 +36,6 @@ export class Housekeeping {
     this.#nextDue = (first && dueTime(first.value)) ?? Number.POSITIVE_INFINITY
   }
 
-  /** Clears and escalates what is due. */
   async doDue(now: number): Promise<void> {
     if (now < this.#nextDue) return
     for (;;) {
@@ -51,7 +50,7 @@ export class Housekeeping {
     await this.readNextDue()
   }
 
-  /** Deletes what is a year old, without a word to anybody. */
+  /** Deletes year-old alarms without an event. */
   async letGo(now: number): Promise<void> {
     for (;;) {
       const old = await this.#collections.alarms.ids({
@@ -63,7 +62,6 @@ export class Housekeeping {
     }
   }
 
-  /** Lets go of events that were forwarded up to there. */
   async trimEvents(forwarded: number | undefined): Promise<void> {
     const { first, last } = await this.#collections.events.bounds(PARTITION)
     const upTo = Math.min(last - KEPT_EVENTS, forwarded ?? last)
@@ -71,7 +69,7 @@ export class Housekeeping {
   }
 }
 
-/** Somebody else deleted it meanwhile. */
+/** Ignores alarms that were deleted meanwhile. */
 function unlessGone(error: unknown): void {
   if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
 }

@@ -1,3 +1,3 @@
-/** Alarms, as a host puts them together. */
+/** Door of the alarms service for a host. */
 export { alarmsRoutes } from './api.ts'
 export { createAlarmsService } from './service.ts'

@@ -1,6 +1,6 @@
 /**
- * What is done to the alarms of one key in one commit. Everything that was read is expected to be still so when it is
- * written: whoever was faster makes the commit a conflict, and the work is done again over what is there then.
+ * Draft of one commit on the alarms of one key. The commit expects everything read to be unchanged; after a conflict
+ * the work is repeated on a new draft.
  */
 import type { EffectDraft } from '#services/shared'
 import type { Expectation, Stored, Write } from '#storage'
@@ -10,7 +10,7 @@ import type { AlarmEvent } from './contract.ts'
 import { chunkIds, type Grown } from './history.ts'
 
 interface Drafted {
-  /** undefined: it is gone */
+  /** Undefined: removed */
   alarm: AlarmRecord | undefined
   readonly expect: Expectation
   isTouched: boolean
@@ -25,7 +25,7 @@ export class KeyDraft {
   readonly #chunks = new Map<string, readonly HistoryRecord[] | undefined>()
   readonly #causes = new Map<string, CauseRecord>()
   readonly #stored: Stored<KeyRecord> | undefined
-  /** the alarm that was raised last */
+  /** Alarm that was raised last */
   #latest: string | undefined
 
   private constructor(collections: AlarmCollections, key: string, now: number, stored: Stored<KeyRecord> | undefined) {
@@ -41,7 +41,6 @@ export class KeyDraft {
     return new KeyDraft(collections, key, now, await collections.keys.get(key))
   }
 
-  /** The alarm that was raised last under the key, when there still is one. */
   async latest(): Promise<AlarmRecord | undefined> {
     return this.#latest === undefined ? undefined : this.alarm(this.#latest)
   }
@@ -72,7 +71,7 @@ export class KeyDraft {
     if (this.#latest === alarm.id) this.#latest = undefined
   }
 
-  /** The events, when there are any, are the last of them. */
+  /** Writes of the draft; its events come last. */
   writes(): readonly Write[] {
     const { alarms, keys, chunks, causes, events } = this.#collections
     const writes: Write[] = []

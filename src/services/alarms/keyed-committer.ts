@@ -1,6 +1,6 @@
 /**
- * Work on the alarms of one key goes one after the other; what waits meanwhile shares the next commit. Work of another
- * process on the same store shows as a conflict, and is then seen.
+ * Serializes work on the alarms of one key; pending works share a commit. Work of other processes on the store appears
+ * as a conflict.
  */
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
@@ -8,7 +8,10 @@ import type { AlarmCollections } from './collections.ts'
 import type { AlarmEvent } from './contract.ts'
 import { KeyDraft } from './key-draft.ts'
 
-/** Does its part on the draft and gives the answer. It may be done again on another draft; when it throws, it has done nothing. */
+/**
+ * Applies its part to the draft and returns the answer. Must be repeatable, and leave the draft unchanged when it
+ * throws.
+ */
 export type Work<T> = (draft: KeyDraft) => Promise<T> | T
 
 interface Waiting {
@@ -17,11 +20,8 @@ interface Waiting {
   reject(error: unknown): void
 }
 
-/** Works that share a commit. */
 const MAX_AT_ONCE = 100
-/** As often something else may be written meanwhile. */
 const MAX_TRIES = 50
-/** Works that may wait for one key. */
 const MAX_WAITING = 10_000
 
 export class KeyedCommitter {
@@ -31,7 +31,7 @@ export class KeyedCommitter {
   readonly #waiting = new Map<string, Waiting[]>()
   readonly #running = new Set<Promise<void>>()
 
-  /** `now`: epoch ms. `committed` is told the events of each commit and the position of the last */
+  /** `now`: epoch ms. `committed` receives the events of each commit and the position of the last */
   constructor(
     collections: AlarmCollections,
     now: () => number,
@@ -51,11 +51,11 @@ export class KeyedCommitter {
         const running = this.#drain(key).finally(() => this.#running.delete(running))
         this.#running.add(running)
       } else if (list.length < MAX_WAITING) list.push(waiting)
-      else reject(new AppError('TOO_LARGE', `${MAX_WAITING} changes wait for this alarm; send less at once`))
+      else reject(new AppError('TOO_LARGE', `${MAX_WAITING} changes of this alarm are pending; send fewer at once`))
     })
   }
 
-  /** Resolves when everything that was asked so far is done. */
+  /** Resolves when all work requested so far is done. */
   async idle(): Promise<void> {
     while (this.#running.size > 0) await Promise.allSettled(this.#running)
   }

@@ -1,26 +1,26 @@
-/** What becomes of the body that raises an alarm. */
+/** Parses the body that raises an alarm. */
 import { AppError, isPlainObject, type Issue, type Json, refusedBy } from '#kernel'
 import { type AlarmExtras, type AlarmStatus, EXTRAS, NewAlarm, type Severity } from './alarm-schema.ts'
 import { MAX_SEARCHED, searchTexts } from './search-texts.ts'
 
-/** As it is stored. Times are epoch ms. */
+/** Stored form. Times are epoch ms. */
 export interface RaisedAlarm extends AlarmExtras {
   readonly type: string
   readonly text: string
   readonly severity: Severity
   readonly source: Readonly<Record<string, Json>> & { readonly id: string }
   readonly status: AlarmStatus
-  /** default: when it is raised */
+  /** Default: when it is raised */
   readonly timestamp?: number
   readonly assignee?: string
   readonly properties?: Readonly<Record<string, Json>>
   readonly snoozeUntil?: number
 }
 
-/** characters of a body as JSON */
+/** Maximum JSON characters of a body */
 const MAX_BODY = 65_536
 
-/** `VALIDATION` with all problems, `TOO_LARGE`. */
+/** Throws `VALIDATION` with all problems, `TOO_LARGE`. */
 export function readAlarm(body: unknown, now: number): RaisedAlarm {
   const alarm = NewAlarm.read(body)
   const properties = propertiesOf(alarm)
@@ -40,7 +40,7 @@ export function readAlarm(body: unknown, now: number): RaisedAlarm {
   }
 }
 
-/** What of an alarm would be refused, when whatever is missing were as it should be. */
+/** Problems of an alarm apart from missing fields. */
 export function issuesOfAlarm(body: unknown, now: number): readonly Issue[] {
   return refusedBy(() => readAlarm(isPlainObject(body) ? { ...COMPLETE, ...body } : body, now))
 }
@@ -49,7 +49,7 @@ const COMPLETE = { type: 'x', text: 'x', severity: 'MINOR', source: { id: 'x' } 
 const OWN: ReadonlySet<string> = new Set(Object.keys(NewAlarm.schema.properties))
 const EXTRA_NAMES = Object.keys(EXTRAS) as readonly (keyof AlarmExtras)[]
 
-/** Those that are there. */
+/** Returns the fields that are present. */
 export function extrasOf(alarm: AlarmExtras): AlarmExtras {
   const extras: { -readonly [Name in keyof AlarmExtras]: unknown } = {}
   for (const name of EXTRA_NAMES) if (alarm[name] !== undefined) extras[name] = alarm[name]
@@ -66,10 +66,10 @@ function propertiesOf(alarm: object): Readonly<Record<string, Json>> {
 function requireSize(body: unknown, properties: Readonly<Record<string, Json>>): void {
   const { length } = JSON.stringify(body)
   if (length > MAX_BODY) {
-    throw new AppError('TOO_LARGE', `the alarm has ${length} characters; at most ${MAX_BODY} are kept`)
+    throw new AppError('TOO_LARGE', `the alarm has ${length} characters; at most ${MAX_BODY} are accepted`)
   }
   const { length: count } = searchTexts(properties)
   if (count > MAX_SEARCHED) {
-    throw new AppError('TOO_LARGE', `the alarm has ${count} additional values; at most ${MAX_SEARCHED} are kept`)
+    throw new AppError('TOO_LARGE', `the alarm has ${count} additional values; at most ${MAX_SEARCHED} are accepted`)
   }
 }

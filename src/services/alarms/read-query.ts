@@ -1,4 +1,4 @@
-/** The parameters of the listing and of the timeline, as conditions over stored alarms. */
+/** Parses the parameters of the listing and the timeline to conditions over stored alarms. */
 import type { Condition, Query } from '#storage'
 import { makeIssue, refuse } from '#kernel'
 import { parameterReader } from '#services/shared'
@@ -9,7 +9,6 @@ import { searchText } from './search-texts.ts'
 export interface ReadQuery {
   readonly where: readonly Condition[]
   readonly sort: NonNullable<Query['sort']>
-  /** from 1 */
   readonly page: number
   readonly size: number
   readonly withHistory: boolean
@@ -17,7 +16,7 @@ export interface ReadQuery {
 
 const DEFAULT_SIZE = 50
 
-/** Parameter and field of what is asked by time. */
+/** Time parameters and their fields. */
 const TIMES = [
   ['dateFrom', 'dateTo', 'timestamp'],
   ['creationTimeFrom', 'creationTimeTo', 'createTime'],
@@ -31,12 +30,12 @@ const SORTS = {
   creationTime: 'createTime',
 } as const
 
-/** Never names of additional properties. `all` is a switch of old clients that says nothing here. */
+/** Names that are not additional properties. `all`, a switch of old clients, has no effect. */
 const RESERVED: ReadonlySet<string> = new Set([...Object.keys(LISTING), ...Object.keys(TIMELINE), 'all'])
 const readListing = parameterReader({ ...LISTING, ...TIMELINE })
 const readMoments = parameterReader(TIMELINE)
 
-/** `VALIDATION` with all problems. */
+/** Throws `VALIDATION` with all problems. */
 export function readQuery(query: AlarmQuery): ReadQuery {
   const read = readListing(query)
   const { page = 1, size = DEFAULT_SIZE, sort = 'timestamp', order = 'descending', history = true } = read
@@ -51,21 +50,20 @@ export function readQuery(query: AlarmQuery): ReadQuery {
 
 export interface ReadTimeline {
   readonly where: readonly Condition[]
-  /** epoch ms, both inclusive */
+  /** Epoch ms, both inclusive */
   readonly from: number
   readonly to: number
 }
 
-/** `VALIDATION` with all problems, or without a source. */
+/** Throws `VALIDATION` with all problems, or without a source. */
 export function readTimeline(query: AlarmQuery): ReadTimeline {
   const read = readMoments(query)
   const { from = Number.NEGATIVE_INFINITY, to = Number.POSITIVE_INFINITY, source } = read
   if (source === undefined)
-    throw refuse('the query', [makeIssue('QUERY', '/source', 'is missing', 'a timeline is of at least one source')])
+    throw refuse('the query', [makeIssue('QUERY', '/source', 'is missing', 'name at least one source')])
   return { where: [...conditions(read), ...propertyConditions(query)], from, to }
 }
 
-/** What filters say, as the listing and batches have them. */
 export function conditions(filters: AlarmFilters): readonly Condition[] {
   const where = (['source', 'type', 'status', 'severity', 'assignee'] as const).flatMap((field) =>
     anyOf(field, listOf(filters[field])),

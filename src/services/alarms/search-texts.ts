@@ -1,20 +1,18 @@
-/** Additional properties as they are searched: one text for each name and value. */
+/** Search index of additional properties: one text per name and value. */
 import { createHash } from 'node:crypto'
 import type { Json } from '#kernel'
 
-/** Longer ones are searched by their hash. */
+/** Longer texts are indexed by hash. */
 const MAX_CHARACTERS = 400
-/** Names and values of one alarm. */
 export const MAX_SEARCHED = 500
 
-/** Names of what lies in objects are joined by dots; each item of a list is a value. */
+/** Names within objects are joined by dots; each item of a list is a value. */
 export function searchTexts(properties: Readonly<Record<string, Json>>): readonly string[] {
   const found: string[] = []
   gather('', properties, found)
   return found
 }
 
-/** What a property of that name and value is found by; values are compared by their text. */
 export function searchText(name: string, value: string): string {
   const text = JSON.stringify([name, value])
   return text.length <= MAX_CHARACTERS ? text : createHash('sha256').update(text).digest('base64url')

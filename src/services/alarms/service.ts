@@ -1,4 +1,4 @@
-/** The alarms service put together: documents and a log of events over storage, everything else injected. */
+/** Composes the alarms service: documents and an event log over storage, with injected neighbours. */
 import { type Caller, type Issue, type Logger, messageOf } from '#kernel'
 import { type JobPlaces, JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
@@ -17,34 +17,29 @@ import { issuesOfAlarm } from './new-alarm.ts'
 import { showNewest } from './show-alarm.ts'
 
 export interface AlarmsOptions {
-  /** of jobs, which the tenants of a host share */
+  /** Job slots shared by the tenants of a host */
   readonly places?: JobPlaces
   readonly tenant: string
   readonly store: Store
-  /** epoch ms */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
-  /** asked when there is something to tell; undefined while there is no engine. Only asked between start and stop */
+  /** Read per event between start and stop; undefined without an engine */
   readonly engine?: () => AlarmForwarding | undefined
   readonly causes?: CauseReader
-  /** Does the work every so many ms until it is told to end; without it `keepHouse` is up to the caller. */
+  /** Schedules repeated work; returns its cancellation. Without it, call `keepHouse`. */
   readonly every?: (ms: number, work: () => void) => () => void
   readonly logger?: Logger
 }
 
-/** The service, and what its clock does. */
 export interface OperatedAlarmsService extends InternalAlarms {
-  /** Clears, escalates and lets go what is due by now, and resolves when that is done. */
+  /** Clears, escalates and removes what is due; resolves when done. */
   keepHouse(): Promise<void>
-  /** Resolves when what was asked so far is done, batch operations and events for the engine too. */
+  /** Resolves when all requested work is done, including batches and events for the engine. */
   idle(): Promise<void>
 }
 
 const LOOK_MS = 1000
-/** Looks between two sweeps for what is old. */
 const LOOKS_PER_SWEEP = 3600
-/** Looks after which what other processes wrote is read. */
 const LOOKS_PER_READING = 60
 
 export function createAlarmsService(options: AlarmsOptions): OperatedAlarmsService {
@@ -144,10 +139,9 @@ class Alarms implements OperatedAlarmsService {
     this.#sweep(this.#looks % LOOKS_PER_SWEEP === 0)
   }
 
-  /** One at a time. */
   #sweep(isThorough: boolean): void {
     this.#house ??= this.#sweepAll(isThorough)
-      .catch((error: unknown) => this.#report('alarms could not be kept in order', error))
+      .catch((error: unknown) => this.#report('the upkeep of alarms failed', error))
       .finally(() => (this.#house = undefined))
   }
 

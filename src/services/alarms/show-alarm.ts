@@ -1,4 +1,4 @@
-/** Alarms as they are given back. */
+/** Converts stored alarms to answers. */
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 import type { AlarmRecord } from './alarm-record.ts'
@@ -10,7 +10,6 @@ import { historyLength, newestHistory, revisionOf, wholeHistories } from './hist
 
 /** Alarms whose histories are read at once. */
 const SLICE = 50
-/** History records of one answer. */
 const MAX_RECORDS = 200_000
 
 export async function showWhole(collections: AlarmCollections, alarm: AlarmRecord, now: number): Promise<Alarm> {
@@ -22,7 +21,7 @@ export function showNewest(alarm: AlarmRecord, now: number): Alarm {
   return shown(alarm, newestHistory(alarm), now)
 }
 
-/** `TOO_LARGE` when their histories are more than an answer holds. */
+/** Throws `TOO_LARGE` when the histories exceed the limit of an answer. */
 export async function showAll(
   collections: AlarmCollections,
   alarms: readonly AlarmRecord[],

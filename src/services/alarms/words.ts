@@ -1,4 +1,4 @@
-/** The fixed words of the alarms interface. */
+/** Constants of the alarms interface. */
 export const RAISED = 'io.service.alarm.AlarmRaised'
 export const OCCURRED_AGAIN = 'io.service.alarm.EventOccuredAgain'
 export const UPDATED = 'io.service.alarm.AlarmUpdated'

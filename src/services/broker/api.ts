@@ -1,6 +1,6 @@
 /**
- * The broker over HTTP, server-sent events and WebSockets, as values: what each route takes and answers. Bodies are read
- * by the service, so that a problem has the same words by whatever way it comes.
+ * Routes of the broker over HTTP, server-sent events and WebSockets. The service validates bodies, so that errors are the
+ * same in all transports.
  */
 import websocket from '@fastify/websocket'
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
@@ -48,17 +48,17 @@ import { type SocketHandler, Sockets } from './streams/sockets.ts'
 
 export interface BrokerRoutes {
   readonly service: BrokerService
-  /** of this process alone, in ids of server-sent events: letters and digits */
+  /** identifies this process in ids of server-sent events: letters and digits */
   readonly life: string
-  /** of this store alone, likewise; undefined: the store does not last, and readers that reconnect to another process start over */
+  /** identifies the store likewise; undefined: the store does not last, and readers cannot resume at another process */
   readonly store?: string | undefined
   /** bytes of a frame of a WebSocket */
   readonly frameBytes: number
-  /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
+  /** Repeats the work every so many ms until the result is called. Default: the machine's timers, which do not keep a process alive. */
   readonly every?: (ms: number, work: () => void) => () => void
 }
 
-/** ms that a client has to answer the closing of its socket */
+/** ms until a client must answer the closing of its socket */
 const FAREWELL_MS = 1_000
 
 /** Registers the routes of the broker. */
@@ -70,7 +70,7 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
     own.addHook('onClose', async () => stop())
     await own.register(websocket, {
       options: { maxPayload: frameBytes },
-      // ws closes the socket itself: a frame that is too large, or no frame at all
+      // ws closes the socket itself after an invalid frame
       errorHandler: (error, socket, request) => {
         request.log.debug({ err: error }, 'a socket failed')
         socket.terminate()
@@ -93,7 +93,7 @@ export async function brokerRoutes(app: FastifyInstance, options: BrokerRoutes):
 const route = routesOf<BrokerApi>()
 const Text = Type.String()
 
-/** The service reads it. */
+/** The service validates it. */
 function unread<S extends TSchema>(schema: S): Checked<S> {
   return { schema, read: (value) => value as ReturnType<Checked<S>['read']> }
 }
@@ -266,7 +266,7 @@ const ROUTES = [
     answers: removed,
     handler: async ({ api, params: { id }, query: { onlytimeseries = false, metrics: names = '', ...range } }) => {
       const metrics = names === '' ? undefined : names.split(',').map((name) => name.trim())
-      // a message holds more than the metrics that are named
+      // a message has other metrics too
       const only = onlytimeseries || metrics !== undefined ? ({ only: 'samples' } as const) : {}
       await api.series.remove({ resource: id, ...range, ...(metrics && { metrics }), ...only })
       const within = Object.entries(range).map(([name, time]) => ` ${name} ${time}`)
@@ -277,7 +277,7 @@ const ROUTES = [
 ]
 
 const produces = ['application/json', EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE]
-// a stream without a reader would not end
+// a HEAD request would leave a stream open
 const stream = { ...read, query: RESUMING }
 
 function streamRoutes(streaming: Streaming, sockets: Sockets) {
@@ -288,7 +288,7 @@ function streamRoutes(streaming: Streaming, sockets: Sockets) {
       summary: `The last ${name}; with Accept a stream of those to come; as a WebSocket see ${name}/subscribe and ${name}/publish`,
       produces,
       answers: { 200: Type.Array(MessageSchema) },
-      // the scope is that of its reads: events are posted over the same path, once it is upgraded
+      // the scope of its reads; posts over the upgraded socket are checked there
       server: { exposeHeadRoute: false, wsHandler },
       handler: ({ api, params: { id }, query, request, reply }) => {
         const form = acceptedForm(request.headers.accept)
@@ -343,7 +343,7 @@ function keyOf({ headers }: FastifyRequest): Pick<PostOptions, 'idempotencyKey'>
   return idempotencyKey === undefined ? {} : { idempotencyKey }
 }
 
-/** Its content may have been JSON before. */
+/** The content may be serialized already. */
 function sent(reply: FastifyReply, posted: Posted): FastifyReply | Posted {
   return posted instanceof PublishedMessage ? reply.type('application/json; charset=utf-8').send(posted.json) : posted
 }
@@ -354,7 +354,7 @@ function whatWent(isSeriesOnly: boolean, metrics: readonly string[] | undefined,
   return isSeriesOnly ? 'series and all metrics' : 'messages, series and all metrics'
 }
 
-/** What did not fit stands in the body and as a link (RFC 8288). */
+/** The link to the next page is in the body and in a header (RFC 8288). */
 function sendPage(request: FastifyRequest, reply: FastifyReply, page: SeriesPage, isHal = false): FastifyReply {
   const { next, ...answer } = page
   const [path = ''] = request.url.split('?', 1)

@@ -1,6 +1,6 @@
 /**
- * The broker over fetch: the same contract, for tests and for other processes. Errors are the same AppErrors, as far as
- * the wire tells them apart. Answers have the types of the contract; the client does not check them.
+ * The broker over fetch: the same contract and the same AppErrors. Answers have the types of the contract; the client does
+ * not check them.
  */
 import { AppError } from '#kernel'
 import { EVENTS_MEDIA_TYPE, type Http, pathOf, serverEvents, typed } from '#services/shared/client'
@@ -16,7 +16,6 @@ import type {
 } from './contract.ts'
 import type { SeriesAnswer, SeriesQuery } from './series/series-schema.ts'
 
-/** What the caller behind the credentials can do. */
 export function brokerClient(http: Http): BrokerApi {
   return {
     posting: postingClient(http),
@@ -116,7 +115,6 @@ function streamClient(http: Http): StreamApi {
   }
 }
 
-/** What comes over the wire: a message, or how many were lost. */
 type Streamed = StreamedMessage | { readonly dropped: number }
 
 async function* streamed(
@@ -130,7 +128,7 @@ async function* streamed(
     for await (const { id = '', event, data } of serverEvents(answer)) {
       if (event === 'dropped') yield { dropped: Number(data) }
       const value = data as BrokerMessage
-      // an empty object says that the stream is there
+      // a heartbeat
       if (event !== undefined || Object.keys(value).length === 0) continue
       const { resource } = value
       yield { number: Number(id.split('.')[1]), topic: topic ?? (typeof resource === 'string' ? resource : ''), value }
@@ -142,9 +140,9 @@ async function* streamed(
 
 type Next = IteratorResult<StreamedMessage, undefined>
 
-/** A stream in the form of a feed's reader. Connects when it is asked for the first value; refusals are thrown there. */
+/** A stream as a reader of a feed. Connects on the first read, which throws rejections. */
 class StreamReader implements ReturnType<StreamApi['subscribe']> {
-  /** numbers of the wire cannot be asked for again through this reader */
+  /** this reader cannot resume */
   readonly missed = false
   readonly #ending = new AbortController()
   readonly #values: AsyncGenerator<Streamed>

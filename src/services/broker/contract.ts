@@ -1,21 +1,18 @@
 /**
- * The data broker as others see it: messages in, streams out, time series.
- * The same over HTTP, WebSockets and MQTT, and over fetch (`client.ts`). Whatever comes from outside is read by the
- * service itself: a body may be any JSON.
+ * The data broker of one tenant: messages in, streams out, time series; the same over HTTP, WebSockets, MQTT and fetch
+ * (`client.ts`). The service validates bodies itself: a body may be any JSON.
  *
- * BROKER-1 nothing is acknowledged before it is in the durable log, together with what the engine was given of it; what
- *   is imported, of which the engine is given nothing, before it is in the series
- * BROKER-2 what is acknowledged is seen by every read that comes after: series, messages and current wait until series
- *   have it. A post is answered as soon as it is durable; how far series may be behind is bounded, and beyond it
- *   answers wait. After a crash the log has what series had not
+ * BROKER-1 a post is acknowledged after the log has it, together with the inputs of tasks; an import after series have it
+ * BROKER-2 a read includes all posts that were acknowledged before it: series, messages and current wait until series have
+ *   them. A post is answered as soon as it is durable; the lag of series is bounded, and beyond the bound answers wait.
+ *   After a crash the log has what series lack
  * BROKER-3 messages of one resource reach tasks and subscribers in the order in which they were acknowledged
- * BROKER-4 a slow reader or a slow rule never slows ingestion: what waits is bounded, and what is lost is counted
- * BROKER-5 no method reaches data of another tenant
+ * BROKER-4 a slow reader or a slow rule never slows ingestion: queues are bounded, and dropped messages are counted
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `TOO_LARGE`, `CONFLICT` (an idempotency key
- * used for another body), `SUPERSEDED` (of rules alone: the task did something later to the resource), `RATE_LIMITED`
- * (too much waits to be durable), `STORE` (of a read: what was posted is kept, but cannot be read yet; of a post: nothing
- * more is taken until it can), `CLOSED`.
+ * used for another body), `SUPERSEDED` (of rules only: the task did something later to the resource), `RATE_LIMITED`
+ * (the queue is full), `STORE` (of a read: posts are stored, but cannot be read yet; of a post: posts are rejected until
+ * they can), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, Feed, Issue, Json, LogPlace, Published } from '#kernel'
@@ -27,85 +24,84 @@ export type { SeriesAnswer, SeriesPage, SeriesQuery } from './series/series-sche
 
 /** The service as callers reach it. */
 export interface BrokerService {
-  /** Everything as that caller may see it. Cheap: ask for each request. */
+  /** Returns the API as that caller sees it. Cheap: call it for each request. */
   as(caller: Caller): BrokerApi
 }
 
-/** The service inside the host: what its neighbours and the host call. */
+/** The service inside the host, for its neighbours and the host. */
 export interface InternalBroker extends BrokerService {
   /**
-   * Resolves when all that was posted before can be read. Rules wait for it before they read, because they hear of a
-   * message before its poster is answered (BROKER-2). Rejects with `STORE` as reads do.
+   * Resolves when all posts before it can be read. Rules call it before they read, because they receive a message before
+   * its poster is answered (BROKER-2). Rejects with `STORE` as reads do.
    */
-  readable(tenant: string): Promise<void>
-  /** For files of the past; see there. */
-  importing(tenant: string): SeriesImport
-  /** What a post of this body, or of this command, would refuse whatever the resource is. At once, from the body alone. */
+  readable(): Promise<void>
+  readonly importing: SeriesImport
+  /** Returns the issues for which a post of this body, or of this command, is rejected for any resource. */
   check(channel: Channel, body: unknown): readonly Issue[]
-  /** Brings series up to the log, and goes on with what was under way. The signal aborts when streams must end. */
+  /** Brings series up to the log, and resumes unfinished work. The signal aborts when streams must end. */
   start(closing?: AbortSignal): Promise<void>
-  /** Of a broker that has one of several partitions of the tenant: what another of them asks. */
-  answer(tenant: string, question: BrokerQuestion): Promise<void>
-  /** Likewise: what is told in it from now on; first that it is there. Ends with the signal, or when the partition moves. */
-  follow(tenant: string, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
+  /** Answers a question of another partition of the tenant. */
+  answer(question: BrokerQuestion): Promise<void>
+  /** Streams messages to another partition, after a first part. Ends with the signal, or when the partition moves. */
+  follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
   stop(): Promise<void>
   gauges(): BrokerGauges
 }
 
-/** Samples of the past on their way into series alone: rules and subscribers do not hear of them. */
+/** Appends recorded samples to series only: rules and subscribers do not receive them. */
 export interface SeriesImport {
-  /** Resolves when all that was posted before is in series: where both have a time, what is imported then counts. */
+  /** Resolves when earlier posts are in series: an imported sample then replaces one of the same time. */
   begin(): Promise<void>
-  /** Durable and readable when it resolves. Resources that do not exist are made. At most 100,000. */
+  /** Durable and readable when it resolves. Creates missing resources. At most 100,000. */
   append(samples: readonly Sample[]): Promise<void>
 }
 
-/** What the broker of one partition of a tenant asks that of another: plain JSON. */
+/** A question of the broker of another partition: plain JSON. */
 export type BrokerQuestion =
-  /** messages of its resources, as the other one has read them; `key`: the same again does nothing */
+  /** validated messages of resources of this partition; `key`: a repetition has no effect */
   | { readonly ask: 'take'; readonly post: object; readonly key?: string }
-  /** resolves when all that was posted there before can be read */
+  /** resolves when all earlier posts of the partition can be read */
   | { readonly ask: 'readable' }
 
-/** What one partition of a tenant hears of another: plain JSON. */
+/** A stream from another partition: plain JSON. */
 export interface FollowedStream {
   readonly channel: Channel
-  /** of one resource; absent: of all */
+  /** absent: all resources */
   readonly resource?: string
-  /** where the partition has what was seen last; what it has since then comes first */
+  /** where the partition's log has the message that was seen last; later ones come first */
   readonly since?: LogPlace
 }
 
-/** What it is told: plain JSON. */
+/** A part of a stream from another partition: plain JSON. */
 export type FollowedPart =
-  /** `place`: right before what comes; `missed`: not all since the one that was asked for is there any more */
+  /** the first part; `place`: right before the next message; `missed`: the log no longer has all messages since `since` */
   | { readonly here: true; readonly place?: LogPlace; readonly missed?: true }
   | { readonly resource: string; readonly message: BrokerMessage; readonly place?: LogPlace }
-  /** so many were lost, because they were not taken */
+  /** messages lost to a slow reader */
   | { readonly dropped: number }
 
 /** Figures for /metrics; totals count since the start. */
 export interface BrokerGauges {
   /** messages and commands that were accepted */
   readonly accepted: number
-  /** what waits to be durable */
+  /** posts in flight */
   readonly queued: number
   /** open streams of any kind */
   readonly subscribers: number
-  /** values lost to slow readers */
+  /** messages lost to slow readers */
   readonly dropped: number
-  /** whole numbers that no number keeps: they are in their messages, and in no series */
+  /** integers beyond the precision of a number: they are in their messages, but not in series */
   readonly unreadable: number
-  /** messages whose timestamp was too far from the clock of the host: they were taken at receipt */
+  /** messages whose timestamp was too far from the clock of the host: they have the time of their arrival */
   readonly badTime: number
 }
 
-/** Which timestamps of live messages are taken, by the clock of the host. */
+/** Timestamps of live messages that are accepted, by the clock of the host. */
 export interface TimeBounds {
   /** ms beyond the clock and before it; `Infinity`: no bound */
   readonly ahead: number
   readonly behind: number
-  /** any other is refused; else its message is taken as if it had none */
+  /** other timestamps are rejected; else the message has the time of its arrival */
   readonly refuses: boolean
 }
 
@@ -120,23 +116,23 @@ export interface BrokerApi {
 export type Channel = 'events' | 'commands'
 
 export interface PostOptions {
-  /** default true: kept in series and messages */
+  /** default true: stored in series and messages */
   readonly store?: boolean
   /** default true: handed to tasks */
   readonly forward?: boolean
   /** seconds, `42m`, or ISO 8601 */
   readonly ttl?: string | number
-  /** the same key within a day, with the same body: the first answer again, nothing done twice */
+  /** a repetition of key and body within a day returns the first answer, without effect */
   readonly idempotencyKey?: string
-  /** rules in a row that led to this; above 16 it is refused */
+  /** rules in a row that led to this; above 16 it is rejected */
   readonly hops?: number
-  /** with hops: what everything that came of one arrival is known by */
+  /** with hops: id of the first input that led to it */
   readonly root?: string
-  /** keys that do not count when rules compare a message with one that they have taken, besides those of the host */
+  /** keys that do not count when rules compare messages to detect repetitions, besides those of the host */
   readonly identityIgnores?: readonly string[]
-  /** a timestamp that the clock of the host cannot explain is taken at receipt, whatever the host does else */
+  /** a timestamp out of bounds is replaced by that of the arrival, even if the host rejects such timestamps */
   readonly badTime?: 'receipt'
-  /** of a rule, with a key and a resource of the path: `SUPERSEDED` when its task did something to the resource later */
+  /** of a rule, with a key and a resource: `SUPERSEDED` when its task did something to the resource later */
   readonly cause?: EffectOfTask
 }
 
@@ -156,11 +152,11 @@ export interface PostingApi {
   ): Promise<Posted>
 }
 
-/** A message as it is given back: its metrics, `timestamp` in epoch ms; `resource` where several may come. */
+/** A stored message: its metrics, `timestamp` in epoch ms; `resource` in answers about several resources. */
 export type BrokerMessage = Readonly<Record<string, Json>> & { readonly timestamp: number }
 
 export interface MessageApi {
-  /** Newest first; at most 100 are kept. */
+  /** Newest first; at most 100 are stored. */
   last(resource: string, channel?: Channel, limit?: number): Promise<readonly BrokerMessage[]>
   /** `NOT_FOUND` when nothing was stored. */
   current(resource: string): Promise<BrokerMessage>
@@ -173,9 +169,9 @@ export interface MessageApi {
 
 export interface Subscription {
   readonly signal: AbortSignal
-  /** the number that was seen last; what is kept since then comes first */
+  /** the number of the message that was seen last; buffered later ones come first */
   readonly after?: number
-  /** where the log has the message that was seen last; what it has since then comes first */
+  /** where the log has the message that was seen last; later ones come first */
   readonly since?: LogPlace
   /** messages that may wait; default 1,000 */
   readonly most?: number
@@ -197,59 +193,54 @@ export interface SeriesApi {
   get(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
   /** At most `limit` samples, 2,000 unless asked otherwise, never more than 10,000. */
   raw(resource: string, metric: string, query?: SeriesQuery): Promise<SeriesPage>
-  /** The newest `limit` samples (default 1) up to `until`, also those that are ahead of the clock when there is none; newest first. */
+  /** The newest `limit` samples (default 1) up to `until`; without it, also samples ahead of the clock; newest first. */
   latest(resource: string, metric: string, query?: Pick<SeriesQuery, 'until' | 'limit'>): Promise<SeriesAnswer>
   /** The metrics of a resource with their newest sample, by name. */
   list(
     resource: string,
   ): Promise<readonly { readonly metric: string; readonly time: number; readonly value: unknown }[]>
-  /** One query or an array of them; the answer has the same form, and `next` is the body of what remains. */
+  /** One query or an array of them; the answer has the same form, and `next` is the body of a query for the rest. */
   query(body: unknown): Promise<SeriesAnswer | readonly SeriesAnswer[]>
   /** Times are epoch ms, ISO 8601, or an age such as `2d`. */
   remove(what: SeriesRemoval): Promise<void>
 }
 
-/** What the broker asks of the engine. */
+/** The port to the engine. */
 export interface Forwarding {
   /**
-   * Appends the posts to the log as one unit with the broker's writes, in the order of the calls: those that tasks listen
-   * to as their inputs, others as far as they are kept. When it rejects before `followed` was called, none of it is done.
+   * Appends the posts to the log as one unit with the broker's writes, in the order of the calls: posts with listening
+   * tasks as their inputs, others if they are stored. A rejection before `followed` was called means that nothing was done.
    */
-  receive(
-    tenant: string,
-    posts: readonly ForwardedPost[],
-    writes: readonly Write[],
-    followed: Followed,
-  ): Promise<unknown>
+  receive(posts: readonly ForwardedPost[], writes: readonly Write[], followed: Followed): Promise<unknown>
 }
 
-/** What one poster sent: one invocation of each task that takes it. */
+/** A post: one invocation of each task that listens to it. */
 export interface ForwardedPost {
   readonly messages: readonly (BrokerMessage & { readonly resource: string })[]
-  /** of one message, or of the list, the same as JSON, by who has it at hand */
+  /** the message, or the list, as JSON */
   readonly text?: string
   /** series and streams follow it */
   readonly kept?: KeptMessage | undefined
   readonly hops?: number
-  /** with hops: what everything that came of one arrival is known by */
+  /** with hops: id of the first input that led to it */
   readonly root?: string
-  /** places of messages that came without a timestamp: theirs is that of their arrival */
+  /** indices of messages that have the time of their arrival */
   readonly unstamped?: readonly number[]
-  /** keys that do not count when one of them is compared with one that was taken; `all`: none is one that was taken */
+  /** keys that do not count when repetitions are detected; `all`: the post is not a repetition */
   readonly identityIgnores?: readonly string[] | 'all'
 }
 
-/** What the broker asks of the resources. */
+/** The port to the resources. */
 export interface Discovery {
-  /** Makes those that do not exist; returns at once for those it knows. `message` is what each was seen in first. */
+  /** Creates missing resources; returns at once for known ones. `message`: the first of each. */
   discover(
     seen: readonly { readonly resource: string; readonly time: number; readonly message: BrokerMessage }[],
   ): Promise<void> | undefined
 }
 
-/** What the broker asks of whoever runs commands of resources. */
+/** The port to the runner of commands. */
 export interface CommandOutbox {
-  /** to be committed with the command, so that it runs also after a crash */
+  /** Returns writes to commit with the command, so that it also runs after a crash. */
   planning(resource: string, command: BrokerMessage, hops: number, root?: string): readonly Write[]
   /** After the commit. Never waits for the command. */
   committed(resource: string): void

@@ -1,25 +1,24 @@
 /**
- * The last messages of a resource: read from series, and kept few by letting go of older ones in the background. Old
- * messages of one resource stand among those of all others, a page of the disk each. So they go with those of many
- * resources at a time, which stand in the same pages.
+ * The last messages of a resource, read from series; older ones are deleted in the background. Messages of one resource are
+ * spread over many pages of the disk, so they are deleted for many resources at a time, which share pages.
  */
 import { AppError } from '#kernel'
 import type { Series, StoredMessage } from '#storage'
 import type { BrokerMessage, Channel, MessageApi } from './contract.ts'
-import type { Post } from './posting/arrival.ts'
+import type { PublishRequest } from './posting/publish-request.ts'
 
-/** messages of a channel that are kept */
+/** messages of a channel that stay */
 export const MAX_KEPT = 100
 
-/** resources are counted in so many groups */
+/** resources are hashed into so many groups */
 const GROUPS = 8_192
-/** messages of a group between two looks; no round number, so that no round of resources always meets the same one */
+/** messages of a group between two checks; prime, so that regular rounds of resources do not always hit the same one */
 const LOOK_EVERY = 211
-/** resources that wait to be looked at; more are found by a later message */
+/** resources that wait for their check; others are found by later messages */
 const MAX_WAITING = 10_000
-/** messages of all resources after which those that wait are looked at; else the next sweep does it */
+/** messages of all resources after which waiting resources are checked, unless a sweep comes first */
 const WORTH_IT = 16_384
-/** resources that are looked at in one commit */
+/** resources in one commit */
 const AT_ONCE = 64
 
 interface Stream {
@@ -30,13 +29,10 @@ interface Stream {
 export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   readonly #series: Series
   readonly #report: (error: unknown) => void
-  /**
-   * Messages since the last look, by group of resources: whichever resource makes a group full is looked at. Memory
-   * stays the same for any number of resources, and each is looked at the more often the more it sends.
-   */
+  /** Messages since the last check by group; the resource that fills a group is checked. Bounded for any number of resources. */
   #counts: Uint8Array | undefined
   readonly #waiting = new Map<string, Stream>()
-  /** messages since those that wait were looked at last */
+  /** messages since the last round of checks */
   #stored = 0
   #pruning: Promise<void> | undefined
 
@@ -56,8 +52,8 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     return messageOf(newest)
   }
 
-  /** A post was stored. Never waits. */
-  stored({ arrivals, channel, store }: Post): void {
+  /** Never waits. */
+  stored({ arrivals, channel, store }: PublishRequest): void {
     if (!store) return
     const counts = (this.#counts ??= new Uint8Array(GROUPS))
     this.#stored += arrivals.length
@@ -71,13 +67,12 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
     if (this.#stored >= WORTH_IT && this.#waiting.size > 0) this.#pruning ??= this.#prune()
   }
 
-  /** Lets go of what is due. */
+  /** Deletes older messages of resources that wait. */
   async sweep(): Promise<void> {
     if (this.#waiting.size > 0) this.#pruning ??= this.#prune()
     await this.idle()
   }
 
-  /** Resolves when nothing waits to be let go. */
   async idle(): Promise<void> {
     while (this.#pruning !== undefined) await this.#pruning
   }
@@ -101,7 +96,7 @@ export class RecentMessages implements Pick<MessageApi, 'last' | 'current'> {
   }
 }
 
-/** With the timestamp that it names, which may be ahead of the time by which it is newer than others. */
+/** The timestamp may be ahead of the time by which messages are ordered. */
 export function messageOf({ body, time }: StoredMessage): BrokerMessage {
   const { timestamp } = body
   return { ...body, timestamp: typeof timestamp === 'number' ? timestamp : time }

@@ -1,157 +1,366 @@
-/** The data broker of one host, over storage and whatever of its neighbours is there. */
-import { type Issue, messageOf, perTenant, refusedBy } from '#kernel'
-import { TenantLog } from '#log'
-import type { Storage } from '#storage'
+/** The data broker of one tenant: its parts, put together over the store of the tenant and its neighbours. */
+import { EffectLedger } from '#services/shared'
+import { type Caller, type Issue, messageOf, refusedBy } from '#kernel'
+import { PARTITION, TenantLog } from '#log'
 import { machineTimers } from '#platform'
+import type { Sample, Store } from '#storage'
+import { partitionOf } from '#cluster'
 import type {
+  BrokerApi,
   BrokerGauges,
   BrokerQuestion,
-  InternalBroker,
   Channel,
+  CommandOutbox,
+  Discovery,
   FollowedPart,
   FollowedStream,
-  SeriesImport,
+  Forwarding,
+  InternalBroker,
+  TimeBounds,
 } from './contract.ts'
-import type { IngestLimits } from './posting/ingest-queue.ts'
+import { type BrokerPartition, followed, streamsOfAll } from './partitions/broker-partition.ts'
+import { PostKeys } from './posting/idempotency.ts'
+import { type IngestLimits, IngestQueue } from './posting/ingest-queue.ts'
+import type { Projected } from './posting/log-entry.ts'
+import { Posting } from './posting/posting.ts'
+import { countOf, type Oddities, type PublishRequest, readableMessageOf, timeOf } from './posting/publish-request.ts'
 import { readCommand, readPost } from './posting/read-post.ts'
+import { type LagLimits, SeriesProjector } from './posting/series-projector.ts'
 import { NO_BOUNDS } from './posting/time-bounds.ts'
-import type { LagLimits } from './posting/series-projector.ts'
-import { type CommonDependencies, TenantBroker } from './tenant-broker.ts'
+import { RecentMessages } from './recent-messages.ts'
+import { createSeries } from './series/create-series.ts'
+import { Streams } from './streams/streams.ts'
 
-/** Whatever is absent is not there, or as below. */
-export interface BrokerDependencies extends Partial<Omit<CommonDependencies, 'now' | 'limits' | 'lag'>> {
-  readonly storage: Storage
-  /** the log of a tenant, which its tasks write to as well; default: one that the broker has to itself */
-  readonly log?: (tenant: string) => TenantLog
+export interface BrokerDependencies {
+  readonly tenant: string
+  readonly store: Store
+  /** default: a log of its own, without tasks */
+  readonly log?: TenantLog
+  /** epoch ms */
   readonly now: () => number
+  /** Monotonic ms. Default: the machine's timers. */
+  readonly elapsed?: () => number
+  /** Repeats the work every so many ms until the result is called. Default: the machine's timers, which do not keep a process alive. */
+  readonly every?: (ms: number, work: () => void) => () => void
+  /** Neighbours are looked up on use: they may be created later, or be absent. */
+  readonly engine?: () => Forwarding | undefined
+  readonly resources?: () => Discovery | undefined
+  readonly commands?: () => CommandOutbox | undefined
+  /** absent: the tenant has one partition */
+  readonly partition?: BrokerPartition | undefined
   readonly limits?: Partial<IngestLimits>
   readonly lag?: Partial<LagLimits>
-  /** Does it every so many ms until it is taken back. Default: the machine's timers, which keep no process alive. */
-  readonly every?: (ms: number, work: () => void) => () => void
-}
-
-const nothing = (): undefined => undefined
-const DEFAULTS = {
-  elapsed: machineTimers.elapsed,
-  every: machineTimers.every,
-  engine: nothing,
-  resources: nothing,
-  commands: nothing,
-  partition: undefined,
-  toldUpTo: () => 0,
-  // any timestamp is taken
-  bounds: NO_BOUNDS,
-  odd: nothing,
-  report: nothing,
+  /** An upper bound of the numbers that streams of earlier hosts gave to messages. Default: 0. */
+  readonly earlierNumbers?: () => number
+  /** default: any timestamp is accepted */
+  readonly bounds?: TimeBounds
+  /** Logs that a part of a message was changed or dropped, rate-limited by `about`. */
+  readonly logOddity?: (what: string, about: string, details: Readonly<Record<string, unknown>>) => void
+  /** Logs a failure without a caller to return it to; one line. */
+  readonly report?: (what: string) => void
 }
 
 /** ms between two sweeps */
 export const SWEEP_MS = 30_000
-/** tenants that are brought up to their logs at once */
-const AT_ONCE = 8
 const LAG: LagLimits = { posts: 4_000, characters: 16 * 1024 * 1024, restMs: 25 }
 const LIMITS: IngestLimits = { posts: 50_000, characters: 128 * 1024 * 1024 }
 
 export function createBrokerService(dependencies: BrokerDependencies): InternalBroker {
-  return new Service(dependencies)
+  return new Broker(dependencies)
 }
 
-class Service implements InternalBroker {
-  readonly #given: CommonDependencies & Required<Pick<BrokerDependencies, 'storage' | 'every' | 'log'>>
-  readonly #tenants = new Map<string, TenantBroker>()
+class Broker implements InternalBroker {
+  readonly #dependencies: BrokerDependencies
+  readonly #api: BrokerApi
+  readonly #streams: Streams
+  readonly #log: TenantLog
+  readonly #queue: IngestQueue
+  readonly #projector: SeriesProjector
+  readonly #recent: RecentMessages
+  readonly #keys: PostKeys
+  readonly #effects: EffectLedger
+  readonly #posting: Posting
   #stopSweeps: (() => void) | undefined
   #sweeping: Promise<void> | undefined
+  #accepted = 0
+  #unreadable = 0
+  #badTime = 0
+  /** series may have samples or messages that expire */
+  #expiring = true
 
   constructor(dependencies: BrokerDependencies) {
-    const { storage, limits, lag } = dependencies
-    const log = perTenant((tenant) => new TenantLog(storage.tenant(tenant)))
-    this.#given = { log, ...DEFAULTS, ...dependencies, limits: { ...LIMITS, ...limits }, lag: { ...LAG, ...lag } }
-  }
-
-  as({ tenant }: Parameters<InternalBroker['as']>[0]): ReturnType<InternalBroker['as']> {
-    return this.#tenant(tenant).api
-  }
-
-  readable(tenant: string): Promise<void> {
-    return this.#tenant(tenant).readable()
-  }
-
-  answer(tenant: string, question: BrokerQuestion): Promise<void> {
-    return this.#tenant(tenant).answer(question)
-  }
-
-  follow(tenant: string, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
-    return this.#tenant(tenant).follow(asked, signal)
-  }
-
-  importing(tenant: string): SeriesImport {
-    return {
-      begin: () => this.readable(tenant),
-      append: (samples) => this.#tenant(tenant).append(samples),
+    this.#dependencies = dependencies
+    const { tenant, store, now, partition, engine = absent, commands = absent, elapsed } = dependencies
+    const log = (this.#log = dependencies.log ?? new TenantLog(store))
+    this.#streams = new Streams(dependencies.earlierNumbers?.() ?? 0, log.log, partition?.number)
+    this.#projector = new SeriesProjector({
+      log: log.log,
+      series: store.series,
+      limits: { ...LAG, ...dependencies.lag },
+      report: (what) => this.#report(what),
+      recovered: (projected) => this.#recovered(projected),
+    })
+    const lag = new ReaderLag(elapsed ?? machineTimers.elapsed)
+    log.pruner.followers = async (atRest) => lag.floor(await this.#projector.reached(atRest))
+    this.#keys = new PostKeys(store)
+    this.#effects = new EffectLedger(store)
+    this.#recent = new RecentMessages(store.series, (error) =>
+      this.#report(`old messages were not deleted: ${messageOf(error)}`),
+    )
+    this.#queue = new IngestQueue({
+      log,
+      projector: this.#projector,
+      limits: { ...LIMITS, ...dependencies.limits },
+      engine,
+      arrived: (posts) => this.#arrived(posts),
+      acknowledged: (post, position) => this.#acknowledged(post, position),
+      passed: (position) => this.#streams.passed(position),
+    })
+    this.#posting = new Posting({
+      tenant,
+      queue: this.#queue,
+      keys: this.#keys,
+      effects: this.#effects,
+      outbox: commands,
+      partition,
+      readable: () => this.#ownReadable(),
+      bounds: dependencies.bounds ?? NO_BOUNDS,
+      now,
+    })
+    const { series, queryMessages } = createSeries({ store, now })
+    const [recent, inStep] = [this.#recent, this.#inStep]
+    this.#api = {
+      posting: this.#posting,
+      messages: {
+        last: inStep((resource, channel, limit) => recent.last(resource, channel, limit)),
+        current: inStep((resource) => recent.current(resource)),
+        query: inStep(queryMessages),
+      },
+      streams: partition === undefined ? this.#streams : streamsOfAll(this.#streams, partition),
+      series: {
+        get: inStep(series.get),
+        raw: inStep(series.raw),
+        latest: inStep(series.latest),
+        list: inStep(series.list),
+        query: inStep(series.query),
+        // otherwise earlier posts would come after the removal
+        remove: inStep(series.remove),
+      },
     }
+  }
+
+  as(_caller: Caller): BrokerApi {
+    return this.#api
+  }
+
+  async readable(): Promise<void> {
+    await Promise.all([this.#othersReadable(), this.#ownReadable()])
+  }
+
+  readonly importing = {
+    begin: () => this.readable(),
+    append: async (samples: readonly Sample[]) => {
+      // the log does not have them
+      await this.#dependencies.store.series.append({ samples, synced: true })
+      this.#accepted += samples.length
+      await this.#discover(newestOf(samples))
+    },
   }
 
   check(channel: Channel, body: unknown): readonly Issue[] {
-    const now = this.#given.now()
+    const now = this.#dependencies.now()
     return refusedBy(() => (channel === 'events' ? readPost : readCommand)('any', body, {}, now))
   }
 
+  async answer(question: BrokerQuestion): Promise<void> {
+    if (question.ask === 'take') await this.#posting.take(question.post as PublishRequest, question.key)
+    else await this.#ownReadable()
+  }
+
+  follow(request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart> {
+    return followed(this.#streams, request, signal)
+  }
+
   async start(closing?: AbortSignal): Promise<void> {
-    const tenants = [...(await this.#given.storage.tenants())]
-    const open = async (): Promise<void> => {
-      // names of tenants of the host itself begin with _
-      for (let name = tenants.pop(); name !== undefined; name = tenants.pop()) {
-        if (!name.startsWith('_')) await this.#tenant(name).open()
-      }
-    }
-    await Promise.all(Array.from({ length: AT_ONCE }, open))
-    closing?.addEventListener('abort', () => this.#endStreams(), { once: true })
-    this.#stopSweeps = this.#given.every(SWEEP_MS, () => {
+    await this.#projector.open()
+    this.#streams.passed((await this.#log.log.bounds(PARTITION)).last)
+    closing?.addEventListener('abort', () => this.#streams.end(), { once: true })
+    const { every = machineTimers.every } = this.#dependencies
+    this.#stopSweeps = every(SWEEP_MS, () => {
       this.#sweeping ??= this.#sweep()
+        .catch((error: unknown) => this.#report(`the sweep is retried later: ${messageOf(error)}`))
+        .finally(() => (this.#sweeping = undefined))
     })
   }
 
   async stop(): Promise<void> {
     this.#stopSweeps?.()
     await this.#sweeping
-    for (const tenant of this.#tenants.values()) await tenant.close()
+    await this.#queue.idle()
+    await this.#projector.idle()
+    await this.#recent.sweep()
+    this.#streams.end()
   }
 
   gauges(): BrokerGauges {
-    const sum = { accepted: 0, queued: 0, subscribers: 0, dropped: 0, unreadable: 0, badTime: 0 }
-    for (const { gauges } of this.#tenants.values())
-      for (const name of Object.keys(sum) as (keyof BrokerGauges)[]) sum[name] += gauges[name]
-    return sum
+    const { readers: subscribers, dropped } = this.#streams
+    const [accepted, unreadable, badTime] = [this.#accepted, this.#unreadable, this.#badTime]
+    return { accepted, queued: this.#queue.size, subscribers, dropped, unreadable, badTime }
   }
 
-  #tenant(name: string): TenantBroker {
-    const known = this.#tenants.get(name)
-    if (known !== undefined) return known
-    const { storage, log, odd, report } = this.#given
-    const made = new TenantBroker({
-      ...this.#given,
-      tenant: name,
-      store: storage.tenant(name),
-      log: log(name),
-      odd: (what, about, details) => odd(what, `${name} ${about}`, { tenant: name, ...details }),
-      report: (what) => report(`tenant ${name}: ${what}`),
-    })
-    this.#tenants.set(name, made)
-    return made
+  #report(what: string): void {
+    this.#dependencies.report?.(`tenant ${this.#dependencies.tenant}: ${what}`)
   }
 
-  #endStreams(): void {
-    for (const { streams } of this.#tenants.values()) streams.end()
+  async #ownReadable(): Promise<void> {
+    await this.#queue.passed()
+    await this.#projector.caughtUp()
   }
 
+  /** Waits for posts that other partitions have acknowledged. */
+  async #othersReadable(): Promise<void> {
+    const { partition } = this.#dependencies
+    if (partition === undefined) return
+    const others = Array.from({ length: partition.count }, (_, at) => at).filter((at) => at !== partition.number)
+    await Promise.all(others.map((at) => partition.ask(at, { ask: 'readable' })))
+  }
+
+  /** Deletes what has expired: entries of the log, keys, samples and messages. */
   async #sweep(): Promise<void> {
-    for (const [name, tenant] of this.#tenants) {
-      try {
-        await tenant.sweep()
-      } catch (error) {
-        this.#given.report(`tenant ${name}: the sweep is retried later: ${messageOf(error)}`)
+    const { now, partition, store } = this.#dependencies
+    const time = now()
+    await this.#projector.idle()
+    await this.#recent.sweep()
+    await this.#log.pruner.prune(true)
+    // the first partition sweeps for all
+    if ((partition?.number ?? 0) === 0) {
+      await this.#keys.sweep(time)
+      await this.#effects.sweep(time)
+    }
+    if (!this.#expiring) return
+    this.#expiring = false
+    if ((await store.series.expire(time)) > 0) this.#expiring = true
+  }
+
+  /** A read that includes everything acknowledged before it (BROKER-2). */
+  readonly #inStep = <A extends readonly unknown[], R>(read: (...parameters: A) => Promise<R>) => {
+    return (...parameters: A): Promise<R> => {
+      const { partition } = this.#dependencies
+      const [first] = parameters
+      const isOwn =
+        partition === undefined ||
+        (typeof first === 'string' && partitionOf(first, partition.count) === partition.number)
+      const caughtUp = isOwn ? this.#projector.caughtUp() : this.readable()
+      return caughtUp === undefined ? read(...parameters) : caughtUp.then(() => read(...parameters))
+    }
+  }
+
+  #logOddities({ unreadable, unread, badTime, badTimes }: Oddities): void {
+    this.#unreadable += unreadable
+    this.#badTime += badTime
+    const { tenant, logOddity } = this.#dependencies
+    for (const { resource, metric, digits } of unread) {
+      const why = 'it has more digits than a number keeps: it stays in the message, but rules and series do not have it'
+      const about = `${tenant} ${resource} ${metric}`
+      logOddity?.('a whole number is unreadable', about, { tenant, resource, metric, value: digits, why })
+    }
+    for (const { resource, claim } of badTimes) {
+      const why = 'it is too far from the clock of this host: the message has the time of its arrival'
+      logOddity?.('a timestamp is not taken', `${tenant} ${resource}`, { tenant, resource, timestamp: claim, why })
+    }
+  }
+
+  #discover(seen: Parameters<Discovery['discover']>[0]): Promise<void> | undefined {
+    // the next message of a resource discovers it
+    const failed = (error: unknown): void => this.#report(`resources were not discovered: ${messageOf(error)}`)
+    try {
+      return this.#dependencies.resources?.()?.discover(seen)?.catch(failed)
+    } catch (error) {
+      failed(error)
+      return undefined
+    }
+  }
+
+  #arrived(posts: readonly PublishRequest[]): Promise<void> | undefined {
+    if (this.#dependencies.resources?.() === undefined) return undefined
+    const seen: Parameters<Discovery['discover']>[0][number][] = []
+    for (const post of posts) {
+      const { store, channel, arrivals, bulk } = post
+      if (!store || channel !== 'events') continue
+      for (const [resource, { time, first }] of bulk?.seen ?? []) seen.push({ resource, time, message: first })
+      for (const incoming of arrivals) {
+        const { resource } = incoming
+        seen.push({ resource, time: timeOf(incoming, post), message: readableMessageOf(incoming, post) })
       }
     }
-    this.#sweeping = undefined
+    return seen.length === 0 ? undefined : this.#discover(seen)
   }
+
+  #recovered({ samples, messages }: Projected): Promise<void> | undefined {
+    for (const { resource, stream } of messages) if (stream === 'commands') this.#committed(resource)
+    const first = new Map(samples.map(({ resource, time }) => [resource, time]))
+    for (const { resource, stream, time } of messages) if (stream === 'events') first.set(resource, time)
+    if (first.size === 0) return undefined
+    return this.#discover(
+      [...first].map(([resource, time]) => ({ resource, time, message: { resource, timestamp: time } })),
+    )
+  }
+
+  #committed(resource: string): void {
+    this.#dependencies.commands?.()?.committed(resource)
+  }
+
+  #acknowledged(post: PublishRequest, position: number | undefined): void {
+    const { arrivals, channel, expires, oddities } = post
+    this.#accepted += countOf(post)
+    if (oddities !== undefined && oddities.isCounted !== true) this.#logOddities(oddities)
+    if (expires !== undefined) this.#expiring = true
+    this.#recent.stored(post)
+    if (channel === 'commands') for (const { resource } of arrivals) this.#committed(resource)
+    this.#streams.publish(post, position)
+  }
+}
+
+const absent = (): undefined => undefined
+
+/** ms that an entry stays after it was applied */
+const LAG_MS = 120_000
+/** entries that stay at most */
+const MAX_ENTRIES = 2_000_000
+
+/** How far returning readers may need the log. */
+class ReaderLag {
+  readonly #elapsed: () => number
+  /** applied positions, and when they were seen; oldest first */
+  readonly #seen: { readonly at: number; readonly position: number }[] = []
+  #floor = 0
+
+  constructor(elapsed: () => number) {
+    this.#elapsed = elapsed
+  }
+
+  /** Returns the last position that they no longer need. */
+  floor(applied: number): number {
+    const now = this.#elapsed()
+    let upTo = Math.max(this.#floor, applied - MAX_ENTRIES)
+    while (this.#seen.length > 0 && (this.#seen[0]?.at ?? 0) <= now - LAG_MS) {
+      upTo = Math.max(upTo, this.#seen.shift()?.position ?? 0)
+    }
+    if ((this.#seen.at(-1)?.position ?? 0) < applied) this.#seen.push({ at: now, position: applied })
+    // the newest stays: a reader that saw it last can verify that it missed nothing
+    this.#floor = Math.max(0, Math.min(upTo, applied - 1))
+    return this.#floor
+  }
+}
+
+/** Returns each resource with its newest sample. */
+function newestOf(samples: readonly Sample[]): Parameters<Discovery['discover']>[0] {
+  const newest = new Map<string, Sample>()
+  for (const sample of samples) {
+    const known = newest.get(sample.resource)
+    if (known === undefined || sample.time > known.time) newest.set(sample.resource, sample)
+  }
+  return [...newest].map(([resource, { metric, time, value }]) => {
+    return { resource, time, message: { resource, timestamp: time, [metric]: value } }
+  })
 }

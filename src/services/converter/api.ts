@@ -1,4 +1,4 @@
-/** The converter service over HTTP, as values. Forms of several parts and plain JSON are the same to it. */
+/** Routes of the converter service, for forms and plain JSON alike. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError } from '#kernel'
@@ -33,7 +33,7 @@ import {
 
 const MAX_PARTS = 10
 
-/** The parts of a form by name; each is JSON except the topic, which is a text. */
+/** Parts of a form by name: JSON, except the topic, which is text. */
 class Form extends Map<string, string | Payload> {}
 
 async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
@@ -47,7 +47,7 @@ async function readForm(request: FastifyRequest, bytes: Buffer): Promise<Form> {
   return parts
 }
 
-/** The part of a form, or all of what is plain JSON. */
+/** Part of a form, or all of plain JSON. */
 const payload = {
   schema: PayloadSchema,
   read: (body: unknown): unknown => {
@@ -104,7 +104,7 @@ const ROUTES = [
     method: 'DELETE',
     path: '/converter/:name',
     scope: 'author',
-    summary: 'Delete a converter; what it rejected stays for one of the same name',
+    summary: 'Delete a converter; its rejected payloads stay for one of the same name',
     answers: { 200: ConverterSchema },
     handler: ({ api, params }) => api.remove(params.name),
   }),
@@ -113,8 +113,8 @@ const ROUTES = [
     method: 'POST',
     path: '/converter/:name/convert',
     scope: 'operate',
-    summary: 'Convert a payload, and forward the result when asked to',
-    query: { forward: Type.Optional(Type.Boolean({ description: 'default false: only shows the result' })) },
+    summary: 'Convert a payload, and forward the result on request',
+    query: { forward: Type.Optional(Type.Boolean({ description: 'default false: only returns the result' })) },
     body: payload,
     answers: { 200: ConvertedSchema },
     handler: ({ api, params, body, query }) => api.convert(params.name, body, query),
@@ -124,7 +124,7 @@ const ROUTES = [
     method: 'POST',
     path: '/converter/test',
     scope: 'author',
-    summary: 'Try a converter before it is stored: the result, what would be stored, and what looks wrong',
+    summary: 'Try a converter before it is stored: the result, a preview of what would be stored, and warnings',
     body: test,
     answers: { 200: TestedSchema },
     handler: ({ api, body }) => api.testSent(body),
@@ -134,7 +134,7 @@ const ROUTES = [
     method: 'POST',
     path: '/converter/:name/ingest',
     scope: 'device',
-    summary: 'Take a payload for good: forwarded, or among the rejected ones, before it is answered',
+    summary: 'Ingest a payload durably: forwarded, or among the rejected ones, before the answer',
     body: payload,
     answers: { 200: IngestedSchema, 202: IngestedSchema },
     handler: async ({ api, params, body, request, reply }) => {
@@ -174,7 +174,6 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service. */
 export function converterRoutes(
   app: FastifyInstance,
   { service }: { service: Pick<InternalConverter, 'as'> },
@@ -187,7 +186,7 @@ export function converterRoutes(
   })
 }
 
-/** The shape of errors: what is wrong, where in the template, and the rendered text when it cannot be used. */
+/** Error format with the problem, its position in the template, and the rendered text when it is unusable. */
 export function converterErrorBody({ statusCode, error, code, issues }: Refusal): Decoded<typeof ErrorSchema> {
   const { line, column, around, rendered } = issues[0]?.details ?? {}
   const details = typeof rendered === 'string' ? rendered : issues.length > 0 ? issues.map(issueLine) : undefined

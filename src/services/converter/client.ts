@@ -1,12 +1,8 @@
-/** The converter service over fetch: the same contract, for tests and for other processes. */
+/** Typed client of the converter service over fetch, with the same contract. */
 import { type Http, pathOf, typed } from '#services/shared/client'
 import type { ConverterApi } from './contract.ts'
 import type { Converter } from './converter-schema.ts'
 
-/**
- * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
- * Types of answers are those of the contract; the client does not check them again.
- */
 export function converterClient(http: Http): ConverterApi {
   return {
     put: async (name, body) => {

@@ -1,4 +1,4 @@
-/** What converters and what they make look like outside, with the limits of what is sent. */
+/** Schemas of converters and their results, with limits. */
 import { Type } from 'typebox'
 import { type Json, type JsonObject } from '#kernel'
 import { CHECKED, checked, closed, type Decoded, readOnly, refined, text } from '#services/shared/contract'
@@ -6,7 +6,6 @@ import { topicFault } from './topics.ts'
 
 const MAX_TEMPLATE = 200_000
 const MAX_TOPIC = 1_000
-/** keys of messages that do not count */
 const MAX_IGNORES = 100
 const MAX_RETRIED = 1_000
 const MAX_PAGE = 1_000
@@ -20,7 +19,7 @@ const CONFIGURATION = {
     description: 'the template, as Apache Velocity reads it',
     ...CHECKED,
   }),
-  compat: Type.Optional(Type.Enum(['1.7', '2.4'], { description: 'the version whose ways it follows; default 1.7' })),
+  compat: Type.Optional(Type.Enum(['1.7', '2.4'], { description: 'the version of Velocity to follow; default 1.7' })),
   mqtt: Type.Optional(
     closed({
       topic: refined(
@@ -38,8 +37,7 @@ const CONFIGURATION = {
   identityIgnores: Type.Optional(
     Type.Array(Text, {
       maxItems: MAX_IGNORES,
-      description:
-        'keys of messages that do not count when one is compared with one that was taken, such as receivedAt',
+      description: 'keys of messages that duplicate detection ignores, such as receivedAt',
     }),
   ),
 }
@@ -52,7 +50,7 @@ export const ConvertersSchema = Type.Record(Text, Type.Object(CONFIGURATION), { 
 
 export const PayloadSchema = Type.Unknown({
   title: 'ConverterPayload',
-  description: 'whatever the device sends',
+  description: 'the payload of the device',
   ...CHECKED,
 })
 
@@ -60,7 +58,7 @@ export type ConvertedEntry = JsonObject & { readonly resource: string }
 const Members = Type.Record(Text, Type.Unknown())
 const EntrySchema = Type.Object({ resource: Type.String({ minLength: 1 }) }, { additionalProperties: true })
 const Entries = Type.Unsafe<readonly ConvertedEntry[]>(Type.Array(EntrySchema))
-/** Metrics have `timestamp` in epoch ms when it is not now, metadata attributes of the resource. */
+/** Metrics have `timestamp` in epoch ms unless it is now; metadata are attributes of the resource. */
 const CONVERTED = { metrics: Entries, metadata: Type.Optional(Entries) }
 export const ConvertedSchema = Type.Object(CONVERTED, { title: 'Converted' })
 export const ConvertedJson = checked(ConvertedSchema, { subject: 'its JSON' })
@@ -71,7 +69,9 @@ export const ConverterTest = checked(
     {
       config: ConfigurationSchema,
       payload: Type.Unknown(),
-      topic: Type.Optional(text(MAX_TOPIC, { minLength: 1, description: 'as if it had come on it', ...CHECKED })),
+      topic: Type.Optional(
+        text(MAX_TOPIC, { minLength: 1, description: 'simulated topic of the payload', ...CHECKED }),
+      ),
     },
     { title: 'ConverterTest' },
   ),
@@ -90,7 +90,7 @@ export const TestedSchema = Type.Object(
   },
   { title: 'ConverterTested' },
 )
-/** What would be stored, and what of it is hardly meant. */
+/** Preview of what would be stored, with warnings. */
 export interface Tested extends Decoded<typeof TestedSchema> {}
 
 export const IngestedSchema = Type.Object(
@@ -111,12 +111,12 @@ const RejectedPayloadSchema = Type.Object({
   encoding: Type.Enum(['utf8', 'base64']),
   tries: Type.Integer(),
 })
-/** A payload as it came, in base64 when it is not UTF-8; `line` and `column` are of the template, times ISO 8601. */
+/** Payload as received, in base64 unless it is UTF-8; `line` and `column` refer to the template, times are ISO 8601. */
 export interface RejectedPayload extends Decoded<typeof RejectedPayloadSchema> {}
 
 export const REJECTED = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: MAX_PAGE, description: 'default 100' })),
-  after: Type.Optional(Type.String({ description: 'those after the one with this id' })),
+  after: Type.Optional(Type.String({ description: 'items after the one with this id' })),
 }
 const RejectedQuerySchema = Type.Object(REJECTED)
 export interface RejectedQuery extends Decoded<typeof RejectedQuerySchema> {}
@@ -129,7 +129,7 @@ export const RejectedSchema = Type.Object(
   },
   { title: 'RejectedPayloads' },
 )
-/** One page by id, and how many there are in all. */
+/** One page by id, with the total. */
 export interface RejectedList extends Decoded<typeof RejectedSchema> {}
 
 export const Retry = checked(

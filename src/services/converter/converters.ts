@@ -1,4 +1,4 @@
-/** The converters of one tenant as they are stored, and those among them that have a topic. */
+/** Stored converters of one tenant, and those with a topic. */
 import { AppError, LruCache } from '#kernel'
 import type { Collection, CollectionSpec, Store } from '#storage'
 import type { Converter } from './converter-schema.ts'
@@ -10,9 +10,8 @@ const CONVERTERS: CollectionSpec<Converter> = {
   fields: { topic: { type: 'text', of: ({ mqtt }) => mqtt?.topic } },
 }
 
-/** converters of one tenant */
 const MAX_CONVERTERS = 1_000
-/** ms after which what another host may have written is read */
+/** Cache time in ms, since other hosts may write */
 const FRESH_MS = 5_000
 
 export interface Fitting {
@@ -23,7 +22,7 @@ export interface Fitting {
 export class Converters {
   readonly #records: Collection<Converter>
   readonly #now: () => number
-  /** what payloads asked for: a converter by its name, and all that have a topic */
+  /** Cache for payloads: converters by name, and all that have a topic */
   readonly #kept = new LruCache<string, { readonly at: number; readonly found: Promise<unknown> }>(MAX_CONVERTERS)
 
   constructor(store: Store, now: () => number) {
@@ -37,7 +36,7 @@ export class Converters {
     return found.value
   }
 
-  /** The same for payloads, of which many come for one converter: it is read again after a while. */
+  /** Cached, for payloads, of which many use one converter. */
   used(name: string): Promise<Converter> {
     return this.#fresh(`of ${name}`, () => this.get(name))
   }
@@ -46,11 +45,11 @@ export class Converters {
     return (await this.#records.find({ limit: MAX_CONVERTERS })).map(({ value }) => value)
   }
 
-  /** True when it was not there. */
+  /** True when it is new. */
   async put(converter: Converter): Promise<boolean> {
     const isNew = (await this.#records.get(converter.name)) === undefined
     if (isNew && (await this.#records.count()) >= MAX_CONVERTERS) {
-      throw new AppError('TOO_LARGE', `there are ${MAX_CONVERTERS} converters already; delete one first`)
+      throw new AppError('TOO_LARGE', `the tenant has the maximum of ${MAX_CONVERTERS} converters; delete one first`)
     }
     await this.#records.put(converter.name, converter)
     this.#kept.clear()
@@ -64,7 +63,6 @@ export class Converters {
     return converter
   }
 
-  /** Those whose topic it is, by name. */
   async fitting(topic: string): Promise<readonly Fitting[]> {
     const where = [{ field: 'topic', op: 'exists', value: true }] as const
     const listening = await this.#fresh('with a topic', async () =>
@@ -82,7 +80,7 @@ export class Converters {
     if (known !== undefined && now - known.at < FRESH_MS) return known.found as Promise<Found>
     const kept = { at: now, found: read() }
     this.#kept.set(key, kept)
-    // what failed is read again by the next payload
+    // the next payload retries a failed read
     kept.found.catch(() => {
       if (this.#kept.peek(key) === kept) this.#kept.delete(key)
     })

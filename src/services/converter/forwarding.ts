@@ -1,4 +1,4 @@
-/** Hands what was converted to the broker, in one post, and to the resources, in one change of each. */
+/** Forwards results to the broker, in one post, and to the resources, in one change each. */
 import { AppError, type Caller, type JsonObject, messageOf } from '#kernel'
 import type { InternalBroker, PostOptions } from '#services/broker/contract'
 import type { ResourcesService } from '#services/resources/contract'
@@ -6,19 +6,19 @@ import type { Converted } from './converter-schema.ts'
 import { attributesByResource } from './stored.ts'
 
 export interface Neighbours {
-  /** Asked when they are needed: they may be made later, or not at all. */
+  /** Read on demand: they may be made later, or not at all. */
   readonly broker: () => InternalBroker | undefined
   readonly resources: () => ResourcesService | undefined
 }
 
 const UNRESOLVED = /^\$!?\{?[A-Za-z_][\w.-]*/
-/** Refusals of the broker that are for who sends, and come again as they are. */
+/** Errors of the broker that are passed on unchanged to the sender. */
 const PASSED_ON = new Set(['RATE_LIMITED', 'CONFLICT', 'UNAVAILABLE', 'CLOSED', 'TOO_LARGE'])
 
 /**
- * Resolves when all of it is durable. Throws `CONVERSION` for what the broker or the resources refuse for its own sake,
- * `RATE_LIMITED`, `CONFLICT`, or `FORWARDING`. With the same key, what was forwarded before is not forwarded again.
- * Nothing of `converted` is held while it waits, but for attributes.
+ * Resolves when all of it is durable. Throws `CONVERSION` for content that the broker or the resources reject,
+ * `RATE_LIMITED`, `CONFLICT`, or `FORWARDING`. With the same key, forwarded content is not forwarded again. Waiting
+ * holds only the attributes of `converted`.
  */
 export async function forward(
   { broker, resources }: Neighbours,
@@ -29,7 +29,7 @@ export async function forward(
   const { metrics } = converted
   refuseUnresolved(converted)
   const changes = attributesByResource(converted)
-  // no device reads why its message was refused
+  // devices do not read errors
   const options = { ...posting, badTime: 'receipt' } as const
   const posted =
     metrics.length === 0
@@ -38,7 +38,7 @@ export async function forward(
   return changes.size === 0 ? posted : change(resources, caller, changes, posted)
 }
 
-/** When the metrics are durable. */
+/** Runs when the metrics are durable. */
 async function change(
   resources: Neighbours['resources'],
   caller: Caller,
@@ -52,19 +52,20 @@ async function change(
   }
 }
 
-/** A reference that nothing was found for is left as it was written: it is the id of nothing. */
+/** Rejects a reference that was left as written, since it is not an id. */
 function refuseUnresolved({ metrics, metadata = [] }: Converted): void {
   for (const entries of [metrics, metadata]) {
     for (const { resource } of entries) {
       if (!resource.startsWith('$') || !UNRESOLVED.test(resource)) continue
       const shown = resource.slice(0, 200)
-      throw new AppError('CONVERSION', `the resource is "${shown}": nothing was found for the reference`)
+      throw new AppError('CONVERSION', `the resource is "${shown}": the reference is unresolved`)
     }
   }
 }
 
 function needed<Service>(service: Service | undefined, name: string): Service {
-  if (service === undefined) throw new AppError('FORWARDING', `this host serves no ${name}; nothing can be forwarded`)
+  if (service === undefined)
+    throw new AppError('FORWARDING', `this host does not serve ${name}, so the result cannot be forwarded`)
   return service
 }
 
@@ -74,9 +75,9 @@ async function handOver(part: string, work: Promise<unknown>): Promise<void> {
   } catch (error) {
     if (error instanceof AppError && PASSED_ON.has(error.code)) throw error
     if (!(error instanceof AppError) || error.status >= 500) {
-      throw new AppError('FORWARDING', `what was converted is not stored: ${messageOf(error)}`, { cause: error })
+      throw new AppError('FORWARDING', `the result could not be stored: ${messageOf(error)}`, { cause: error })
     }
     const issues = error.issues.map(({ fix: _fix, ...issue }) => ({ ...issue, path: `${part}${issue.path}` }))
-    throw new AppError('CONVERSION', `what was converted is refused: ${error.message}`, { issues, cause: error })
+    throw new AppError('CONVERSION', `the result was rejected: ${error.message}`, { issues, cause: error })
   }
 }

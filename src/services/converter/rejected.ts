@@ -1,20 +1,19 @@
-/** Payloads that could not be converted: kept until somebody tries them again or gives them up. */
+/** Rejected payloads, stored until they are retried or deleted. */
 import { createHash } from 'node:crypto'
 import { AppError, messageOf } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Store } from '#storage'
 import type { RejectedList, RejectedPayload, RejectedQuery } from './converter-schema.ts'
 
-/** payloads of one converter; beyond it nothing is taken that cannot be converted */
+/** Maximum payloads of one converter; above it, unconvertible payloads are not acknowledged */
 export const MAX_REJECTED = 1_000
 const MAX_PAGE = 1_000
 
 export interface RejectedRecord extends Omit<RejectedPayload, 'id' | 'time'> {
   readonly converter: string
-  /** epoch ms when it came */
+  /** Arrival in epoch ms */
   readonly at: number
-  /** what the wildcards of the topic stood for */
+  /** Texts matched by the wildcards of the topic */
   readonly wildcards?: readonly string[]
-  /** the key under which it is forwarded */
   readonly key: string
 }
 
@@ -33,7 +32,7 @@ export class RejectedPayloads {
     this.#records = store.collection(REJECTED)
   }
 
-  /** Gives the id. The same key again is the same record. `RATE_LIMITED` when there are too many. */
+  /** Returns the id. The same key again is the same record. Throws `RATE_LIMITED` at the limit. */
   async add(rejection: Rejection, error: unknown, now: number): Promise<string> {
     const id = idOf(rejection.converter, rejection.key)
     const found = await this.#records.get(id)
@@ -42,7 +41,7 @@ export class RejectedPayloads {
       throw new AppError('CONFLICT', 'Idempotency-Key: it was used for another payload; choose a new one')
     }
     if ((await this.#records.count(ofConverter(rejection.converter))) >= MAX_REJECTED) {
-      const text = `${MAX_REJECTED} payloads of the converter are rejected already; try them again, or delete them`
+      const text = `the converter has the maximum of ${MAX_REJECTED} rejected payloads; retry or delete them`
       throw new AppError('RATE_LIMITED', `${text}: ${messageOf(error)}`)
     }
     await this.#records.put(id, { ...rejection, at: now, tries: 1, ...faultOf(error) })
@@ -62,14 +61,13 @@ export class RejectedPayloads {
     return { values, ...(next !== undefined && { next }), total: await this.#records.count(where) }
   }
 
-  /** Those of the ids that there are, or all; at most 1,000. */
   async some(converter: string, ids?: readonly string[]): Promise<readonly { id: string; value: RejectedRecord }[]> {
     if (ids === undefined) return this.#records.find({ where: ofConverter(converter), limit: MAX_PAGE })
     const found = await this.#records.getMany(ids.slice(0, MAX_PAGE))
     return found.filter(({ value }) => value.converter === converter)
   }
 
-  /** True when there was one. */
+  /** True when it existed. */
   async remove(converter: string, id: string): Promise<boolean> {
     const found = await this.#records.get(id)
     return found?.value.converter === converter && (await this.#records.delete(id))

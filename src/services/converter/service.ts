@@ -1,4 +1,4 @@
-/** The converters of a tenant, over its store, the broker and the resources. */
+/** Converters of a tenant, over its store, the broker and the resources. */
 import { isUtf8 } from 'node:buffer'
 import { AppError, type Caller, isTooLongForId, KeyedMutex, makeIssue, MAX_ID_BYTES, messageOf, refuse } from '#kernel'
 import type { Store } from '#storage'
@@ -28,17 +28,15 @@ import { previewOf } from './stored.ts'
 export interface ConverterDependencies extends Neighbours {
   readonly tenant: string
   readonly store: Store
-  /** of the host: templates that are ready */
+  /** Compiled templates of the host */
   readonly conversions: Conversions
-  /** epoch ms */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
-  /** where long conversions are done; default: here */
+  /** Threads for long conversions; default: this one */
   readonly elsewhere?: ConversionsElsewhere
 }
 
-/** What is for the payload alone: it comes again as it is, and is refused again. */
+/** Errors of the payload itself, which would recur. */
 const REFUSALS = new Set(['TEMPLATE', 'CONVERSION', 'VALIDATION', 'NOT_JSON', 'TOO_LARGE'])
 
 export function createConverterService(dependencies: ConverterDependencies): InternalConverter {
@@ -49,9 +47,9 @@ class Service implements InternalConverter {
   readonly #dependencies: ConverterDependencies
   readonly #converters: Converters
   readonly #rejectedPayloads: RejectedPayloads
-  /** by converter: changes of it, one after the other */
+  /** By converter: serializes changes */
   readonly #turns = new KeyedMutex()
-  /** by converter: the end of the last conversion that is done elsewhere */
+  /** By converter: end of the last conversion in another thread */
   readonly #elsewhere = new Map<string, Promise<void>>()
   #converted = 0
   #rejected = 0
@@ -90,7 +88,7 @@ class Service implements InternalConverter {
           throw new AppError('VALIDATION', 'Idempotency-Key: send 1 to 500 characters')
         }
         const converter = await converters.used(name)
-        // a key that nobody can send again costs a write of its own for nothing
+        // a key that a client cannot repeat costs a write for nothing
         const key = given === undefined ? undefined : this.#keyOf(name, given)
         const taken = { payload: () => payload, key, isSent: true }
         const ingested = this.#ingest(caller, converter, taken, () => {
@@ -103,7 +101,7 @@ class Service implements InternalConverter {
         list: async (name, query = {}) => {
           checkName(name)
           const found = await rejected.list(name, query)
-          // those of a converter that is gone are still there
+          // rejected payloads outlive their converter
           if (found.total === 0) await converters.get(name)
           return found
         },
@@ -139,13 +137,13 @@ class Service implements InternalConverter {
     return `converter ${converter} ${given}`
   }
 
-  /** Resolves when it is forwarded or rejected, either durable. `rejection`: what is kept of it, made when it is needed. */
+  /** Resolves when it is durably forwarded or rejected. `rejection`: makes the record when needed. */
   async #ingest(caller: Caller, converter: Converter, taken: Taken, rejection: () => Rejection): Promise<Ingested> {
     try {
       return { messages: await this.#pass(caller, converter, taken) }
     } catch (error) {
       if (!(error instanceof AppError) || !REFUSALS.has(error.code)) throw error
-      // a short one is refused before it comes here
+      // short payloads are rejected earlier
       if (taken.isSent === true && isUnreadable(error)) throw error
       const { now } = this.#dependencies
       const id = await this.#turns.run(converter.name, () => this.#rejectedPayloads.add(rejection(), error, now()))
@@ -155,8 +153,8 @@ class Service implements InternalConverter {
   }
 
   /**
-   * Resolves to the number of messages when they are forwarded. Rejects with what the payload is refused for. Not async: what
-   * was converted is not held while it is forwarded.
+   * Resolves to the number of messages when they are forwarded. Rejects with the error of the payload. Not async, so
+   * that the result is not retained while it is forwarded.
    */
   #pass(caller: Caller, converter: Converter, { payload, wildcards, key }: Taken): Promise<number> {
     const input = { payload: payload(), ...(wildcards && { topic: wildcards }) }
@@ -168,7 +166,7 @@ class Service implements InternalConverter {
     return converted instanceof Promise ? converted.then(forward) : forward(converted)
   }
 
-  /** As `#convert`, but that none overtakes one of its converter that takes longer. */
+  /** As `#convert`, in order: a conversion does not overtake a longer one of its converter. */
   #inTurn(converter: Converter, input: Input): Converted | Promise<Converted> {
     const { name } = converter
     const before = this.#elsewhere.get(name)
@@ -183,7 +181,7 @@ class Service implements InternalConverter {
     return converted
   }
 
-  /** Here and at once when it is little work, else elsewhere. */
+  /** Converts here when it is little work, else in a thread. */
   #convert({ template, compat }: Template, input: Input): Converted | Promise<Converted> {
     const { tenant, conversions, elsewhere } = this.#dependencies
     const converter = { template, ...(compat && { compat }) }
@@ -226,11 +224,11 @@ class Service implements InternalConverter {
       converted.metrics.length === 0 ? [] : (this.#dependencies.broker()?.check('events', converted.metrics) ?? [])
     const refusals = issues
       .filter(({ severity }) => severity === 'ERROR')
-      .map((issue) => `would be refused: ${issueLine(issue)}`)
+      .map((issue) => `would be rejected: ${issueLine(issue)}`)
     return previewOf(converted, refusals)
   }
 
-  /** One after the other: what waits for a converter that was mended comes in its own time. */
+  /** Retries one by one, in their order of arrival. */
   async #retry(caller: Caller, name: string, ids: readonly string[] | undefined): Promise<Retried> {
     const [converters, rejected] = [this.#converters, this.#rejectedPayloads]
     const converter = await converters.get(name)
@@ -254,7 +252,7 @@ class Service implements InternalConverter {
 
 type Template = ConversionWork['converter']
 
-/** Throws `VALIDATION`. Whether the template can be read is found when it is made ready. */
+/** Throws `VALIDATION`. The template's syntax is checked when it is compiled. */
 function converterOf(name: string, body: unknown): Converter {
   checkName(name)
   return { ...ConverterConfiguration.read(body), name }
@@ -270,16 +268,16 @@ function wrongName(message: string): AppError {
   return refuse('the converter', [makeIssue('NAME', '/name', message)])
 }
 
-/** A payload on its way, read when it is wanted. `key`: what was forwarded under it is not forwarded again. */
+/** Payload in flight, parsed on demand. `key`: deduplicates forwarding. */
 interface Taken {
   readonly payload: () => unknown
   readonly wildcards?: readonly string[] | undefined
-  /** its sender waits for the answer, which says what cannot be read */
+  /** Whether its sender waits for the answer, which describes an unreadable payload */
   readonly isSent?: boolean
   readonly key: string | undefined
 }
 
-/** Throws `NOT_JSON` for what is none. */
+/** Throws `NOT_JSON` for invalid JSON. */
 function parsed({ payload, encoding }: Pick<RejectedRecord, 'payload' | 'encoding'>): unknown {
   if (encoding === 'base64') throw new AppError('NOT_JSON', 'the payload is not JSON: it is not UTF-8')
   return new Payload(payload)
@@ -289,7 +287,7 @@ function isUnreadable(error: unknown): error is AppError {
   return error instanceof AppError && error.issues[0]?.type === UNREADABLE
 }
 
-/** Rejects a long text that cannot be read as a short one is rejected before it comes here. */
+/** Rejects an unreadable long text like a short one, which is rejected earlier. */
 async function asSent<T>(work: T | Promise<T>): Promise<T> {
   try {
     return await work

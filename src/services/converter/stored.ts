@@ -1,4 +1,4 @@
-/** What would be stored of a conversion, and what of it is hardly meant so. */
+/** Preview of what a conversion would store, with warnings. */
 import { isPlainObject, type Json, type JsonObject } from '#kernel'
 import type { Converted, ConvertedEntry, Tested } from './converter-schema.ts'
 
@@ -6,7 +6,7 @@ const NUMBER = /^\s*[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?\s*$/
 const REFERENCE = /\$!?\{?[A-Za-z_]/
 const MAX_WARNINGS = 50
 
-/** `refusals`: what the broker would refuse of the metrics, a line each. */
+/** `refusals`: problems that the broker would report about the metrics, a line each. */
 export function previewOf(converted: Converted, refusals: readonly string[]): Tested {
   const { metrics } = converted
   const samples = metrics.flatMap(samplesOf)
@@ -17,7 +17,7 @@ export function previewOf(converted: Converted, refusals: readonly string[]): Te
   }
 }
 
-/** One change of each resource, whatever stands in several entries. */
+/** One change per resource, merged from all of its entries. */
 export function attributesByResource({ metadata = [] }: Converted): ReadonlyMap<string, JsonObject> {
   const byResource = new Map<string, JsonObject>()
   for (const { resource, ...attributes } of metadata) {
@@ -32,7 +32,7 @@ function samplesOf({ resource, timestamp: _timestamp, ...metrics }: ConvertedEnt
     .map(([metric, value]) => ({ resource, metric, value }))
 }
 
-/** Objects, lists and null are kept with the message alone. */
+/** Objects, lists and null are stored with the message only. */
 function isSample(value: Json): boolean {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
 }
@@ -43,16 +43,16 @@ function oddValues({ resource, timestamp, ...metrics }: ConvertedEntry, i: numbe
     warnings.push(`/metrics/${i}/timestamp is a text; leave out its quotes`)
   }
   if (REFERENCE.test(resource)) {
-    warnings.push(`/metrics/${i}/resource is "${resource}": nothing was found for the reference`)
+    warnings.push(`/metrics/${i}/resource is "${resource}": the reference is unresolved`)
   }
   for (const [metric, value] of Object.entries(metrics)) {
     const place = `/metrics/${i}/${metric}`
     if (typeof value === 'string' && NUMBER.test(value)) {
-      warnings.push(`${place} is the text "${value}" and no number; leave out its quotes`)
+      warnings.push(`${place} is the text "${value}" instead of a number; leave out its quotes`)
     } else if (typeof value === 'string' && REFERENCE.test(value)) {
-      warnings.push(`${place} is "${value}": nothing was found for the reference`)
+      warnings.push(`${place} is "${value}": the reference is unresolved`)
     } else if (value === null || isPlainObject(value) || Array.isArray(value)) {
-      warnings.push(`${place} is no number, text or boolean: series do not get it`)
+      warnings.push(`${place} is not a number, text or boolean, and is stored with the message only`)
     }
   }
   return warnings
@@ -62,7 +62,7 @@ function repeated(metrics: Converted['metrics']): readonly string[] {
   const seen = new Set<string>()
   for (const { resource } of metrics) {
     if (seen.has(resource)) {
-      return [`several entries are of "${resource}": they are stored, and rules do not get them; make them one`]
+      return [`several entries are of "${resource}": they are stored without notifying rules; merge them`]
     }
     seen.add(resource)
   }

@@ -1,13 +1,13 @@
-/** Filters of topics as MQTT has them, and what their wildcards stand for. */
+/** MQTT topic filters, and the texts that their wildcards match. */
 
 const MAX_LEVELS = 64
-/** what the broker's own topics begin with */
+/** First levels of the broker's own topics */
 const OWN = new Set(['resources', 'messages', 'errors'])
 
-/** Why it is no filter that a converter can have; undefined when it is one. */
+/** Reason why a converter cannot have this filter; undefined when it can. */
 export function topicFault(filter: string): string | undefined {
   const levels = filter.split('/')
-  if (filter === '' || filter.includes('\0') || levels.length > MAX_LEVELS) return 'is no topic'
+  if (filter === '' || filter.includes('\0') || levels.length > MAX_LEVELS) return 'is not a valid topic'
   const isWell = levels.every((level, i) => {
     return level === '+' || (level === '#' && i === levels.length - 1) || !/[+#]/.test(level)
   })
@@ -17,7 +17,7 @@ export function topicFault(filter: string): string | undefined {
   return first === '#' || first === '+' ? 'begins with a wildcard; name the first level' : undefined
 }
 
-/** What the wildcards stand for, in their order, `#` for all that is left; undefined when the topic does not fit. */
+/** Texts matched by the wildcards in order, with `#` for the rest; undefined when the topic does not match. */
 export function wildcardsOf(filter: string, topic: string): readonly string[] | undefined {
   const wanted = filter.split('/')
   const levels = topic.split('/')

@@ -1,8 +1,8 @@
-/** The functions of one type over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of the functions of one type. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type Caller, isPlainObject, makeIssue, refuse } from '#kernel'
 import { addRoutes, bodyBytes, FORM_TYPE, issueLine, type Refusal, routesOf } from '#services/shared'
-import { ASSET_ROLES, type Change, type FunctionsApi, type FunctionsService, type SingleFunction } from './contract.ts'
+import { ASSET_ROLES, type Change, type FunctionsApi, type InternalFunctions, type SingleFunction } from './contract.ts'
 import {
   Bytes,
   CHANGE_QUERY,
@@ -36,7 +36,7 @@ import {
 import { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from './function-type.ts'
 import { Documentation, MANIFEST_PATCHES, metadataOf, RebuildBody, TagsBody } from './manifest-schema.ts'
 import { plugPage } from './plug-page.ts'
-import { askedJobs, registryRoutes } from './registry-api.ts'
+import { jobQuery, registryRoutes } from './registry-api.ts'
 import { type Assets, MAX_BYTES, MAX_FORM, readArchive, readForm } from './registry/archive.ts'
 import { oneTag } from './registry/tags.ts'
 import {
@@ -50,7 +50,7 @@ import {
   versionHref,
 } from './wire.ts'
 
-/** Content types of archives, and of single files in an archive's place. */
+/** Content types of archives. */
 const ARCHIVE_TYPES = [
   'application/tar',
   'application/x-tar',
@@ -60,7 +60,6 @@ const ARCHIVE_TYPES = [
   'application/octet-stream',
 ]
 const UPLOAD = { consumes: [...ARCHIVE_TYPES, 'multipart/form-data'], server: { bodyLimit: MAX_BYTES } }
-/** What changes the assets of a draft. */
 const CHANGING = {
   scope: 'author',
   query: { ...CHANGE_QUERY, ...WAITING },
@@ -78,7 +77,7 @@ const pathsOf = (type: FunctionType) => {
   return { all, one, version }
 }
 
-/** Versions: made, listed, looked at, protected and taken away. */
+/** Versions: created, listed, shown, protected and removed. */
 function functionRoutes(type: FunctionType, now: () => number) {
   const paths = pathsOf(type)
   const LIST = listQuery(now)
@@ -174,7 +173,7 @@ function functionRoutes(type: FunctionType, now: () => number) {
   ]
 }
 
-/** What is done to one version: published, built again, checked, and described otherwise. */
+/** Changes of one version. */
 function changeRoutes(type: FunctionType, now: () => number) {
   const paths = pathsOf(type)
   return [
@@ -219,7 +218,7 @@ function changeRoutes(type: FunctionType, now: () => number) {
       method: 'PATCH',
       path: `${paths.version}/metadata`,
       scope: 'author',
-      summary: 'Change what is said about a version; also of one that is published',
+      summary: 'Change the metadata of a version, also of a published one',
       query: COMMENTED,
       body: metadataOf(type),
       answers: { 200: SingleSchema },
@@ -255,17 +254,17 @@ function changeRoutes(type: FunctionType, now: () => number) {
       ...READ,
       path: `${paths.version}/jobs`,
       aliases: [`${paths.version}/jobs/`],
-      summary: 'Jobs of one version, newest first, each with what it was asked and gave',
+      summary: 'Jobs of one version, newest first, each with its request and result',
       query: jobsQuery(now),
       answers: { 200: JobsSchema },
       handler: async ({ api, params, query }) => {
         const { name, version } = await api.get(params.name, params.version)
-        const asked = askedJobs(query)
-        const jobs = await api.jobs.list({ ...asked, name, version })
+        const wanted = jobQuery(query)
+        const jobs = await api.jobs.list({ ...wanted, name, version })
         const { wire, noun } = TYPE_NAMES[type]
         return {
           jobs: jobs.map(jobReportBody),
-          limit: asked.limit,
+          limit: wanted.limit,
           function: { functionType: wire, name, version },
           _links: { [noun]: { href: versionHref({ type, name, version }) } },
         }
@@ -274,7 +273,6 @@ function changeRoutes(type: FunctionType, now: () => number) {
   ]
 }
 
-/** All assets at once. */
 function contentRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   return [
@@ -312,7 +310,7 @@ function contentRoutes(type: FunctionType) {
   ]
 }
 
-/** Single assets: bodies are bytes, whatever their content type is. */
+/** Single assets, as bytes of any content type. */
 function assetRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   type OfVersion = Readonly<Record<'name' | 'version', string>>
@@ -371,20 +369,20 @@ function assetRoutes(type: FunctionType) {
   ]
 }
 
-/** Tags of all versions of a name together, and of one version: for the first, `version` is undefined. */
+/** Tags of all versions of a name, or of one version. */
 function tagRoutes(type: FunctionType) {
   const paths = pathsOf(type)
   return ([paths.one, paths.version] as const).flatMap((path) => {
     const what = `${path === paths.one ? 'all versions' : 'one version'} of one of the ${type}`
-    // one version has no scope
+    // a version has no scope
     const query = path === paths.one ? SCOPE : ({} as typeof SCOPE)
-    const setting = (method: 'PUT' | 'PATCH', kind: 'set' | 'add', doing: string, asked: typeof SCOPE) =>
+    const setting = (method: 'PUT' | 'PATCH', kind: 'set' | 'add', doing: string, scoped: typeof SCOPE) =>
       route({
         method,
         path: `${path}/tags`,
         scope: 'author',
         summary: `${doing} tags of ${what}`,
-        query: asked,
+        query: scoped,
         body: TagsBody,
         answers: { 200: TagListSchema },
         handler: async ({ api, params: { name, version }, query: { scope }, body: { tags } }) => ({
@@ -451,35 +449,33 @@ function tagRoutes(type: FunctionType) {
   })
 }
 
-/** How the registry reports errors: `{ error, code, statusCode, data? }`, with every problem as a text. */
+/** `{ error, code, statusCode, data? }`, with each problem as a text */
 export function functionsErrorBody({ statusCode, error, code, issues }: Refusal): object {
   return { error, code, statusCode, ...(issues.length > 0 && { data: issues.map(issueLine) }) }
 }
 
 interface RegistryRouting {
-  readonly service: FunctionsService
+  readonly service: Pick<InternalFunctions, 'as'>
   readonly now: () => number
-  /** of this package */
   readonly revision: string
 }
 
-/** Registers the routes of the service, each kind in a scope of its own. */
 export async function functionsRoutes(
   app: FastifyInstance,
   { service, now, revision }: RegistryRouting,
 ): Promise<void> {
-  const asking = (type: FunctionType) => ({ as: (caller: Caller) => service.as(caller, type) })
+  const ofType = (type: FunctionType) => ({ as: (caller: Caller) => service.as(caller, type) })
   const shared = { tag: 'functions', errors: ErrorSchema }
-  const addParsers = (own: FastifyInstance): void => {
-    own.addContentTypeParser(ARCHIVE_TYPES, readBytes)
-    own.addContentTypeParser(
+  const addParsers = (scope: FastifyInstance): void => {
+    scope.addContentTypeParser(ARCHIVE_TYPES, readBytes)
+    scope.addContentTypeParser(
       FORM_TYPE,
       { parseAs: 'buffer', bodyLimit: MAX_FORM },
       (request: FastifyRequest, body: Buffer) => readForm(request.headers['content-type'] ?? '', body),
     )
   }
-  // what is not about one type is the same for all of them
-  await addRoutes(app, asking('plugs'), { ...shared, routes: registryRoutes(revision, now) })
+  // independent of the type
+  await addRoutes(app, ofType('plugs'), { ...shared, routes: registryRoutes(revision, now) })
   for (const type of FUNCTION_TYPES) {
     const routes = [
       ...functionRoutes(type, now),
@@ -487,14 +483,14 @@ export async function functionsRoutes(
       ...contentRoutes(type),
       ...tagRoutes(type),
     ]
-    await addRoutes(app, asking(type), { ...shared, routes, addParsers })
-    await addRoutes(app, asking(type), {
+    await addRoutes(app, ofType(type), { ...shared, routes, addParsers })
+    await addRoutes(app, ofType(type), {
       ...shared,
       routes: assetRoutes(type),
-      addParsers: (own) => {
-        // an asset is what it is, also one in JSON
-        own.removeAllContentTypeParsers()
-        own.addContentTypeParser('*', readBytes)
+      addParsers: (scope) => {
+        // assets are bytes, also those in JSON
+        scope.removeAllContentTypeParsers()
+        scope.addContentTypeParser('*', readBytes)
       },
     })
   }
@@ -505,14 +501,14 @@ function readBytes(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Pr
   return bodyBytes(body, request.routeOptions.bodyLimit, length === undefined ? undefined : Number(length))
 }
 
-/** Assets of an archive or a form. `VALIDATION` without any. */
+/** Assets of an archive or a form. `VALIDATION` */
 async function assetsOf(body: unknown): Promise<Assets> {
   if (body instanceof Map) return body as Assets
   if (body instanceof Uint8Array && body.length > 0) return readArchive(body)
-  throw new AppError('VALIDATION', 'there is no body: send a tar of the assets, gzipped or not, or a form of them')
+  throw new AppError('VALIDATION', 'the body is empty: send a tar of the assets, gzipped or not, or a form of them')
 }
 
-/** The same, or a manifest in JSON, or nothing: what is copied may need no more. */
+/** Assets, or a manifest in JSON, or nothing for a copy. */
 async function sourceOf(
   body: unknown,
   isCopy: boolean,
@@ -524,11 +520,11 @@ async function sourceOf(
 
 interface Answer {
   readonly done?: 200 | 201
-  /** what the answer says besides, once it is done */
+  /** adds to the body, once it is done */
   readonly more?: (after: SingleFunction) => object
 }
 
-/** 202 at once, or 201 when its jobs are over: `async=false` waits for them. */
+/** 202 at once; with `async=false` 200 or 201 after its jobs. */
 async function sendChange(
   api: FunctionsApi,
   reply: FastifyReply,
@@ -545,7 +541,7 @@ async function sendChange(
   return reply.code(done).send({ ...body, ...more(after) })
 }
 
-/** A plug is shown as a page where the client accepts one, as browsers do. */
+/** Plugs are shown as a page to browsers. */
 function shownTo(request: FastifyRequest, reply: FastifyReply, one: SingleFunction): unknown {
   if (one.type === 'plugs') void reply.header('vary', 'accept')
   if (one.type !== 'plugs' || request.headers.accept?.includes('text/html') !== true)

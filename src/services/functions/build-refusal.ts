@@ -1,6 +1,4 @@
-/** Why a version cannot be built. */
-
-/** What is wrong with a function, so that another attempt is useless. */
+/** A problem of a function that makes another attempt useless. */
 export class BuildRefusal extends Error {
   readonly log: readonly string[]
 

@@ -1,14 +1,14 @@
 /**
- * Builds: assets and the packages that they name, put together in a folder whose name says what is in it. Equal assets
- * for an equal runtime give the same folder, which is made once and never changed.
+ * Builds: assets with their packages in a folder that is named by their digest. Equal assets for an equal runtime have
+ * the same folder, which is created once and never changed.
  *
- * FUNCBUILD-1 a folder that has its name is whole: it is made beside, and renamed when it is done
- * FUNCBUILD-2 no script of a package runs, packages come from the registry alone, and tools read what was
- *   checked: none runs a module of the assets, or reads a lock that nobody looked at
+ * FUNCBUILD-1 a folder with its final name is complete: it is renamed when it is done
+ * FUNCBUILD-2 no script of a package runs, packages come from the registry alone, and tools read checked files:
+ *   none runs a module of the assets, or reads an unchecked lock
  * FUNCBUILD-3 tenants share no folder
- * FUNCBUILD-5 every build of a version installs the packages that its first build installed
- * FUNCBUILD-4 where programs are confined, so are the tools that install for them: they see no file of the machine that
- *   is not theirs, and reach no host but their registries where the machine lets that be
+ * FUNCBUILD-5 every build of a version installs the packages of its first build
+ * FUNCBUILD-4 where programs are confined, so are the tools that install for them: they see only their own files, and
+ *   reach only their registries where the machine permits that
  */
 import { createHash } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -25,35 +25,35 @@ import type { Runtime } from './runtimes/catalog.ts'
 
 export interface BuildResult {
   readonly digest: string
-  /** packages that were installed where the assets leave versions open: a line for each, as `record.build` keeps them */
+  /** installed packages, unless the assets lock them: a line each */
   readonly lock?: readonly string[]
-  /** lines of the tools */
+  /** of the tools */
   readonly log: readonly string[]
 }
 
 export interface BuildRequest {
-  /** tenants share nothing */
+  /** the tenant */
   readonly owner: string
   readonly runtime: Runtime
   readonly runtimeVersion: string
   readonly assets: Assets
-  /** of the assets, as `revisionOf` gives it */
+  /** `revisionOf` the assets */
   readonly revision: string
-  /** what an earlier build of the version gave */
+  /** of an earlier build of the version */
   readonly lock?: readonly string[] | undefined
 }
 
 export interface BuilderOptions extends InstallerOptions {
-  /** absolute path of a folder of its own */
+  /** absolute path */
   readonly folder: string
-  /** refuses packages without an exact version */
+  /** rejects packages without an exact version */
   readonly requirePinned?: boolean
 }
 
 export class Builder {
   readonly #options: BuilderOptions
   readonly #installer: Installer
-  /** digests whose folders were there: nobody else takes them away */
+  /** digests of existing folders, which only `remove` deletes */
   readonly #seen = new Set<string>()
   #tidied: Promise<void> | undefined
 
@@ -62,7 +62,6 @@ export class Builder {
     this.#installer = new Installer(options)
   }
 
-  /** Where the result of a build lies. */
   folderOf(digest: string): string {
     return join(this.#options.folder, digest)
   }
@@ -74,12 +73,12 @@ export class Builder {
     return isThere
   }
 
-  /** Throws a BuildRefusal for what is wrong with the assets. */
+  /** Throws a BuildRefusal. */
   check(runtime: Runtime, assets: Assets): void {
     checkAssets(runtime, assets, this.#options)
   }
 
-  /** Makes it when it is not there. Rejects with a BuildRefusal for what is wrong with the function. */
+  /** Creates the folder unless it exists. Rejects with a BuildRefusal. */
   async build({ owner, runtime, runtimeVersion, revision, assets, lock }: BuildRequest): Promise<BuildResult> {
     const digest = digestOf(owner, runtime, runtimeVersion, revision)
     this.check(runtime, assets)
@@ -94,7 +93,7 @@ export class Builder {
       const log = await this.#make(runtime, assets, draft, lock)
       const made = await this.#lockIn(draft)
       await openToAll(draft)
-      // somebody else may have made the same meanwhile
+      // a concurrent build may have created it
       if (!this.has(digest)) await rename(draft, this.folderOf(digest))
       return { digest, ...made, log }
     } finally {
@@ -102,7 +101,7 @@ export class Builder {
     }
   }
 
-  /** Takes away what an end amid a build of an earlier run left. */
+  /** Deletes drafts of crashed builds. */
   async #tidy(): Promise<void> {
     const names = existsSync(this.#options.folder) ? await readdir(this.#options.folder) : []
     for (const name of names) {
@@ -115,7 +114,6 @@ export class Builder {
     await rm(this.folderOf(digest), { recursive: true, force: true })
   }
 
-  /** Of a folder that was built, or is about to be. */
   async #lockIn(folder: string): Promise<Pick<BuildResult, 'lock'>> {
     const path = join(folder, LOCK)
     return existsSync(path) ? { lock: (await readFile(path, 'utf8')).trim().split('\n') } : {}
@@ -146,34 +144,34 @@ export class Builder {
   }
 }
 
-/** Of all that decides what a build gives. */
+/** Of everything that determines the result. */
 export function digestOf(owner: string, { name }: Runtime, runtimeVersion: string, revision: string): string {
   return createHash('sha256')
     .update(JSON.stringify([owner, name, runtimeVersion, process.arch, revision]))
     .digest('hex')
 }
 
-/** 64 hex digits of what the assets are. */
+/** 64 hex digits */
 export function revisionOf(assets: readonly AssetRecord[]): string {
   const hash = createHash('sha256')
   for (const { path, sha256 } of assets) hash.update(JSON.stringify([path, sha256]))
   return hash.digest('hex')
 }
 
-/** Throws a BuildRefusal that names every file that is missing or cannot be. */
+/** Throws a BuildRefusal with every missing or invalid file. */
 export function checkAssets(
   { main, name, language, framework }: Pick<Runtime, 'main' | 'name' | 'language' | 'framework'>,
   assets: Assets,
   options: Pick<PipOptions, 'requirePinned'> = {},
 ): void {
   if (!assets.has(main)) throw new BuildRefusal(`a function for ${name} has a file ${main}`)
-  // nothing is installed for a model
+  // models install nothing
   if (framework !== undefined) return
   if (language === 'node') npmCommand(assets)
   else pipCommand(requirementsOf(assets), options)
 }
 
-/** Where a build keeps the packages that it installed. No asset has such a path. */
+/** The installed packages; not a valid path of an asset. */
 const LOCK = '.python-packages.lock'
 
 function requirementsOf(assets: Assets): string {
@@ -188,12 +186,12 @@ const NPM = [
   '--no-fund',
   '--loglevel=warn',
   '--install-links=false',
-  // what comes with another digest comes again, and npm would wait for minutes in between
+  // npm retries a wrong digest, by default after minutes
   '--fetch-retry-mintimeout=500',
   '--fetch-retry-maxtimeout=2000',
 ]
 
-/** Undefined when there is nothing to install. */
+/** Undefined without dependencies. */
 function npmCommand(assets: Assets): InstallCommand | undefined {
   const project = jsonOf(assets, 'package.json')
   const wanted = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((kind) =>
@@ -210,33 +208,32 @@ function npmCommand(assets: Assets): InstallCommand | undefined {
     )
   }
   const { packages, lockfileVersion } = lock
-  // of a lock of version 1 npm takes packages that nothing vouches for
+  // locks of version 1 may have packages without a digest
   if (!isPlainObject(packages) || lockfileVersion === 1) {
     throw new BuildRefusal(
       'package-lock.json is of version 1, or has no "packages": write it again by npm 7 or newer, with lockfileVersion 2 or 3',
     )
   }
-  for (const [place, entry] of Object.entries(packages)) {
-    const problem = place === '' ? undefined : lockProblem(place, entry)
-    if (problem !== undefined) throw new BuildRefusal(`package-lock.json, ${place}: ${problem}`)
+  for (const [path, entry] of Object.entries(packages)) {
+    const problem = path === '' ? undefined : lockProblem(path, entry)
+    if (problem !== undefined) throw new BuildRefusal(`package-lock.json, ${path}: ${problem}`)
   }
   return { tool: 'npm', args: NPM }
 }
 
-/** Of a package by another name than that of its folder. */
+/** An alias of a package. */
 const PACKAGE = /^(?:@[a-z0-9~-][a-z0-9._~-]*\/)?[a-z0-9~-][a-z0-9._~-]*$/
 
-function lockProblem(place: string, entry: unknown): string | undefined {
+function lockProblem(path: string, entry: unknown): string | undefined {
   if (!isPlainObject(entry)) return 'is not an object'
   const { name, version, resolved, integrity, link, inBundle } = entry
   if (link === true) return 'is a link, and only packages of a registry are installed'
-  // npm asks for both where the lock does not say from where
+  // npm would resolve them itself
   if (typeof version !== 'string' || valid(version) === null) return 'has no version; write one such as 1.2.3'
   if (name !== undefined && (typeof name !== 'string' || !PACKAGE.test(name))) return 'has a name that no package has'
-  // it comes inside of the package that it is below of
-  if (inBundle === true && resolved === undefined && /\/node_modules\//.test(place)) return undefined
-  // npm asks the operator's registry in its place, when another one is set
-  // npm leaves it out when it is told to; then it is the registry's too
+  // part of the package around it
+  if (inBundle === true && resolved === undefined && /\/node_modules\//.test(path)) return undefined
+  // npm omits it on request, and replaces it by the operator's registry
   const isNamed = resolved !== undefined
   if (isNamed && (typeof resolved !== 'string' || !/^https:\/\/registry\.npmjs\.org\/\S+\.tgz$/.test(resolved))) {
     return 'does not come from https://registry.npmjs.org'
@@ -251,9 +248,9 @@ function jsonOf(assets: Assets, path: string): Record<string, unknown> | undefin
     const value: unknown = JSON.parse(text)
     if (isPlainObject(value)) return value
   } catch {
-    // said below
+    // rejected below
   }
-  throw new BuildRefusal(`${path} is no JSON object`)
+  throw new BuildRefusal(`${path} is not a JSON object`)
 }
 
 function textOf(assets: Assets, path: string): string | undefined {
@@ -261,13 +258,13 @@ function textOf(assets: Assets, path: string): string | undefined {
   return bytes === undefined ? undefined : new TextDecoder().decode(bytes)
 }
 
-/** Processes run as users of their own. */
+/** Processes run as other users. */
 async function openToAll(folder: string): Promise<void> {
   await chmod(folder, 0o755)
   for (const entry of await readdir(folder, { withFileTypes: true })) {
     const path = join(folder, entry.name)
     if (entry.isDirectory()) await openToAll(path)
-    // links are those that npm makes for commands, which nobody runs
+    // npm links commands, which are not used
     else if (entry.isFile()) await chmod(path, 0o644)
   }
 }

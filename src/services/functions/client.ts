@@ -1,4 +1,4 @@
-/** The functions service over fetch: the same contract, for the command line and for other processes. */
+/** Client of the functions. */
 import { AppError } from '#kernel'
 import { type Ask, type Http, type Method, pathOf, tarOf, textEvents, typed } from '#services/shared/client'
 import type {
@@ -40,13 +40,9 @@ interface AssetsAnswer {
   readonly assets: readonly (Omit<AssetInfo, 'path'> & { readonly name: string })[]
 }
 
-/** Functions by their type. */
 export type FunctionsClient = Readonly<Record<FunctionType, FunctionsApi>>
 
-/**
- * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
- * Types of answers are those of the contract; the client does not check them again.
- */
+/** Errors are AppErrors, as far as the wire distinguishes them; answers are not checked again. */
 export function functionsClient(http: Http): FunctionsClient {
   return { plugs: clientOf(http, 'plugs'), webscripts: clientOf(http, 'webscripts'), models: clientOf(http, 'models') }
 }
@@ -134,11 +130,11 @@ function clientOf(http: Http, type: FunctionType): FunctionsApi {
     verify: (name, version, query = {}) => change('POST', `${ofName(name, version)}/verify`, { query: { ...query } }),
     remove: (name, version, query = {}) => removal('DELETE', ofName(name, version), { query: { ...query } }),
     tags: (name, version, scope) => tags('GET', `${ofName(name, version)}/tags`, { query: scopeOf(version, scope) }),
-    changeTags: async (name, version, asked, scope) => {
+    changeTags: async (name, version, tagChange, scope) => {
       const path = `${ofName(name, version)}/tags`
-      if (asked.kind === 'remove')
-        await http.json('DELETE', asked.name === undefined ? path : path + pathOf`/${asked.name}`)
-      else await http.json(asked.kind === 'set' ? 'PUT' : 'PATCH', path, { body: { tags: asked.tags } })
+      if (tagChange.kind === 'remove')
+        await http.json('DELETE', tagChange.name === undefined ? path : path + pathOf`/${tagChange.name}`)
+      else await http.json(tagChange.kind === 'set' ? 'PUT' : 'PATCH', path, { body: { tags: tagChange.tags } })
       return tags('GET', path, { query: scopeOf(version, scope) })
     },
     log: async (name, version) => {
@@ -160,17 +156,17 @@ function upload(assets: ReadonlyMap<string, Uint8Array>): Pick<Ask, 'body' | 'he
   return { body: tarOf(assets), headers: { 'content-type': 'application/x-tar' } }
 }
 
-/** Of one version there is no scope. */
+/** A version has no scope. */
 function scopeOf(version: string | undefined, scope: TagScope | undefined): NonNullable<Ask['query']> {
   return version === undefined ? { scope } : {}
 }
 
-/** Slashes of the asset's path stay slashes in the address. */
+/** Slashes of the path stay. */
 function assetPath(version: string, path: string): string {
   return `${version}/content/${path.split('/').map(encodeURIComponent).join('/')}`
 }
 
-/** A number below some years would be read as an age. */
+/** As ISO 8601, since small numbers mean ages. */
 function withInstants(query: NonNullable<Ask['query']>): NonNullable<Ask['query']> {
   const isTime = (name: string): boolean => /^(?:created|updated)(?:Before|After)$/.test(name)
   const shown = Object.entries(query).map(([name, value]) => [
@@ -187,11 +183,11 @@ function versionOf(type: FunctionType, entity: FunctionAnswer): FunctionVersion 
 }
 
 function tagsIn(embedded: SingleAnswer['_embedded']): Pick<FunctionVersion, 'tags'> {
-  // the schema is that of tags as they are written, too
+  // the schema also covers tags in requests, which may be names
   return embedded === undefined ? {} : { tags: embedded.tags as readonly Tag[] }
 }
 
-/** What the links and the versions beside them say of the same name. */
+/** From links and embedded versions. */
 function relatedIn(one: FunctionVersion, links: Links, whole: FunctionAnswer['_embedded'] = {}): RelatedVersions {
   const { type, name } = one
   const related = (role: 'draft' | 'published'): RelatedVersion | undefined => {
@@ -207,12 +203,12 @@ function relatedIn(one: FunctionVersion, links: Links, whole: FunctionAnswer['_e
 function listedOf(
   type: FunctionType,
   { _links: links, _embedded: embedded, ...entity }: FunctionAnswer,
-  asked: FunctionQuery['showRelated'],
+  showRelated: FunctionQuery['showRelated'],
 ): ListedFunction {
   const listed = versionOf(type, entity)
   const related = relatedIn(listed, links, embedded)
   const isAlone = Object.keys(related).length === 0
-  return { ...listed, showRelated: asked ?? (isAlone ? 'none' : 'link'), ...(!isAlone && { related }) }
+  return { ...listed, showRelated: showRelated ?? (isAlone ? 'none' : 'link'), ...(!isAlone && { related }) }
 }
 
 function jobIn(links: Links): Pick<Change, 'job'> {
@@ -241,8 +237,8 @@ function jobsClient(http: Http, functionType: FunctionType): JobsApi {
         throw new AppError('VALIDATION', 'jobs of a function are those of one of its versions; name it')
       const path =
         name === undefined ? JOBS : pathOf`/registry/v2/${functionType}/${name}/versions/${version ?? ''}/jobs`
-      const asked = withInstants({ ...query, type, state, functionType: functionTypes })
-      const { jobs } = await typed<{ jobs: JobAnswer[] }>(http.json('GET', path, { query: asked }))
+      const parameters = withInstants({ ...query, type, state, functionType: functionTypes })
+      const { jobs } = await typed<{ jobs: JobAnswer[] }>(http.json('GET', path, { query: parameters }))
       return jobs.map(jobOf)
     },
     finished: async (id) => {
@@ -252,7 +248,7 @@ function jobsClient(http: Http, functionType: FunctionType): JobsApi {
   }
 }
 
-/** A job of a list, or one that was asked for, which tells more. */
+/** A job of a list, or a single one with more fields. */
 function jobOf({
   type,
   id,

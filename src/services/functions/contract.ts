@@ -1,10 +1,10 @@
 /**
- * Functions of tenants: versions by name, their assets, and the jobs that build, deploy and check them.
+ * Functions: versions by name, their assets, and the jobs that build, deploy and check them.
  *
- * FUNCTION-1 a version says `running` only after it has answered itself
- * FUNCTION-2 what was published is never changed: its assets are those that were built and checked
+ * FUNCTION-1 a version is `running` only after it has answered
+ * FUNCTION-2 published versions are immutable: their assets are those that were built and checked
  * FUNCTION-3 no method reaches a function of another tenant
- * FUNCTION-4 a version that a task or template uses is not taken away
+ * FUNCTION-4 a version that a task or template uses is not removed
  *
  * Errors are AppErrors: `VALIDATION`, `TOO_LARGE`, `NOT_FOUND`, `CONFLICT`, `CLOSED`.
  */
@@ -51,40 +51,24 @@ export interface DeployedPlug {
   readonly output: readonly DeclaredProperty[]
 }
 
-/** A version, and whose it is. */
-export interface FunctionVersionId {
-  readonly tenant: string
-  readonly type: FunctionType
-  readonly name: string
-  readonly version: string
-}
-
-/** The service as callers reach it. */
-export interface FunctionsService {
-  /** The functions of one type. */
+/** The functions of one tenant. */
+export interface InternalFunctions {
   as(caller: Caller, type: FunctionType): FunctionsApi
-}
-
-/** The service inside the host: what its neighbours and the host call. */
-export interface InternalFunctions extends FunctionsService {
-  /** The plugs of a tenant that rules may use: the same list until they are others. */
-  plugs(tenant: string): readonly DeployedPlug[]
-  /** Calls a plug of a tenant in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
-  call(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
-  /** The versions of a webscript, the newest first; empty without one. */
-  webscripts(tenant: string, name: string): readonly DeployedWebscript[]
-  /** Whose webscript has that id. */
-  webscriptOf(id: string): { readonly tenant: string; readonly name: string } | undefined
-  /** Calls a version in its own process. `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE`, `CLOSED`. */
-  callWebscript(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
-  /** `FORBIDDEN` when the caller may not read what a version is made of, `NOT_FOUND`. */
+  /** Plugs for rules: the same list until it changes. */
+  plugs(): readonly DeployedPlug[]
+  /** Runs a plug in its own process. `PLUG_FAILED`, `NOT_FOUND`, `CLOSED`. */
+  call(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** Versions, the newest first. */
+  webscripts(name: string): readonly DeployedWebscript[]
+  webscriptName(id: string): string | undefined
+  /** `PLUG_FAILED` (its `cause` is a CallFailure), `NOT_FOUND`, `TOO_LARGE`, `CLOSED`. */
+  callWebscript(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown>
+  /** `FORBIDDEN` when the caller may not read the assets of a version, `NOT_FOUND`. */
   checkReadable(caller: Caller, type: FunctionType, name: string, version: string): Promise<void>
-  /** What another service commits with a record of its own about a version. Undefined: it is gone, or is being taken away. */
-  whileThere(version: FunctionVersionId): Promise<readonly Write[] | undefined>
-  /** ms of CPU time that the processes of a tenant have taken on this host so far. */
-  cpuMs(tenant: string): number
-  /** Tells every line of log from now on. */
-  onLine(listener: (line: FunctionLine) => void): void
+  /** Writes that fail once the version changes; undefined: it is gone, or is being removed. */
+  whileThere(type: FunctionType, name: string, version: string): Promise<readonly Write[] | undefined>
+  /** ms of CPU time of the tenant's processes on this host since the start */
+  cpuMs(): number
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): { readonly openJobs: number }
@@ -92,15 +76,15 @@ export interface InternalFunctions extends FunctionsService {
 
 export interface CallOptions {
   readonly signal?: CancelSignal
-  /** for whoever gives the call more time as it gets on */
+  /** extends the deadline of the call */
   readonly timer?: Deadline
-  /** told when no process was there and one is started */
+  /** called when a process is started for the call */
   readonly onStart?: () => void
 }
 
-/** A version of a webscript: whether it can be called, and by whom. */
+/** A version of a webscript, as callers see it. */
 export interface DeployedWebscript {
-  /** as addresses have it: the same for all versions */
+  /** in addresses; shared by all versions */
   readonly id: string
   readonly tenant: string
   readonly name: string
@@ -108,58 +92,58 @@ export interface DeployedWebscript {
   readonly draft: boolean
   readonly deprecated: boolean
   readonly status: string
-  /** it has answered once, and is not being taken away */
+  /** verified, and not being removed */
   readonly isRunning: boolean
   readonly isPrivate: boolean
-  /** why it does not run */
   readonly failure?: string
-  /** one that lets its holder call it */
+  /** authorizes its holder to call it */
   readonly secret?: string
 }
 
-/** A line that a process of a function wrote. */
-export interface FunctionLine extends LogLine, FunctionVersionId {}
+export interface FunctionLine extends LogLine {
+  readonly type: FunctionType
+  readonly name: string
+  readonly version: string
+}
 
-/** What one caller can do with the functions of one type. */
+/** The functions of one type, for one caller. */
 export interface FunctionsApi {
-  /** Of assets, and of what `copy` names. */
+  /** Of assets, or of what `copy` names. */
   create(upload: Upload, options?: CreateOptions): Promise<Change>
   list(query: FunctionQuery): Promise<FunctionPage>
   /** The latest version of a name. */
   latest(name: string, query?: InclusionQuery & TagsQuery): Promise<SingleFunction>
   get(name: string, version: string, query?: TagsQuery): Promise<SingleFunction>
-  /** A gzipped tar of all assets. `FORBIDDEN` when it is protected and somebody else's. */
+  /** A gzipped tar. `FORBIDDEN` when the version is protected and of another owner. */
   content(name: string, version: string): Promise<Uint8Array>
-  /** `prefix`: of their paths. */
+  /** `prefix`: of paths */
   assets(name: string, version: string, prefix?: string): Promise<readonly AssetInfo[]>
-  /** `FORBIDDEN` as `content`. */
+  /** `FORBIDDEN` as `content` */
   asset(name: string, version: string, path: string): Promise<Uint8Array>
-  /** The path of the asset with a role. */
   pathOf(name: string, version: string, role: AssetRole): Promise<string>
-  /** Drafts alone. `FORBIDDEN` for a draft of somebody else, unless `chown` takes it over; so for all that change one. */
+  /** For drafts, as all changes of assets. `FORBIDDEN` for another owner's, unless `chown` takes it over. */
   putAssets(name: string, version: string, upload: Upload, options?: AssetsOptions): Promise<Change>
   removeAsset(name: string, version: string, path: string, options?: AssetsOptions): Promise<Change>
-  /** Members of a draft's manifest, laid over those that it has. */
+  /** Merges members into the manifest of a draft. */
   patchManifest(name: string, version: string, patch: unknown, options?: AssetsOptions): Promise<Change>
-  /** Metadata and tags, laid over those that there are; also of what is published. */
+  /** Merges metadata and tags, also of a published version. */
   patchMetadata(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
-  /** The documentation of a plug's interface. */
   patchDocumentation(name: string, version: string, patch: unknown, options?: CommentOptions): Promise<SingleFunction>
-  /** Of one version, or of all of a name. */
+  /** One version, or all of a name. */
   protect(name: string, version: string | undefined, options?: ProtectOptions): Promise<Removal>
   publish(name: string, version: string, options?: PublishOptions): Promise<Change>
   rebuild(name: string, version: string, options?: RebuildOptions): Promise<Change>
   verify(name: string, version: string, options?: VerifyOptions): Promise<Change>
-  /** Of one version, or of all of a name. */
+  /** One version, or all of a name. */
   remove(name: string, version: string | undefined, options?: RemoveOptions): Promise<Removal>
-  /** Tags that any or all versions of a name have, or those of one version. */
+  /** Tags of one version, or those that any or all versions of a name have. */
   tags(name: string, version: string | undefined, scope?: TagScope): Promise<readonly Tag[]>
-  /** Replaces, adds or takes away tags of one version, or of all of a name; gives those that they then have. */
+  /** Returns the tags afterwards. */
   changeTags(name: string, version: string | undefined, change: TagChange, scope?: TagScope): Promise<readonly Tag[]>
-  /** Lines of its processes on this host, the newest last. */
+  /** Lines of its processes on this host, oldest first. */
   log(name: string, version: string): Promise<readonly LogLine[]>
   readonly jobs: JobsApi
-  /** Of the tenant, whatever has them. */
+  /** Tags of the tenant. */
   readonly allTags: TagsApi
 }
 
@@ -167,36 +151,35 @@ export interface TagsApi {
   list(query: TagQueryOptions): Promise<readonly Tag[]>
   /** `NOT_FOUND` */
   get(name: string): Promise<Tag>
-  /** Takes away those that no function has; gives them. */
+  /** Deletes and returns unused tags. */
   dropUnused(): Promise<readonly Tag[]>
 }
 
 export type TagChange =
   | { readonly kind: 'set' | 'add'; readonly tags: readonly TagInput[] }
-  /** without names: all of them; a name that is not there is `NOT_FOUND` */
+  /** all, or one, which is else `NOT_FOUND` */
   | { readonly kind: 'remove'; readonly name?: string }
 
 export interface JobsApi {
   list(query: JobQuery): Promise<readonly FunctionJob[]>
   get(type: string, id: string): Promise<FunctionJob>
   events(query: JobEventQuery): AsyncIterable<FunctionJobEvent>
-  /** Resolves when it is over, or the host stops. */
+  /** Resolves when it has ended, or the host stops. */
   finished(id: string): Promise<void>
 }
 
-/** Assets by path. */
 export type Upload = ReadonlyMap<string, Uint8Array>
 
-/** Why each kind of job is needed, or is not. */
+/** Whether each kind of job is needed, and why. */
 export type Causes = Readonly<Partial<Record<JobType, Cause>>>
 
-/** What became of a request, and the job that goes on with it. */
+/** The outcome of a request, and the job that continues it. */
 export interface Change {
   readonly message: string
   readonly entity: FunctionVersion
   /** of a rebuild */
   readonly causes?: Causes
-  /** the root of a tree of jobs; undefined: it is done */
+  /** the root; undefined: it is done */
   readonly job?: JobLink
   readonly isDone: boolean
 }
@@ -212,7 +195,6 @@ export interface Removal {
   readonly job?: JobLink
 }
 
-/** A version as it is shown. */
 export interface FunctionVersion {
   readonly type: FunctionType
   readonly name: string
@@ -221,24 +203,24 @@ export interface FunctionVersion {
   readonly draft: boolean
   readonly deprecated: boolean
   readonly record: Readonly<Record<string, unknown>>
-  /** where they are to be embedded */
+  /** where answers embed them */
   readonly tags?: readonly Tag[]
 }
 
-/** One version, with what belongs to it. */
+/** A version with its related versions. */
 export interface SingleFunction extends FunctionVersion {
   readonly related: RelatedVersions
-  /** its jobs that are under way */
+  /** in progress */
   readonly job?: JobLink
 }
 
-/** The newest draft and the newest published version of a name, where they are others. */
+/** The newest draft and the newest published version of the name, unless it is the version itself. */
 export interface RelatedVersions {
   readonly draft?: RelatedVersion
   readonly published?: RelatedVersion
 }
 
-/** The rest is told where it is embedded. */
+/** Complete where it is embedded. */
 export type RelatedVersion = Pick<FunctionVersion, 'type' | 'name' | 'version' | 'draft' | 'deprecated'> &
   Partial<FunctionVersion>
 
@@ -266,7 +248,7 @@ export interface LogLine {
 
 export interface FunctionPage {
   readonly entities: readonly ListedFunction[]
-  /** all that match */
+  /** all matches */
   readonly count: number
   readonly limit: number
   readonly page?: number
@@ -288,11 +270,11 @@ export interface JobQuery {
   readonly version?: string | undefined
 }
 
-/** A job of the registry. Only one that was asked for by its id tells all. */
+/** A single one has all fields of the job. */
 export interface FunctionJob {
   readonly type: JobType
   readonly job: Pick<Job, 'id' | 'state' | 'queueTime' | 'attemptsMade'> & Partial<Job>
-  /** absent: it is about several */
+  /** absent for several */
   readonly function?: FunctionOfJob
   readonly operation: string
 }
@@ -305,7 +287,7 @@ export interface JobEventQuery extends JobEventsQuery {
   readonly signal: AbortSignal
 }
 
-/** `ack` first, `close` last when one job was asked for. */
+/** Begins with `ack`; ends with `close` for a single job. */
 export type FunctionJobEvent =
   | { readonly event: 'ack' | 'close'; readonly text: string }
   | {

@@ -1,4 +1,4 @@
-/** What one caller can do with the functions of one type of its tenant. */
+/** The API of the functions of one type. */
 import { AppError, type Caller } from '#kernel'
 import { publish, rebuild, verify } from './changes/advance-version.ts'
 import { patchManifest, putAssets, removeAsset } from './changes/change-assets.ts'
@@ -55,7 +55,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
       inTurn(name, () => patchManifest(context, { name, version }, patch, options)),
     patchMetadata: async (name, version, patch, options = {}) => {
       const changed = await inTurn(name, () => patchMetadata(context, { name, version }, patch, options))
-      await dependencies.runnerOf(type).described(who.tenant, changed)
+      await dependencies.runnerOf(type).described(changed)
       return single(changed, options)
     },
     patchDocumentation: async (name, version, patch, options = {}) =>
@@ -67,7 +67,7 @@ export function functionApi(dependencies: ApiDependencies, who: Caller, type: Fu
     remove: (name, version, options = {}) => inTurn(name, () => removeVersions(context, name, version, options)),
     tags: async (name, version, scope) => tagsOf(context, await context.chosen(name, version), scope),
     changeTags: (name, version, change, scope) => inTurn(name, () => changeTags(context, name, version, change, scope)),
-    log: async (name, version) => dependencies.caller.lines(who.tenant, await get(name, version)),
+    log: async (name, version) => dependencies.caller.lines(await get(name, version)),
     jobs: jobsApi(jobs, type),
     allTags: tagsApi(store),
   }
@@ -112,7 +112,7 @@ function tagsApi(store: FunctionStore): TagsApi {
   }
 }
 
-/** What the assets of a version are for, by the files that its runtime knows. */
+/** By the files of its runtime. */
 function roleOf({ type, manifest }: FunctionRecord, path: string): AssetInfo['role'] {
   const runtime = RUNTIMES.get(manifest.runtime)
   if (path === TYPE_NAMES[type].manifestFile) return 'manifest'
@@ -121,7 +121,7 @@ function roleOf({ type, manifest }: FunctionRecord, path: string): AssetInfo['ro
   return path.startsWith('lib/') ? 'lib' : 'other'
 }
 
-/** The file that has a role, whether it is there or not. `NOT_FOUND` for a runtime that is gone. */
+/** The path of a role, whether the file exists or not. `NOT_FOUND` for an unknown runtime. */
 function pathOfRole({ type, manifest }: FunctionRecord, role: AssetRole): string {
   if (role === 'manifest') return TYPE_NAMES[type].manifestFile
   const path = RUNTIMES.get(manifest.runtime)?.[role]

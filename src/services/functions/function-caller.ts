@@ -1,4 +1,4 @@
-/** Calls functions in their processes: finds the build, makes it again where it is missing, and keeps their last lines. */
+/** Calls functions in their processes, restores missing builds, and keeps the last lines of logs. */
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import { AppError, KeyedMutex } from '#kernel'
@@ -16,13 +16,14 @@ const MAX_LINES = 200
 const MAX_LOGS = 1_000
 
 export interface CallerDependencies {
-  /** Undefined: functions are off. */
+  readonly tenant: string
+  /** undefined: functions are off */
   readonly pool: () => Promise<ProcessPool | undefined>
   readonly builder: Builder
-  readonly storeOf: (tenant: string) => FunctionStore
+  readonly store: FunctionStore
   readonly now: () => number
-  /** values of secrets of a tenant */
-  readonly secrets: (tenant: string, names: readonly string[]) => Promise<OpenSecrets>
+  readonly secrets: (names: readonly string[]) => Promise<OpenSecrets>
+  readonly onLine?: (line: FunctionLine) => void
 }
 
 const NO_SECRETS: OpenSecrets = { values: new Map(), revision: '' }
@@ -30,26 +31,24 @@ const NO_SECRETS: OpenSecrets = { values: new Map(), revision: '' }
 export class FunctionCaller {
   readonly #dependencies: CallerDependencies
   readonly #builds = new KeyedMutex()
-  /** by key of the program without its secrets, in the order of their last line */
+  /** by key of the program without secrets, least recently used first */
   readonly #logs = new Map<string, LogLine[]>()
-  /** keys of programs that have secrets, by the same */
+  /** keys with secrets, by keys without */
   readonly #secretive = new Map<string, string>()
-  readonly #listeners: ((line: FunctionLine) => void)[] = []
-  /** of records without secrets; one that changes is another record */
+  /** of records without secrets */
   readonly #programs = new WeakMap<FunctionRecord, Program>()
 
   constructor(dependencies: CallerDependencies) {
     this.#dependencies = dependencies
   }
 
-  /** Why functions of that runtime cannot be run here; undefined: they can. */
+  /** Why functions of a runtime cannot run here. */
   async problem(runtime: Runtime): Promise<string | undefined> {
     return problemOf(runtime, await this.#dependencies.pool())
   }
 
-  /** Calls a version that was built. `PLUG_FAILED`. */
+  /** `PLUG_FAILED` */
   async call(
-    tenant: string,
     record: FunctionRecord,
     method: string,
     params: unknown,
@@ -61,51 +60,45 @@ export class FunctionCaller {
     if (pool === undefined || problem !== undefined) throw new AppError('PLUG_FAILED', problem ?? 'functions are off')
     const { digest } = record.build ?? {}
     if (digest === undefined) throw new AppError('PLUG_FAILED', 'it was not built yet')
-    if (!this.#dependencies.builder.has(digest)) await this.ensureBuilt(tenant, record)
-    const program = this.#programs.get(record) ?? (await this.#makeProgram(tenant, record, runtime, digest))
+    if (!this.#dependencies.builder.has(digest)) await this.ensureBuilt(record)
+    const program = this.#programs.get(record) ?? (await this.#makeProgram(record, runtime, digest))
     if (onStart !== undefined && !pool.has(program)) onStart()
     return pool.call(program, method, params, { signal, timer })
   }
 
-  /** Another host may have built it, or this one lost its folder. */
-  async ensureBuilt(tenant: string, record: FunctionRecord): Promise<void> {
-    const { storeOf } = this.#dependencies
+  /** Builds again what another host built, or what this host lost. */
+  async ensureBuilt(record: FunctionRecord): Promise<void> {
     await this.#builds.run(record.revision, async () => {
-      const assets = await storeOf(tenant).assets(record.assets)
-      await this.build(tenant, record, assets)
+      await this.build(record, await this.#dependencies.store.assets(record.assets))
     })
   }
 
-  build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
+  build(record: FunctionRecord, assets: Assets): Promise<BuildResult> {
+    const { tenant, builder } = this.#dependencies
     const { runtimeVersion, revision } = record
-    const lock = lockOf(record)
-    return this.#dependencies.builder.build({
-      owner,
-      runtime: runtimeOf(record),
-      runtimeVersion,
-      assets,
-      revision,
-      lock,
-    })
+    const runtime = runtimeOf(record)
+    return builder.build({ owner: tenant, runtime, runtimeVersion, assets, revision, lock: lockOf(record) })
   }
 
   /** Ends its processes. */
-  async release(tenant: string, record: FunctionRecord): Promise<void> {
+  async release(record: FunctionRecord): Promise<void> {
     const { digest } = record.build ?? {}
     if (digest === undefined) return
-    const key = keyOf(tenant, record, digest)
+    const key = this.#keyOf(record, digest)
     const pool = await this.#dependencies.pool()
     await pool?.release(this.#secretive.get(key) ?? key)
     this.#secretive.delete(key)
   }
 
-  /** A line of a program's log. */
-  said({ key: whole }: Program, { level, text }: ProgramLine): void {
+  /** Keeps a line of a program. */
+  addLine({ key: whole }: Program, { level, text }: ProgramLine): void {
     const [key = ''] = whole.split(WITH_SECRETS)
     const lines = this.#logs.get(key) ?? []
-    const one = { time: this.#dependencies.now(), level, text }
+    const { now, onLine } = this.#dependencies
+    const one = { time: now(), level, text }
     lines.push(one)
-    this.#tell(key, one)
+    const about = onLine && partsOf(key)
+    if (about !== undefined) onLine?.({ ...one, ...about })
     if (lines.length > MAX_LINES) lines.shift()
     this.#logs.delete(key)
     this.#logs.set(key, lines)
@@ -113,26 +106,18 @@ export class FunctionCaller {
     if (this.#logs.size > MAX_LOGS && oldest !== undefined) this.#logs.delete(oldest)
   }
 
-  onLine(listener: (line: FunctionLine) => void): void {
-    this.#listeners.push(listener)
+  lines(record: FunctionRecord): readonly LogLine[] {
+    return this.#logs.get(this.#keyOf(record, record.build?.digest ?? '')) ?? []
   }
 
-  lines(tenant: string, record: FunctionRecord): readonly LogLine[] {
-    return this.#logs.get(keyOf(tenant, record, record.build?.digest ?? '')) ?? []
-  }
-
-  #tell(key: string, line: LogLine): void {
-    if (this.#listeners.length === 0) return
-    const about = partsOf(key)
-    if (about !== undefined) for (const listener of this.#listeners) listener({ ...line, ...about })
-  }
-
-  async #makeProgram(tenant: string, record: FunctionRecord, runtime: Runtime, digest: string): Promise<Program> {
-    const secrets = await this.secretsOf(tenant, record)
-    const folder = this.#dependencies.builder.folderOf(digest)
+  async #makeProgram(record: FunctionRecord, runtime: Runtime, digest: string): Promise<Program> {
+    const { tenant, builder } = this.#dependencies
+    const secrets = await this.secretsOf(record)
+    const folder = builder.folderOf(digest)
+    const key = this.#keyOf(record, digest)
     const { module, readable } = harnessOf(runtime)
     const program: Program = {
-      key: keyOf(tenant, record, digest) + suffixOf(secrets),
+      key: key + suffixOf(secrets),
       owner: tenant,
       language: runtime.language,
       module,
@@ -145,16 +130,23 @@ export class FunctionCaller {
       ...limitsOf(record),
     }
     if (secrets === NO_SECRETS) this.#programs.set(record, program)
-    // those of a former value are not called any more, and end as all that are idle
-    else this.#secretive.set(keyOf(tenant, record, digest), program.key)
+    // programs with former values become idle and end
+    else this.#secretive.set(key, program.key)
     return program
   }
 
-  /** `PLUG_FAILED` names the secrets of its manifest that the vault does not have. */
-  async secretsOf(tenant: string, record: FunctionRecord): Promise<OpenSecrets> {
+  /** Unique on the host; depends on environment and limits too. */
+  #keyOf(record: FunctionRecord, digest: string): string {
+    const deployed = JSON.stringify([environmentOf(record), limitsOf(record)])
+    const suffix = deployed === '[{},{}]' ? '' : createHash('sha256').update(deployed).digest('hex').slice(0, 16)
+    return `${this.#dependencies.tenant}/${recordId(record)}/${digest}${suffix}`
+  }
+
+  /** `PLUG_FAILED` with the secrets that the vault does not have. */
+  async secretsOf(record: FunctionRecord): Promise<OpenSecrets> {
     const names = record.overrides?.secrets ?? record.manifest.deploy?.secrets ?? []
     if (names.length === 0) return NO_SECRETS
-    const secrets = await this.#dependencies.secrets(tenant, names)
+    const secrets = await this.#dependencies.secrets(names)
     const missing = names.filter((name) => !secrets.values.has(name))
     if (missing.length === 0) return secrets
     const all = missing.map((name) => `"${name}"`).join(', ')
@@ -179,26 +171,26 @@ export function runtimeOf({ manifest }: Pick<FunctionRecord, 'manifest'>): Runti
   return runtime
 }
 
-/** Whose webscript a program is; undefined for one of another type. */
-export function webscriptOf(key: string): { readonly tenant: string; readonly name: string } | undefined {
+/** The webscript of a program; undefined for other types. */
+export function webscriptNameOf({ key }: Pick<Program, 'key'>): string | undefined {
   const about = partsOf(key)
-  return about?.type === 'webscripts' ? about : undefined
+  return about?.type === 'webscripts' ? about.name : undefined
 }
 
 function partsOf(key: string): Omit<FunctionLine, keyof LogLine> | undefined {
-  const [, tenant = '', text, name = '', version = ''] = KEY.exec(key) ?? []
+  const [, text, name = '', version = ''] = KEY.exec(key) ?? []
   const type = FUNCTION_TYPES.find((one) => one === text)
-  return type && { tenant, type, name, version }
+  return type && { type, name, version }
 }
 
-/** What `keyOf` makes; neither tenants nor names have slashes. */
-const KEY = /^([^/]+)\/([^/]+)\/([^/@]+)@([^/]+)\//
+/** Names and tenants have no slashes. */
+const KEY = /^[^/]+\/([^/]+)\/([^/@]+)@([^/]+)\//
 
 function environmentOf({ manifest, overrides }: FunctionRecord): Readonly<Record<string, string>> {
   return { ...manifest.deploy?.envVars, ...overrides?.envVars }
 }
 
-/** As the manifest has them checked: `128Mi`, and `150m` or cores. */
+/** `128Mi`; `150m` or cores */
 function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memoryMib' | 'cpuPerSecond'> {
   const { memory, cpu } = { ...manifest.deploy?.limits, ...overrides?.limits }
   const cores = cpu?.endsWith('m') === true ? Number(cpu.slice(0, -1)) / 1_000 : Number(cpu)
@@ -208,18 +200,11 @@ function limitsOf({ manifest, overrides }: FunctionRecord): Pick<Program, 'memor
   }
 }
 
-/** what stands before the revision of secrets in a key, and nowhere else in it */
+/** separates the revision of secrets in a key */
 const WITH_SECRETS = '+'
 
-/** Processes with other values are others. */
+/** Changed values need another process. */
 function suffixOf(secrets: OpenSecrets): string {
   if (secrets === NO_SECRETS) return ''
   return WITH_SECRETS + createHash('sha256').update(secrets.revision).digest('hex').slice(0, 16)
-}
-
-/** Processes with another environment or other limits are others. */
-function keyOf(tenant: string, record: FunctionRecord, digest: string): string {
-  const own = JSON.stringify([environmentOf(record), limitsOf(record)])
-  const deployed = own === '[{},{}]' ? '' : createHash('sha256').update(own).digest('hex').slice(0, 16)
-  return `${tenant}/${recordId(record)}/${digest}${deployed}`
 }

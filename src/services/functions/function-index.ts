@@ -1,8 +1,8 @@
 /**
- * The versions and tags of one tenant in memory, in the order in which lists show them. What changes is told in a log,
- * in the commit of the change: whoever asks sees everything that was answered before, also by other hosts.
+ * The versions and tags of one tenant in memory, in the order of lists. Commits append their changes to a log, which each
+ * read follows, also for changes of other hosts.
  *
- * FUNCINDEX-1 what `current` gives has every change that was answered before it was called
+ * FUNCINDEX-1 `current` includes every change that was answered before the call
  */
 import { type Collection, type Log, type Store, walk } from '#storage'
 import { FUNCTIONS, type FunctionRecord, recordId } from './function-record.ts'
@@ -11,28 +11,27 @@ import { compareNames } from './registry/select-versions.ts'
 import { compareVersions } from './registry/versions.ts'
 import { TAGS, type TagRecord } from './registry/tags.ts'
 
-/** As it stands in the log. */
+/** An entry of the log. */
 export type IndexChange = { readonly record: string } | { readonly tag: string }
 
 export const CHANGES = 'function_changes'
 export const PARTITION = 0
 const PAGE = 1_000
-/** entries that are kept for hosts that look seldom; who is further behind reads all again */
+/** entries for hosts that read seldom; one further behind reads everything */
 const KEPT = 10_000
 
-/** The versions of one name, the newest first. */
+/** Versions of a name, the newest first. */
 export interface VersionGroup {
   readonly name: string
   readonly versions: readonly FunctionRecord[]
 }
 
-/** What is there at one time. It changes with the next `current`. */
+/** The index; it changes with the next `current`. */
 export interface Indexed {
-  /** names in order, each with its versions */
+  /** sorted by name */
   groups(type: FunctionType): readonly VersionGroup[]
   versions(type: FunctionType, name: string): readonly FunctionRecord[]
   all(): Iterable<FunctionRecord>
-  /** how many versions there are */
   readonly size: number
   readonly tags: ReadonlyMap<string, TagRecord>
 }
@@ -52,12 +51,12 @@ export class FunctionIndex {
     this.#log = store.log(CHANGES)
   }
 
-  /** Whoever asks while a look waits to begin shares it. */
+  /** Calls before a read begins share it. */
   current(): Promise<Indexed> {
     this.#waiting ??= this.#running.then(() => {
       this.#waiting = undefined
       const looked = this.#look()
-      // one that failed is not the next one's fault
+      // the next read does not fail with it
       this.#running = looked.catch(() => undefined)
       return looked
     })
@@ -83,7 +82,7 @@ export class FunctionIndex {
     for await (const { value: record } of walk(this.#records)) content.put(record)
     for await (const { value: tag } of walk(this.#tags)) content.tags.set(tag.name, tag)
     this.#content = content
-    // what changed while it was read is read once more
+    // changes during the reading are read again
     this.#position = position
     return content
   }
@@ -92,7 +91,7 @@ export class FunctionIndex {
     const ids = [...new Set(changes.flatMap((one) => ('record' in one ? [one.record] : [])))]
     const names = [...new Set(changes.flatMap((one) => ('tag' in one ? [one.tag] : [])))]
     const [records, tags] = [await this.#records.getMany(ids), await this.#tags.getMany(names)]
-    // without a wait between: others look at the content
+    // synchronous: readers see the content
     for (const id of ids) content.delete(id)
     for (const { value } of records) content.put(value)
     for (const name of names) content.tags.delete(name)
@@ -107,9 +106,8 @@ interface Group extends VersionGroup {
 class Content implements Indexed {
   readonly tags = new Map<string, TagRecord>()
   readonly #byId = new Map<string, FunctionRecord>()
-  /** by type and name */
   readonly #groups = new Map<string, Group>()
-  /** by name: a list of ten thousand is not sorted again for each change */
+  /** sorted once, not for each change */
   readonly #ordered: Readonly<Record<FunctionType, Group[]>> = { plugs: [], webscripts: [], models: [] }
 
   get size(): number {
@@ -131,7 +129,7 @@ class Content implements Indexed {
   put(record: FunctionRecord): void {
     this.#byId.set(recordId(record), record)
     const { versions } = this.#groupOf(record)
-    const at = placeOf(versions, (one) => compareVersions(record.version, one.version))
+    const at = insertionIndex(versions, (one) => compareVersions(record.version, one.version))
     const isThere = versions[at]?.version === record.version
     versions.splice(at, isThere ? 1 : 0, record)
   }
@@ -155,7 +153,7 @@ class Content implements Indexed {
     this.#groups.set(`${type}/${name}`, group)
     const ordered = this.#ordered[type]
     ordered.splice(
-      placeOf(ordered, (one) => compareNames(one.name, name)),
+      insertionIndex(ordered, (one) => compareNames(one.name, name)),
       0,
       group,
     )
@@ -163,8 +161,8 @@ class Content implements Indexed {
   }
 }
 
-/** The first place of which the comparison is not below zero, in a list that is in order. */
-function placeOf<T>(list: readonly T[], compare: (one: T) => number): number {
+/** The first index whose comparison is not negative, in a sorted list. */
+function insertionIndex<T>(list: readonly T[], compare: (one: T) => number): number {
   let [from, until] = [0, list.length]
   while (from < until) {
     const middle = (from + until) >> 1

@@ -1,4 +1,4 @@
-/** The builds and processes of the functions of all tenants of a host. */
+/** Builds and processes of functions, shared by the tenants of a host. */
 import { AppError, type Logger } from '#kernel'
 import type { ProcessPool, Program, ProgramLine } from '#platform/sandbox'
 import { Builder, type BuilderOptions } from './build.ts'
@@ -7,25 +7,25 @@ import type { InstallTools } from './install.ts'
 export interface OpenedPool {
   /** undefined: functions are off */
   readonly pool: ProcessPool | undefined
-  /** what the machine lacks for functions: a sentence each */
+  /** what the machine lacks to confine functions: a sentence each */
   readonly lacks: readonly string[]
-  /** how what installs packages is kept from the machine; undefined: it is not */
+  /** confines the tools that install packages */
   readonly tools?: InstallTools
 }
 
 export interface ProgramsOptions extends Omit<BuilderOptions, 'tools'> {
-  /** Asked once, when the first function is to be run. */
+  /** Called once, for the first function. */
   readonly openPool: (log: (program: Program, line: ProgramLine) => void) => Promise<OpenedPool>
   readonly logger?: Logger | undefined
 }
 
-type Said = (program: Program, line: ProgramLine) => void
+type OnLine = (program: Program, line: ProgramLine) => void
 
 export class FunctionPrograms {
   readonly builder: Builder
   readonly #options: ProgramsOptions
-  /** who takes the lines of programs, by tenant */
-  readonly #said = new Map<string, Said>()
+  /** receivers of lines by tenant */
+  readonly #listeners = new Map<string, OnLine>()
   #opening: Promise<OpenedPool> | undefined
   #opened: OpenedPool | undefined
 
@@ -35,25 +35,27 @@ export class FunctionPrograms {
     this.builder = new Builder({ ...build, tools: async () => (await this.#open()).tools })
   }
 
-  /** processes that run */
   get processes(): number {
     return this.#opened?.pool?.running ?? 0
   }
 
-  /** what the machine lacks for functions, once that was looked at: a sentence each */
+  /** what the machine lacks, once it was inspected */
   get lacks(): readonly string[] {
     return this.#opened?.lacks ?? []
   }
 
-  /** ms of CPU time that functions of the tenant have taken so far */
+  /** ms of CPU time of a tenant's functions so far */
   cpuMs(tenant: string): number {
     return this.#opened?.pool?.cpuMs(tenant) ?? 0
   }
 
-  /** What the functions of a tenant run by; `said` gets the lines that they write. */
-  of(tenant: string, said: Said): { readonly pool: () => Promise<ProcessPool | undefined>; close(): Promise<void> } {
+  /** The processes of a tenant; `onLine` receives their lines. */
+  of(
+    tenant: string,
+    onLine: OnLine,
+  ): { readonly pool: () => Promise<ProcessPool | undefined>; close(): Promise<void> } {
     let isClosed = false
-    this.#said.set(tenant, said)
+    this.#listeners.set(tenant, onLine)
     return {
       pool: async () => {
         if (isClosed) throw new AppError('CLOSED', 'the services of the tenant stop: no function is called any more')
@@ -62,7 +64,7 @@ export class FunctionPrograms {
       close: async () => {
         isClosed = true
         await (await this.#opening)?.pool?.releaseOwner(tenant)
-        if (this.#said.get(tenant) === said) this.#said.delete(tenant)
+        if (this.#listeners.get(tenant) === onLine) this.#listeners.delete(tenant)
       },
     }
   }
@@ -73,11 +75,13 @@ export class FunctionPrograms {
 
   #open(): Promise<OpenedPool> {
     const { openPool, logger } = this.#options
-    this.#opening ??= openPool((program, line) => this.#said.get(program.owner)?.(program, line)).then((opened) => {
-      this.#opened = opened
-      for (const lack of opened.lacks) logger?.warn(lack)
-      return opened
-    })
+    this.#opening ??= openPool((program, line) => this.#listeners.get(program.owner)?.(program, line)).then(
+      (opened) => {
+        this.#opened = opened
+        for (const lack of opened.lacks) logger?.warn(lack)
+        return opened
+      },
+    )
     return this.#opening
   }
 }

@@ -1,4 +1,4 @@
-/** A version of a function as it is stored. */
+/** Stored versions of functions. */
 import { AppError, type Caller } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import type { FunctionType } from './function-type.ts'
@@ -7,10 +7,10 @@ import type { Manifest } from './manifest-schema.ts'
 export type FunctionStatus =
   'registered' | 'pending' | 'deployed' | 'running' | 'unhealthy' | 'failed' | 'undeploying' | 'undeployed'
 
-/** What tells a version from all others of its tenant. */
+/** Unique in the tenant. */
 export type FunctionId = Pick<FunctionRecord, 'type' | 'name' | 'version'>
 
-/** Something that somebody asked of a version. */
+/** An entry of the audit list. */
 export interface FunctionUpdate {
   readonly operation:
     | 'create'
@@ -35,7 +35,7 @@ export interface AssetRecord {
   readonly path: string
   /** bytes */
   readonly size: number
-  /** SHA-256 in hex: its blob is called so */
+  /** in hex; names its blob */
   readonly sha256: string
 }
 
@@ -46,19 +46,18 @@ export interface FunctionRecord {
   readonly status: FunctionStatus
   readonly draft: boolean
   readonly deprecated: boolean
-  /** without its tags, which stand beside it */
+  /** without tags */
   readonly manifest: Omit<Manifest, 'tags'>
-  /** names */
   readonly tags: readonly string[]
   readonly runtimeVersion: string
-  /** by path */
+  /** sorted by path */
   readonly assets: readonly AssetRecord[]
   /** of the assets: 64 hex digits */
   readonly revision: string
   readonly createdBy: string
-  /** who may change a draft and read what is protected; default: who made it */
+  /** may change a draft and read a protected version; default: the creator */
   readonly owner?: string
-  /** of a webscript that may be called with one */
+  /** authorizes calls of a webscript */
   readonly secret?: string
   /** epoch ms, as all times here */
   readonly createdAt: number
@@ -66,13 +65,13 @@ export interface FunctionRecord {
   readonly updatedAt: number
   /** newest first */
   readonly updates: readonly FunctionUpdate[]
-  /** what the last build made, and the packages that it installed: `name==version`, with a digest where there is one */
+  /** the last build, with its installed packages: `name==version`, with a digest if known */
   readonly build?: { readonly digest: string; readonly revision: string; readonly lock?: readonly string[] }
-  /** the revision of the assets that have answered well once */
+  /** the revision that was verified */
   readonly verified?: string
-  /** how often it failed since it last answered, and when it did last */
+  /** since the last success */
   readonly failures?: { readonly count: number; readonly at: number } | undefined
-  /** in place of what the manifest says about its deployment */
+  /** override the deployment in the manifest */
   readonly overrides?: Manifest['deploy'] | undefined
   readonly failure?: { readonly reason: string; readonly log: readonly string[] }
 }
@@ -97,14 +96,14 @@ export function ownerOf({ owner, createdBy }: FunctionRecord): string {
   return owner ?? createdBy
 }
 
-/** Its owner alone sees what a protected version is made of. */
+/** `FORBIDDEN` when it is protected and of another owner. */
 export function refuseProtected(record: FunctionRecord, who: Caller): void {
   const { manifest, name, version } = record
   if (manifest.protected === true && ownerOf(record) !== who.user)
     throw new AppError('FORBIDDEN', `'${name}@${version}' is protected: ${ownerOf(record)} alone reads its assets`)
 }
 
-/** It has answered with the assets that it has, and is not being taken away. */
+/** Verified with its current assets, and not being removed. */
 export function isRunning({
   verified,
   revision,
@@ -113,7 +112,7 @@ export function isRunning({
   return verified === revision && !['undeploying', 'undeployed', 'registered'].includes(status)
 }
 
-/** With one more update or several, the newest first. */
+/** Adds updates, the newest first. */
 export function updated(
   record: FunctionRecord,
   update: FunctionUpdate | readonly FunctionUpdate[],
@@ -128,7 +127,7 @@ export function updated(
   }
 }
 
-/** The packages that an earlier build of the same assets installed. */
+/** Packages of an earlier build of the same assets. */
 export function lockOf({ build, revision }: Pick<FunctionRecord, 'build' | 'revision'>): readonly string[] | undefined {
   return build?.revision === revision ? build.lock : undefined
 }

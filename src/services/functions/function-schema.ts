@@ -1,4 +1,4 @@
-/** What is asked of functions and what is answered: parameters with their limits, and answers for readers. */
+/** Schemas of parameters and answers of the registry. */
 import { type TObject, type TProperties, Type } from 'typebox'
 import { JOB_STATES } from '#jobs'
 import { type Json, shown } from '#kernel'
@@ -7,20 +7,20 @@ import { FUNCTION_TYPES } from './function-type.ts'
 import { ModelManifestSchema, PlugManifestSchema, TagSchema, WebscriptManifestSchema } from './manifest-schema.ts'
 import { timestampOf } from './registry/timestamp-spec.ts'
 
-/** As clients know them; `notify` never comes up here. */
+/** `notify` is known to clients, but never used. */
 export const JOB_TYPES = ['build', 'deploy', 'verify', 'undeploy', 'batch', 'scale', 'cleanup', 'notify'] as const
 export type JobType = (typeof JOB_TYPES)[number]
-/** The newest of each major, minor or patch version; `true`: of all; `false`: every version. */
+/** Keeps the newest of each level; `true`: of all; `false`: every version. */
 export const RUNTIME_LEVELS = ['major', 'minor', 'patch', 'true', 'false'] as const
 const MAX_LIMIT = 100
 const FULL = { additionalProperties: true } as const
 
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
-/** An empty one is none. */
+/** An empty text counts as absent. */
 const word = (description: string) =>
   Type.Optional(Type.Decode(Type.String({ description }), (value) => (value === '' ? undefined : value)))
 
-/** Values of a parameter that may repeat, or have commas between them; undefined without one. */
+/** Values that repeat, or are separated by commas. */
 function split(values: readonly string[]): readonly string[] | undefined {
   const all = values.flatMap((text) => text.split(',')).filter((text) => text !== '')
   return all.length === 0 ? undefined : all
@@ -28,7 +28,7 @@ function split(values: readonly string[]): readonly string[] | undefined {
 
 const list = (description: string) => Type.Optional(Type.Decode(Type.Array(Type.String(), { description }), split))
 
-/** The same of values that must be among those known. */
+/** A list of known values. */
 function listOf<const W extends string>(names: readonly W[], description: string) {
   const schema = refined(Type.Array(Type.String(), { description }), (values) => {
     const all = split(Array.isArray(values) ? values.map(String) : []) ?? []
@@ -41,11 +41,11 @@ function listOf<const W extends string>(names: readonly W[], description: string
   return Type.Optional(Type.Decode(schema, (values) => split(values) as readonly W[] | undefined))
 }
 
-/** What was asked; a parameter may be undefined, too. */
+/** Decoded parameters, each of which may be undefined. */
 type Parameters<P extends TProperties, D = Decoded<TObject<P>>> = { readonly [N in keyof D]: D[N] | undefined }
 type Clock = () => number
 
-/** Epoch ms of an instant, or of an age before now. */
+/** An instant or an age, decoded to epoch ms. */
 function timeBy(now: Clock) {
   const schema = refined(
     Type.String({ description: 'an instant in ISO 8601 or epoch ms, or an age such as 30d or P1M' }),
@@ -112,9 +112,8 @@ export const listQuery = (now: Clock) => ({
     Type.Enum(['embed', 'link', 'none'], { description: 'how the draft and the published version of its name show' }),
   ),
 })
-/** Filters; all that are given must hold. Times are epoch ms. */
+/** All filters must hold. Times are epoch ms. */
 export interface FunctionQuery extends Parameters<ReturnType<typeof listQuery>> {
-  /** an exact name, for the versions of it */
   readonly exactName?: string | undefined
 }
 
@@ -193,14 +192,12 @@ export type PublishOptions = Parameters<typeof PUBLISH_QUERY>
 export type VerifyOptions = Parameters<typeof VERIFY_QUERY>
 export type RemoveOptions = Parameters<typeof REMOVE_QUERY>
 export interface CreateOptions extends Parameters<typeof CREATE_QUERY> {
-  /** members of a manifest that override the copied one */
   readonly manifest?: Readonly<Record<string, unknown>>
 }
 export interface RebuildOptions extends Parameters<typeof REBUILD_QUERY> {
-  /** in place of what the manifest says about its deployment */
   readonly overrides?: Decoded<typeof PlugManifestSchema>['deploy']
 }
-/** `none` for plugs and `patch` for others, unless it is said. */
+/** Default: `none` for plugs, `patch` for others. */
 export type DeprecatePolicy = NonNullable<PublishOptions['deprecatePrevious']>
 
 const SCOPES = ['any', 'all'] as const
@@ -212,7 +209,7 @@ export const SCOPE = {
 export type TagScope = (typeof SCOPES)[number]
 export const TAGS_QUERY = { name: ofName, color: word('exact, such as #4153ea') }
 export type TagQueryOptions = Parameters<typeof TAGS_QUERY>
-export const LISTED = { ls: flag('true: only what there is, as JSON') }
+export const LISTED = { ls: flag('true: a list of them, as JSON') }
 
 export const OF_RUNTIME = {
   includeDeprecated: flag('true: also versions that are deprecated'),
@@ -309,7 +306,7 @@ export const RemovalSchema = Type.Object(
   { message: Text, versions: Type.Array(Text), _links: Links },
   { title: 'RemovedFunction' },
 )
-/** Of an answer about one version: a change has a message, a rebuild its causes. */
+/** A change also has a message, a rebuild causes. */
 export type SingleAnswer = Decoded<typeof SingleSchema>
 export type ChangeAnswer = Decoded<typeof ChangeSchema> & { readonly causes?: Readonly<Record<string, Cause>> }
 export type RemovalAnswer = Decoded<typeof RemovalSchema>

@@ -1,4 +1,4 @@
-/** The functions of one tenant in its store: records, tags, and assets as objects that are called by their content. */
+/** The store of functions: records, tags, and assets as blobs named by their digest. */
 import { createHash } from 'node:crypto'
 import { AppError, KeyedMutex, retryOnConflict } from '#kernel'
 import type { Collection, Store, Stored, Write } from '#storage'
@@ -25,7 +25,7 @@ export class FunctionStore {
     this.#index = new FunctionIndex(store)
   }
 
-  /** Changes of one name one after the other, each done again when another host or a job wrote meanwhile. */
+  /** Runs changes of one name in turn; retries conflicts with other hosts and jobs. */
   inTurn<T>(type: FunctionType, name: string, change: () => Promise<T>): Promise<T> {
     return this.#turns.run(`${type}/${name}`, () => retryOnConflict(change))
   }
@@ -34,7 +34,7 @@ export class FunctionStore {
     return this.#index.current()
   }
 
-  /** All versions of a name, the newest first. */
+  /** The newest first. */
   async versions(type: FunctionType, name: string): Promise<readonly FunctionRecord[]> {
     return [...(await this.indexed()).versions(type, name)]
   }
@@ -43,7 +43,7 @@ export class FunctionStore {
     return this.#records.get(recordId(id))
   }
 
-  /** `NOT_FOUND` without it. */
+  /** `NOT_FOUND` */
   async stored(id: FunctionId): Promise<Stored<FunctionRecord>> {
     const found = await this.find(id)
     if (found === undefined) throw noVersion(id)
@@ -54,14 +54,14 @@ export class FunctionStore {
     return (await this.stored(id)).value
   }
 
-  /** Refuses a commit once the version is another one. Undefined: it is gone, or is being taken away. */
+  /** Writes that conflict once the version changes; undefined: it is gone, or is being removed. */
   async whileThere(id: FunctionId): Promise<readonly Write[] | undefined> {
     const found = await this.find(id)
     if (found === undefined || GOING.has(found.value.status)) return undefined
     return [this.#records.expecting(recordId(id), found.version)]
   }
 
-  /** A record with the word of it that lists follow. */
+  /** With the entry of the log that indexes follow. */
   putting(record: FunctionRecord, expect: number | 'absent' | 'any'): readonly Write[] {
     const id = recordId(record)
     return [this.#records.putting(id, record, expect), this.#telling({ record: id })]
@@ -80,7 +80,7 @@ export class FunctionStore {
     return [this.#tags.deleting(name), this.#telling({ tag: name })]
   }
 
-  /** Changes what is stored now; tried again when somebody else was faster. Undefined from `change`: leave it. */
+  /** Changes the current record, with retries; `change` returns undefined to keep it. */
   async change(
     id: FunctionId,
     change: (record: FunctionRecord) => FunctionRecord | undefined,
@@ -95,15 +95,15 @@ export class FunctionStore {
     })
   }
 
-  /** Stores contents, unless it is a dry run; gives what names them, by path. */
+  /** Stores contents, unless it is a dry run. */
   async putAssets(assets: Assets, isDryRun = false): Promise<readonly AssetRecord[]> {
     const records: AssetRecord[] = []
     for (const path of [...assets.keys()].sort()) {
       const content = assets.get(path) ?? new Uint8Array()
       const sha256 = await digestOf(content)
-      const place = blobOf(sha256)
-      if (!isDryRun && (await this.store.blobs.info(place)) === undefined)
-        await this.store.blobs.put(place, partsOf(content))
+      const blob = blobOf(sha256)
+      if (!isDryRun && (await this.store.blobs.info(blob)) === undefined)
+        await this.store.blobs.put(blob, partsOf(content))
       records.push({ path, size: content.length, sha256 })
     }
     return records
@@ -143,7 +143,7 @@ export function noFunction(type: FunctionType, name: string): AppError {
   return new AppError('NOT_FOUND', `No ${TYPE_NAMES[type].noun} '${name.slice(0, 100)}'`)
 }
 
-/** In parts: an asset may have 50 MB. */
+/** In parts, for large assets. */
 async function digestOf(content: Uint8Array): Promise<string> {
   const hash = createHash('sha256')
   for await (const part of partsOf(content)) hash.update(part)

@@ -1,17 +1,16 @@
-/** The types of functions: what each is called in paths, texts and answers. */
+/** The types of functions and their names. */
 
 export const FUNCTION_TYPES = ['plugs', 'webscripts', 'models'] as const
-/** As the paths of the registry have it. */
+/** In paths of the registry. */
 export type FunctionType = (typeof FUNCTION_TYPES)[number]
 
 export interface TypeNames {
-  /** one of them, in texts */
+  /** in texts */
   readonly noun: 'plug' | 'webscript' | 'model'
-  /** as jobs and runtimes name the type */
+  /** in jobs and runtimes */
   readonly wire: 'plugs' | 'webscripts' | 'kfserving'
-  /** the asset that says what a function is */
   readonly manifestFile: string
-  /** which versions before it a published one deprecates, unless told otherwise */
+  /** earlier versions that a publication deprecates by default */
   readonly deprecates: 'none' | 'patch'
 }
 

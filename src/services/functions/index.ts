@@ -1,6 +1,6 @@
 /** The function registry, as a host puts it together. */
 export { FunctionPrograms, type OpenedPool } from './function-programs.ts'
-export { webscriptOf } from './function-caller.ts'
+export { webscriptNameOf } from './function-caller.ts'
 export { FUNCTION_TYPES, type FunctionType, TYPE_NAMES } from './function-type.ts'
 export { MAX_ASSETS, MAX_BYTES, pathProblem } from './registry/archive.ts'
 export { type Manifest, readManifest } from './manifest-schema.ts'

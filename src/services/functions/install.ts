@@ -1,7 +1,4 @@
-/**
- * Installs the packages of a function by npm or pip: in a home of its own, with what the operator says about registries.
- * Confined tools reach those alone, as far as the machine can close the network.
- */
+/** Installs packages by npm or pip, in a separate home with the operator's settings; confined where possible. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { copyFile, lchown, mkdir, mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
@@ -12,28 +9,28 @@ import { BuildRefusal } from './build-refusal.ts'
 import { registryHosts, type ToolSettings, upstreamOf } from './registry-hosts.ts'
 
 export interface InstallerOptions {
-  /** absolute path, where homes are made */
+  /** absolute path, for homes */
   readonly folder: string
-  /** of this process: what its tools need of it is handed on, and nothing else */
+  /** of this process; only `PASSED_ON` reaches the tools */
   readonly environment: Readonly<Record<string, string | undefined>>
-  /** How tools are started apart from the machine; without it, or where it gives none, they are started as they are. */
+  /** confines tools; undefined: they run unconfined */
   readonly tools?: () => Promise<InstallTools | undefined>
-  /** hosts, with a port or without, that packages may come from beside those of the settings of npm and pip */
+  /** allowed hosts beside those in the settings of npm and pip */
   readonly installFrom?: readonly string[]
-  /** ms for the tools; default 10 minutes */
+  /** default 10 minutes */
   readonly toolMs?: number
 }
 
 export interface InstallTools {
   readonly launch: LaunchTool
-  /** they have no network but the way to their registries */
+  /** the network is closed but for registries */
   readonly isClosed: boolean
 }
 
 export interface InstallCommand {
   readonly tool: 'npm' | 'pip'
   readonly args: readonly string[]
-  /** written beside the assets for it */
+  /** written beside the assets */
   readonly file?: { readonly path: string; readonly text: string }
 }
 
@@ -41,8 +38,8 @@ const TOOL_MS = 600_000
 const MAX_LOG_LINES = 200
 const MAX_LINE = 500
 const PIP_ERROR = /^ERROR: /
-/** Where packages come from, who vouches for it, and where tools keep theirs: of the operator of the host. */
-const HANDED_ON = [
+/** Variables of the operator about registries, certificates and tools. */
+const PASSED_ON = [
   'PATH',
   'HTTPS_PROXY',
   'https_proxy',
@@ -52,12 +49,11 @@ const HANDED_ON = [
   'SSL_CERT_FILE',
   'HOME',
 ]
-/** Files that others vouch by. */
 const CERTIFICATES = ['NODE_EXTRA_CA_CERTS', 'SSL_CERT_FILE']
 const NPMRC = '.npmrc'
 const PIP_CONF = ['.config/pip/pip.conf', '.pip/pip.conf'] as const
 
-/** What tells both tools of their proxy, whatever else says another one. */
+/** Overrides all proxy settings of both tools. */
 const BY_PROXY: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     [
@@ -82,10 +78,10 @@ export class Installer {
     this.#options = options
   }
 
-  /** Lines of the tool. Rejects with a BuildRefusal. */
+  /** Returns the log. Rejects with a BuildRefusal. */
   async install({ tool, args }: InstallCommand, folder: string): Promise<readonly string[]> {
     const { environment, tools } = this.#options
-    const env = Object.fromEntries(HANDED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
+    const env = Object.fromEntries(PASSED_ON.flatMap((name) => (environment[name] ? [[name, environment[name]]] : [])))
     const confined = await tools?.()
     if (confined === undefined) {
       const plain =
@@ -93,9 +89,9 @@ export class Installer {
       return this.#run(tool, plain, { cwd: folder, env })
     }
     const home = await mkdtemp(join(this.#options.folder, '.draft-home-'))
-    // a path of a socket has some hundred characters
-    const place = await mkdtemp(join(tmpdir(), 'reflexarc-'))
-    const socket = join(place, 'registries')
+    // socket paths are limited to some hundred characters
+    const socketFolder = await mkdtemp(join(tmpdir(), 'reflexarc-'))
+    const socket = join(socketFolder, 'registries')
     let proxy: RegistryProxy | undefined
     try {
       await copySettings(environment['HOME'], home)
@@ -103,16 +99,16 @@ export class Installer {
       const readable = CERTIFICATES.flatMap((name) => environment[name] ?? [])
       const launch = confined.launch({ tool, args, folder, home, readable, ...(proxy && { socket }) })
       if (typeof launch === 'string') throw new BuildRefusal(`${tool} ${launch}`)
-      if (launch.user !== undefined) for (const own of [folder, home, place]) await chownAll(own, launch.user)
-      const own = { ...env, ...(proxy && BY_PROXY), HOME: home, TMPDIR: home }
-      return await this.#run(tool, launch, { cwd: '/', env: own }, proxy?.refused)
+      if (launch.user !== undefined) for (const one of [folder, home, socketFolder]) await chownAll(one, launch.user)
+      const confinedEnv = { ...env, ...(proxy && BY_PROXY), HOME: home, TMPDIR: home }
+      return await this.#run(tool, launch, { cwd: '/', env: confinedEnv }, proxy?.refused)
     } finally {
       await proxy?.close()
       await rm(home, { recursive: true, force: true })
-      await rm(place, { recursive: true, force: true })
-      // it must not be the folder of whoever gets that id next
-      const own = process.getuid?.()
-      if (own === 0) await chownAll(folder, own)
+      await rm(socketFolder, { recursive: true, force: true })
+      // the id may be reused for another process
+      const user = process.getuid?.()
+      if (user === 0) await chownAll(folder, user)
     }
   }
 
@@ -129,26 +125,26 @@ export class Installer {
   #run(
     tool: string,
     { command, args }: { readonly command: string; readonly args: readonly string[] },
-    place: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
+    environment: { readonly cwd: string; readonly env: Readonly<Record<string, string | undefined>> },
     refused: ReadonlySet<string> = new Set(),
   ): Promise<readonly string[]> {
     const { toolMs = TOOL_MS } = this.#options
     return new Promise((resolve, reject) => {
-      const options = { ...place, timeout: toolMs, killSignal: 'SIGKILL', maxBuffer: 10_485_760 } as const
+      const options = { ...environment, timeout: toolMs, killSignal: 'SIGKILL', maxBuffer: 10_485_760 } as const
       execFile(command, args, options, (error, out, err) => {
-        const kept = [...refused].map((one) => `it asked for ${one}, which is not an allowed registry of this host`)
+        const kept = [...refused].map((one) => `it requested ${one}, which is not an allowed registry of this host`)
         const log = [...logOf([...out.split('\n'), ...err.split('\n')]), ...kept]
         if (error === null) return resolve(log)
         if (error.code === 'ENOENT') return reject(new BuildRefusal(`${tool} is not installed on this host`, log))
         const reason = error.killed === true ? `it took more than ${toolMs} ms` : `it ended with ${error.code}`
-        const said = log.findLast((line) => PIP_ERROR.test(line))?.replace(PIP_ERROR, ': ') ?? ''
-        reject(new BuildRefusal(`${tool} did not install the packages: ${reason}${said}`, log))
+        const cause = log.findLast((line) => PIP_ERROR.test(line))?.replace(PIP_ERROR, ': ') ?? ''
+        reject(new BuildRefusal(`${tool} did not install the packages: ${reason}${cause}`, log))
       })
     })
   }
 }
 
-/** What tools are told about registries and who may ask them, by path below a home. */
+/** Settings of registries and their credentials. */
 async function copySettings(from: string | undefined, home: string): Promise<void> {
   if (from === undefined) return
   for (const path of [NPMRC, ...PIP_CONF]) {
@@ -164,7 +160,7 @@ async function settingsIn(home: string): Promise<ToolSettings> {
   return { npmrc: await textOf(NPMRC), pipConf: (await Promise.all(PIP_CONF.map(textOf))).join('\n') }
 }
 
-/** With all that is in it; links themselves. */
+/** Recursive; links themselves. */
 async function chownAll(folder: string, user: number): Promise<void> {
   await lchown(folder, user, user)
   for (const entry of await readdir(folder, { withFileTypes: true, recursive: true })) {
@@ -173,8 +169,8 @@ async function chownAll(folder: string, user: number): Promise<void> {
 }
 
 function logOf(lines: readonly string[]): readonly string[] {
-  const said = lines.map((line) => line.trimEnd().slice(0, MAX_LINE)).filter((line) => line !== '')
-  return said.length <= MAX_LOG_LINES
-    ? said
-    : [...said.slice(0, MAX_LOG_LINES), `${said.length - MAX_LOG_LINES} more lines`]
+  const log = lines.map((line) => line.trimEnd().slice(0, MAX_LINE)).filter((line) => line !== '')
+  return log.length <= MAX_LOG_LINES
+    ? log
+    : [...log.slice(0, MAX_LOG_LINES), `${log.length - MAX_LOG_LINES} more lines`]
 }

@@ -1,4 +1,4 @@
-/** What a function says about itself: the schemas, which the check and `/schemas` share, and what more must hold. */
+/** Schemas of manifests, which checks and `/schemas` share. */
 import { type TArray, type TSchema, type TStringOptions, Type } from 'typebox'
 import { AppError, isPlainObject, makeIssue, refuse, shown } from '#kernel'
 import { checked, closed, type Decoded, type Problem, refined, text } from '#services/shared/contract'
@@ -16,7 +16,7 @@ const short = Type.Optional(text(200))
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }))
 const texts = Type.Array(text(200), { maxItems: 100 })
 
-/** A list without two of the same name. */
+/** A list with unique names. */
 function named<S extends TSchema>(item: S): TArray<S> {
   return refined(Type.Array(item, { maxItems: 100 }), (list) => {
     const items: readonly unknown[] = Array.isArray(list) ? list : []
@@ -26,7 +26,7 @@ function named<S extends TSchema>(item: S): TArray<S> {
   })
 }
 
-/** A text that a test knows; other values are about its type. */
+/** A text that satisfies a test. */
 function known(what: string, isKnown: (value: string) => boolean, options: TStringOptions) {
   return refined(Type.String(options), (value) =>
     typeof value !== 'string' || isKnown(value) ? [] : [{ message: `${shown(value)} is not ${what}` }],
@@ -41,7 +41,7 @@ const PropertySchema = closed({
   defaultValue: Type.Optional(Type.Unknown()),
   description: address,
 })
-/** A property in the interface of a plug, as its manifest has it. */
+/** A property of a plug's interface. */
 export interface DeclaredProperty extends Decoded<typeof PropertySchema> {}
 
 export const TagSchema = closed(
@@ -55,10 +55,10 @@ export const TagSchema = closed(
 const TagsSchema = Type.Array(Type.Union([TagSchema.properties.name, TagSchema]), { maxItems: MAX_TAGS })
 export const Tags = checked(TagsSchema, { subject: 'the tags' })
 export const TagsBody = checked(closed({ tags: TagsSchema }, { title: 'TagsOfFunction' }), { subject: 'the body' })
-/** As it is written: its name alone, or with a colour for one that is not there yet. */
+/** A name, or a new tag with a colour. */
 export type TagInput = Decoded<typeof TagsSchema>[number]
 
-/** For readers alone: other members, such as the platform's tools write, are kept as they are. */
+/** For readers; unknown members are kept, as tools of the platform write some. */
 const Described = Type.Object(
   {
     name: text(100),
@@ -106,7 +106,7 @@ const Metadata = checked(closed(METADATA, METADATA_TITLE), { subject: 'the metad
 const PlugMetadata = checked(closed(PLUG_METADATA, METADATA_TITLE), { subject: 'the metadata' })
 
 export function metadataOf(type: FunctionType): typeof PlugMetadata {
-  // what plugs have besides is not in the schema of the others
+  // a subset of the schema of plugs
   return type === 'plugs' ? PlugMetadata : (Metadata as typeof PlugMetadata)
 }
 
@@ -183,7 +183,7 @@ const PLUG = {
 const WEBSCRIPT = {
   ...COMMON,
   metadata,
-  private: flag('default true: whoever calls it has to show credentials'),
+  private: flag('default true: callers must show credentials'),
   allowHmac: flag('default true: its secret is one of them'),
 }
 const MODEL = {
@@ -202,7 +202,7 @@ export const WebscriptManifestSchema = closed(WEBSCRIPT, { title: 'Manifest of a
 export const ModelManifestSchema = refined(closed(MODEL, { title: 'Manifest of a model' }), (value): Problem[] => {
   const { secrets } = partsOf(partsOf(value)['deploy'])
   if (!Array.isArray(secrets) || secrets.length === 0) return []
-  return [{ at: '/deploy/secrets', message: 'a model is given no secrets' }]
+  return [{ at: '/deploy/secrets', message: 'a model cannot have secrets' }]
 })
 
 function partsOf(value: unknown): Readonly<Record<string, unknown>> {
@@ -217,7 +217,6 @@ const MANIFESTS = {
 }
 const partial = <S extends TSchema>(type: FunctionType, schema: S) =>
   checked(Type.Partial(schema, { title: `Part of a manifest of ${type}` }), inFile(type))
-/** Members that override a manifest. */
 export const MANIFEST_PATCHES = {
   plugs: partial('plugs', closed(PLUG)),
   webscripts: partial('webscripts', closed(WEBSCRIPT)),
@@ -225,10 +224,9 @@ export const MANIFEST_PATCHES = {
 }
 
 const DeployBody = closed({ deploy: Type.Optional(DeploySchema) })
-/** Of a request to build once more. */
 export const RebuildBody = checked(DeployBody, { subject: 'the body' })
 
-/** By their ids in `/schemas`. */
+/** By id. */
 export const SCHEMAS: ReadonlyMap<string, TSchema> = new Map<string, TSchema>([
   ...FUNCTION_TYPES.map((type) => [`${type}-manifest`, MANIFESTS[type].schema] as const),
   ...FUNCTION_TYPES.map((type) => [`${type}-metadata`, metadataOf(type).schema] as const),
@@ -239,17 +237,17 @@ export const SCHEMAS: ReadonlyMap<string, TSchema> = new Map<string, TSchema>([
 
 export type PlugManifest = Decoded<typeof PlugManifestSchema>
 
-/** The manifest of a function of any type: what another type has is not there. */
+/** Of any type; fields of other types are absent. */
 export type Manifest = Omit<Decoded<typeof ModelManifestSchema>, 'metadata'> &
   Partial<Pick<PlugManifest, 'type' | 'interface' | 'metadata'>> &
   Partial<Pick<Decoded<typeof WebscriptManifestSchema>, 'private' | 'allowHmac'>>
 
 const MAX_BYTES = 262_144
 
-/** A manifest before it is checked. `VALIDATION` when it is not there or no JSON object. */
+/** A manifest before its check. `VALIDATION` */
 export function readManifestFile(type: FunctionType, bytes: Uint8Array | undefined): Readonly<Record<string, unknown>> {
   const { manifestFile } = TYPE_NAMES[type]
-  if (bytes === undefined) throw new AppError('VALIDATION', `there is no ${manifestFile} among the assets`)
+  if (bytes === undefined) throw new AppError('VALIDATION', `the assets have no ${manifestFile}`)
   const wrongFile = (message: string): AppError => refuse(manifestFile, [makeIssue('MANIFEST', '', message)])
   if (bytes.length > MAX_BYTES) throw wrongFile(`is larger than ${MAX_BYTES} bytes`)
   let read: unknown
@@ -262,12 +260,11 @@ export function readManifestFile(type: FunctionType, bytes: Uint8Array | undefin
   return read
 }
 
-/** A manifest that holds. `VALIDATION` with all problems, their places in the file. */
+/** `VALIDATION` with all problems and their paths. */
 export function readManifest(type: FunctionType, bytes: Uint8Array | undefined): Manifest {
   return checkManifest(type, readManifestFile(type, bytes))
 }
 
-/** The same of what was read already. */
 export function checkManifest(type: FunctionType, read: unknown): Manifest {
   const manifest: Manifest = MANIFESTS[type].read(read)
   if (type !== 'webscripts') return manifest

@@ -1,9 +1,9 @@
 /**
- * Versions of models, which the models service loads and asks. Which of them a name stands for is decided here: the newest
- * that is published and has answered, else the newest draft.
+ * Versions of models, which the models service loads. A name serves the newest published and verified version, or else
+ * the newest draft.
  *
- * MODELRUN-1 a version takes the place of another one only after it has answered
- * MODELRUN-2 a version that is taken away leaves its place to the best of the others, if one has answered
+ * MODELRUN-1 a version is served only after it was verified
+ * MODELRUN-2 the best verified version replaces a removed one
  */
 import { AppError, KeyedMutex, messageOf } from '#kernel'
 import type { ModelRelease, ModelReleases, InternalModels } from '#services/models/contract'
@@ -17,72 +17,72 @@ import { latestOf } from './registry/select-versions.ts'
 import type { VersionRunner } from './version-runner.ts'
 
 export interface ModelRunnerOptions {
+  readonly tenant: string
   readonly models: () => InternalModels | undefined
-  readonly storeOf: (tenant: string) => FunctionStore
+  readonly store: FunctionStore
 }
 
-/** Errors that tell what is wrong with a model. */
+/** Errors of the model itself. */
 const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'TOO_LARGE', 'MODEL_FAILED', 'UNSUPPORTED'])
 
 export class ModelRunner implements VersionRunner {
   readonly #options: ModelRunnerOptions
-  /** by tenant and name */
+  /** by name */
   readonly #places = new KeyedMutex()
 
   constructor(options: ModelRunnerOptions) {
     this.#options = options
   }
 
-  build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
+  build(record: FunctionRecord, assets: Assets): Promise<BuildResult> {
     const runtime = runtimeOf(record)
     checkAssets(runtime, assets)
-    const digest = digestOf(owner, runtime, record.runtimeVersion, record.revision)
+    const digest = digestOf(this.#options.tenant, runtime, record.runtimeVersion, record.revision)
     const log = assets.has(runtime.project)
       ? `${runtime.project} is kept and not installed: /frameworks lists what models are run by`
       : 'its files are kept as they are'
     return Promise.resolve({ digest, log: [log] })
   }
 
-  async deploy(tenant: string, record: FunctionRecord): Promise<void> {
+  async deploy(record: FunctionRecord): Promise<void> {
     const releases = this.#releases()
     try {
-      await releases.deploy(await this.#releaseOf(tenant, record))
+      await releases.deploy(await this.#releaseOf(record))
     } catch (error) {
       if (error instanceof AppError && ABOUT_MODEL.has(error.code)) throw new BuildRefusal(messageOf(error))
       throw error
     }
   }
 
-  async ask(tenant: string, record: FunctionRecord): Promise<undefined> {
-    await this.#releases().check(await this.#releaseOf(tenant, record))
+  async ask(record: FunctionRecord): Promise<undefined> {
+    await this.#releases().check(await this.#releaseOf(record))
   }
 
-  verified(tenant: string, id: FunctionId): Promise<void> {
-    return this.#places.run(`${tenant}/${id.name}`, async () => {
+  verified(id: FunctionId): Promise<void> {
+    return this.#places.run(id.name, async () => {
       const served = await this.#releases().served(id.name)
-      const best = await this.#best(tenant, id.name, served)
-      if (best?.version === id.version) await this.#releases().serve(await this.#releaseOf(tenant, best))
+      const best = await this.#best(id.name, served)
+      if (best?.version === id.version) await this.#releases().serve(await this.#releaseOf(best))
     })
   }
 
-  async rest(_tenant: string, { name, version }: FunctionRecord): Promise<void> {
+  async rest({ name, version }: FunctionRecord): Promise<void> {
     await this.#options.models()?.releases.rest(name, version)
   }
 
-  ended(tenant: string, { name, version }: FunctionId): Promise<void> {
+  ended({ name, version }: FunctionId): Promise<void> {
     const { models } = this.#options
-    // where no models are served, none has to go
     if (models() === undefined) return Promise.resolve()
-    return this.#places.run(`${tenant}/${name}`, async () => {
+    return this.#places.run(name, async () => {
       const releases = this.#releases()
       if ((await releases.served(name)) !== version) return
-      const best = await this.#best(tenant, name, undefined)
+      const best = await this.#best(name, undefined)
       if (best === undefined) await releases.withdraw(name, version)
-      else await releases.serve(await this.#releaseOf(tenant, best))
+      else await releases.serve(await this.#releaseOf(best))
     })
   }
 
-  async described(_tenant: string, { name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
+  async described({ name, version, manifest, updatedBy: user }: FunctionRecord): Promise<void> {
     const description = manifest.metadata?.description ?? ''
     await this.#options.models()?.releases.describe({ name, version, description, user })
   }
@@ -91,9 +91,9 @@ export class ModelRunner implements VersionRunner {
     return []
   }
 
-  /** Of those that have answered, and of the one that is there and may still do so. */
-  async #best(tenant: string, name: string, served: string | undefined): Promise<FunctionRecord | undefined> {
-    const versions = await this.#options.storeOf(tenant).versions('models', name)
+  /** Among verified versions, and the served one if it may still be verified. */
+  async #best(name: string, served: string | undefined): Promise<FunctionRecord | undefined> {
+    const versions = await this.#options.store.versions('models', name)
     const isComing = ({ version, status }: FunctionRecord): boolean =>
       version === served && (status === 'pending' || status === 'deployed')
     return latestOf(
@@ -108,11 +108,11 @@ export class ModelRunner implements VersionRunner {
     return models.releases
   }
 
-  async #releaseOf(tenant: string, record: FunctionRecord): Promise<ModelRelease> {
+  async #releaseOf(record: FunctionRecord): Promise<ModelRelease> {
     const { name, version, manifest, updatedBy: user, assets } = record
     const { framework } = runtimeOf(record)
-    if (framework === undefined) throw new BuildRefusal(`${manifest.runtime} is no runtime of models`)
-    const store = this.#options.storeOf(tenant)
+    if (framework === undefined) throw new BuildRefusal(`${manifest.runtime} is not a runtime of models`)
+    const { store } = this.#options
     const files = await store.assets(assets)
     const whileThere = () => store.whileThere(record)
     const description = manifest.metadata?.description ?? ''

@@ -1,7 +1,4 @@
-/**
- * Packages of a function in Python: which requirements are taken, how pip installs them, and the lock that the first
- * build leaves, so that each later build of the version installs the same.
- */
+/** Requirements of Python: their check, the command of pip, and the lock of the first build. */
 import { isPlainObject } from '#kernel'
 import { BuildRefusal } from './build-refusal.ts'
 import type { InstallCommand } from './install.ts'
@@ -9,17 +6,15 @@ import type { InstallCommand } from './install.ts'
 const PROJECT = 'requirements.txt'
 const NAME = String.raw`[A-Za-z0-9][A-Za-z0-9._-]*(?:[ \t]*\[[A-Za-z0-9._, \t-]+\])?`
 const BOUND = String.raw`(?:===?|[~!<>]=|[<>])[ \t]*[A-Za-z0-9*][A-Za-z0-9.*!+_-]*`
-/** Where it is wanted, and hashes. A `-` after a blank would begin an option. */
+/** Markers and hashes. A `-` after a blank would begin an option. */
 const REST = String.raw`(?:[ \t]*;(?:[\w.,<>=!~'"()]|[ \t]+(?!-)|(?<![ \t])-)*)?(?:[ \t]+--hash=sha256:[0-9a-f]{64})*`
-/** A package of a registry, with versions or without. */
 const REQUIREMENT = new RegExp(`^${NAME}(?:[ \\t]*${BOUND}(?:[ \\t]*,[ \\t]*${BOUND})*)?${REST}$`)
 const PINNED = new RegExp(`^${NAME}[ \\t]*==[ \\t]*[A-Za-z0-9.!+_-]+${REST}$`)
 const LOCKED = /^[A-Za-z0-9][A-Za-z0-9._-]*==[A-Za-z0-9.!+_-]+(?: --hash=sha256:[0-9a-f]{64})?$/
-/** What was read and is in order: pip ends lines elsewhere than others do. No asset has such a path. */
+/** The checked lines, as pip splits lines differently; not a valid path of an asset. */
 const REQUIREMENTS = '.requirements.txt'
-/** Where pip reports what it installed. */
 export const PIP_REPORT = '.pip-report.json'
-// compiled at once: a process cannot write the bytecode that spares it the work at its start
+// compiles bytecode now, since processes cannot write it
 const ARGS = [
   'install',
   '--only-binary=:all:',
@@ -32,11 +27,11 @@ const ARGS = [
 export interface PipOptions {
   /** of an earlier build of the same assets */
   readonly lock?: readonly string[] | undefined
-  /** refuses requirements without an exact version */
+  /** rejects requirements without an exact version */
   readonly requirePinned?: boolean | undefined
 }
 
-/** Undefined when nothing is to be installed. Throws a BuildRefusal for a requirement that is not accepted. */
+/** Undefined without requirements. Throws a BuildRefusal. */
 export function pipCommand(text: string, { lock, requirePinned = false }: PipOptions): InstallCommand | undefined {
   const lines = text
     .replaceAll(/\\\r?\n/g, ' ')
@@ -54,24 +49,24 @@ export function pipCommand(text: string, { lock, requirePinned = false }: PipOpt
     throw new BuildRefusal(`${PROJECT}: "${open.slice(0, 100)}" does not lock a version; write name==1.2.3: ${rule}`)
   }
   if (lines.length === 0) return undefined
-  const asked = lock?.every((line) => LOCKED.test(line)) === true ? lock : undefined
-  const wanted = asked ?? lines
+  const locked = lock?.every((line) => LOCKED.test(line)) === true ? lock : undefined
+  const wanted = locked ?? lines
   const hashed = wanted.every((line) => line.includes('--hash=')) ? ['--require-hashes'] : []
-  const how = asked === undefined ? ['--report', PIP_REPORT] : ['--no-deps']
+  const mode = locked === undefined ? ['--report', PIP_REPORT] : ['--no-deps']
   return {
     tool: 'pip',
-    args: [...ARGS, ...hashed, ...how, '--target', 'python_modules', '-r', REQUIREMENTS],
+    args: [...ARGS, ...hashed, ...mode, '--target', 'python_modules', '-r', REQUIREMENTS],
     file: { path: REQUIREMENTS, text: `${wanted.join('\n')}\n` },
   }
 }
 
-/** What pip installed, by its report: a line for each package, in the order of names. */
+/** Installed packages by pip's report, sorted. */
 export function lockOf(report: string): readonly string[] {
   let read: unknown
   try {
     read = JSON.parse(report)
   } catch {
-    // refused below
+    // rejected below
   }
   const installed: unknown = isPlainObject(read) ? read['install'] : undefined
   const lines = Array.isArray(installed) ? installed.map(lockedLine) : []

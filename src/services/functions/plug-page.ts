@@ -1,16 +1,16 @@
-/** What a plug says about itself as a page, for people. Whatever a tenant wrote is text in it, and nothing else. */
+/** A page about a plug. All texts of tenants are escaped. */
 import { isPlainObject } from '#kernel'
 import type { FunctionVersion } from './contract.ts'
 import type { PlugManifest } from './manifest-schema.ts'
 
-/** `record`: as the registry tells it, with the manifest as `plug`. */
+/** `record`: with the manifest as `plug`. */
 type PlugVersion = Pick<FunctionVersion, 'name' | 'version' | 'status' | 'record'>
 
-export function plugPage({ name: own, version, status, record }: PlugVersion): string {
+export function plugPage({ name: plug, version, status, record }: PlugVersion): string {
   const manifest = (isPlainObject(record['plug']) ? record['plug'] : {}) as Partial<PlugManifest>
   const { interface: declared = {}, metadata = {}, type = '' } = manifest
   const { friendlyName, description, documentation = {}, documentationURL } = metadata
-  const name = `${own} ${version}`
+  const name = `${plug} ${version}`
   const properties = (kind: 'input' | 'output'): string => {
     const texts = describedBy(documentation[kind])
     const rows = (declared[kind] ?? []).map((one) => [
@@ -76,7 +76,7 @@ function section(title: string, text: string): string {
   return text === '' ? '' : `<h2>${title}</h2>\n${text}\n`
 }
 
-/** Empty without rows; columns that have nothing in them are left out. */
+/** Omits empty columns; empty without rows. */
 function table(heads: readonly string[], rows: readonly (readonly string[])[]): string {
   if (rows.length === 0) return ''
   const shown = heads.map((_, i) => rows.some((row) => row[i] !== ''))

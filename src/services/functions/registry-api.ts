@@ -1,4 +1,4 @@
-/** The registry itself over HTTP: what it is, its runtimes with their examples, its schemas, jobs and tags. */
+/** Routes of the registry: runtimes, examples, schemas, jobs and tags. */
 import { AppError, Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 import { EVENTS_MEDIA_TYPE, routesOf, sendTexts, untilClosed } from '#services/shared'
@@ -40,7 +40,6 @@ const READ = { method: 'GET', scope: 'read' } as const
 const route = routesOf<FunctionsApi>()
 const turns = new Yielder(machineTimers)
 
-/** `revision`: of this package */
 export function registryRoutes(revision: string, now: () => number) {
   return [
     route({
@@ -176,8 +175,8 @@ export function registryRoutes(revision: string, now: () => number) {
       query: jobsQuery(now),
       answers: { 200: JobsSchema },
       handler: async ({ api, query }) => {
-        const asked = askedJobs(query)
-        return { jobs: (await api.jobs.list(asked)).map(jobBody), limit: asked.limit }
+        const wanted = jobQuery(query)
+        return { jobs: (await api.jobs.list(wanted)).map(jobBody), limit: wanted.limit }
       },
     }),
     route({
@@ -188,7 +187,7 @@ export function registryRoutes(revision: string, now: () => number) {
       produces: [EVENTS_MEDIA_TYPE],
       handler: async ({ api, query, reply }) => {
         const events = api.jobs.events({ ...query, signal: untilClosed(reply) })[Symbol.asyncIterator]()
-        // an unknown job is refused before the stream begins
+        // an unknown job is rejected before the stream begins
         const first = await events.next()
         return sendTexts(reply, withFirst(first, events), {
           type: EVENTS_MEDIA_TYPE,
@@ -234,8 +233,7 @@ export function registryRoutes(revision: string, now: () => number) {
   ]
 }
 
-/** What is asked of jobs, in the words of the contract. */
-export function askedJobs({
+export function jobQuery({
   limit = DEFAULT_LIMIT,
   type: types,
   state: states,
@@ -257,7 +255,7 @@ async function* withFirst(
   }
 }
 
-/** Files by path, and the address that they are below of. */
+/** The files of an example, and their base address. */
 function exampleOf(name: string, range: string, includeDeprecated = true) {
   const { runtime, version } = runtimeAt(name, range, includeDeprecated)
   if (runtime.example.size === 0) throw new AppError('NOT_FOUND', `${name} has no example`)
@@ -275,7 +273,7 @@ function schemaOf(id: string): object {
   return schema
 }
 
-/** One version of a runtime, wrapped as clients of the platform read it. */
+/** A version of a runtime, in the form of the platform. */
 function oneVersion(
   { runtime, version }: { readonly runtime: Runtime; readonly version: RuntimeVersion },
   showTags: ShowTags | undefined,

@@ -1,20 +1,20 @@
-/** Which hosts npm and pip have to reach: those that the operator's settings name, or the public ones without. */
+/** The hosts of registries: of the operator's settings, or the public ones. */
 import { placeOf } from '#platform/sandbox'
 
-/** Texts of settings, as the operator has them; empty where there are none. */
+/** Empty without settings. */
 export interface ToolSettings {
   readonly npmrc: string
   readonly pipConf: string
 }
 
 const NPM = 'https://registry.npmjs.org'
-/** the index, and where it keeps the files */
+/** the index, and its files */
 const PYPI = ['https://pypi.org', 'https://files.pythonhosted.org']
 const NPM_REGISTRY = /^[ \t]*((?:@[^:=\s]+:)?registry)[ \t]*=[ \t]*"?([^\s"]+)/gm
 const ADDRESS = /https?:\/\/[^\s'",]+/g
 const PROXY_LINE = /^[ \t]*(?:https[-_])?proxy[ \t]*=[ \t]*"?([^\s"]+)/m
 
-/** As `registry.npmjs.org:443`. `more`: hosts, with a port or without, that the operator named beside. */
+/** Hosts with ports; `more`: further allowed hosts. */
 export function registryHosts(
   tool: 'npm' | 'pip',
   { npmrc, pipConf }: ToolSettings,
@@ -40,15 +40,15 @@ function pipIndexes(pipConf: string): readonly string[] {
   return isPublic ? [...PYPI, ...addresses] : addresses
 }
 
-/** The operator's own proxy for a host; undefined: it is reached without. */
+/** The operator's proxy for a host. */
 export function upstreamOf(
   tool: 'npm' | 'pip',
   { npmrc, pipConf }: ToolSettings,
   environment: Readonly<Record<string, string | undefined>>,
 ): (host: string) => URL | undefined {
   const { HTTPS_PROXY, https_proxy: lower, NO_PROXY, no_proxy: lowerNo } = environment
-  const own = PROXY_LINE.exec(tool === 'npm' ? npmrc : pipConf)?.[1]
-  const text = [own, HTTPS_PROXY, lower].find((one) => one !== undefined && one !== '') ?? ''
+  const configured = PROXY_LINE.exec(tool === 'npm' ? npmrc : pipConf)?.[1]
+  const text = [configured, HTTPS_PROXY, lower].find((one) => one !== undefined && one !== '') ?? ''
   const proxy = URL.canParse(text) ? new URL(text) : undefined
   const without = (NO_PROXY ?? lowerNo ?? '').split(',').map((one) => one.trim().replace(/^\*?\./, ''))
   const isWithout = (host: string): boolean =>

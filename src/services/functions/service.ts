@@ -1,9 +1,12 @@
-/** The functions service put together: records and assets over storage, jobs that build, and processes that run. */
+/** The functions of one tenant: records and assets in its store, jobs that build, and processes that run. */
+import { createHash } from 'node:crypto'
 import { type JobPlaces, JobRunner } from '#jobs'
 import { AppError, type Caller, KeyedMutex, type Logger, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
-import type { Storage, Write } from '#storage'
-import { createHash } from 'node:crypto'
+import type { InternalModels } from '#services/models/contract'
+import type { InternalVault } from '#services/vault/contract'
+import type { Store, Write } from '#storage'
+import type { ApiDependencies } from './changes/change-context.ts'
 import type {
   CallOptions,
   DeployedPlug,
@@ -12,34 +15,30 @@ import type {
   FunctionsApi,
   InternalFunctions,
   FunctionType,
-  FunctionVersionId,
 } from './contract.ts'
-import type { ApiDependencies } from './changes/change-context.ts'
 import { functionApi } from './function-api.ts'
 import { FunctionCaller } from './function-caller.ts'
 import type { FunctionPrograms } from './function-programs.ts'
-import { type FunctionRecord, isRunning, recordId, refuseProtected } from './function-record.ts'
+import { type FunctionId, type FunctionRecord, isRunning, recordId, refuseProtected } from './function-record.ts'
 import { FunctionStore, noVersion } from './function-store.ts'
 import { lifecycleHandlers } from './jobs/lifecycle-jobs.ts'
-import type { InternalModels } from '#services/models/contract'
-import type { InternalVault } from '#services/vault/contract'
 import { ModelRunner } from './model-runner.ts'
 import { ProcessRunner } from './version-runner.ts'
 
 export interface FunctionsOptions extends Pick<ApiDependencies, 'now' | 'newId' | 'newSecret' | 'isTaken' | 'usesOf'> {
+  readonly tenant: string
+  readonly store: Store
   /** of jobs, which the tenants of a host share */
   readonly places?: JobPlaces
-  readonly storage: Storage
-  readonly tenant: string
   /** of the host */
   readonly programs: FunctionPrograms
-  /** what runs versions of models */
   readonly models?: () => InternalModels | undefined
-  /** where secrets of manifests are; asked at each call */
-  readonly vault?: (tenant: string) => InternalVault | undefined
-  /** Tells whoever takes calls which webscripts a tenant has come to have, and which it has no more, by their ids. */
-  readonly tellWebscripts?:
-    ((tenant: string, ids: readonly string[], former: readonly string[]) => Promise<void>) | undefined
+  /** secrets that manifests name */
+  readonly vault?: () => InternalVault | undefined
+  /** Publishes ids of new webscripts, and of removed ones, to the hosts that take calls. */
+  readonly announceWebscripts?: ((ids: readonly string[], removed: readonly string[]) => Promise<void>) | undefined
+  /** called for each line that a process writes */
+  readonly onLine?: (line: FunctionLine) => void
   readonly logger?: Logger
 }
 
@@ -47,136 +46,100 @@ export function createFunctionsService(options: FunctionsOptions): InternalFunct
   return new Functions(options)
 }
 
-const NO_PLUGS: readonly DeployedPlug[] = []
-const NO_WEBSCRIPTS: readonly DeployedWebscript[] = []
-
-interface Deployed {
-  readonly plugs: readonly DeployedPlug[]
-  /** by id */
-  readonly records: ReadonlyMap<string, FunctionRecord>
-  /** all versions by name, the newest first */
-  readonly webscripts: ReadonlyMap<string, readonly DeployedWebscript[]>
-}
-
 class Functions implements InternalFunctions {
   readonly #options: FunctionsOptions
-  readonly #stores = new Map<string, FunctionStore>()
-  readonly #deployed = new Map<string, Deployed>()
-  /** by id; one that is gone has no versions any more */
-  readonly #webscripts = new Map<string, { readonly tenant: string; readonly name: string }>()
+  readonly #store: FunctionStore
+  #plugs: readonly DeployedPlug[] = []
+  /** usable versions by id */
+  #records: ReadonlyMap<string, FunctionRecord> = new Map()
+  /** all versions by name, the newest first */
+  #webscripts: ReadonlyMap<string, readonly DeployedWebscript[]> = new Map()
+  /** names by id; a removed one has no versions */
+  readonly #webscriptNames = new Map<string, string>()
+  #announced: ReadonlySet<string> = new Set()
   readonly #reading = new KeyedMutex()
-  /** ids of webscripts that were told, by tenant */
-  readonly #told = new Map<string, ReadonlySet<string>>()
   readonly #programs: ReturnType<FunctionPrograms['of']>
   readonly #caller: FunctionCaller
   readonly #parts: ApiDependencies
   readonly #jobs: JobRunner
 
   constructor(options: FunctionsOptions) {
-    const { storage, tenant, programs, now, newId, newSecret, isTaken, usesOf, logger, places } = options
+    const { tenant, programs, models, vault } = options
     this.#options = options
-    const storeOf = (tenant: string): FunctionStore => this.#storeOf(tenant)
+    const store = new FunctionStore(options.store)
+    this.#store = store
     this.#caller = new FunctionCaller({
+      ...options,
       pool: () => this.#programs.pool(),
       builder: programs.builder,
-      storeOf,
-      now,
-      secrets: (tenant, names) => {
-        const vault = options.vault?.(tenant)
-        if (vault === undefined) throw new AppError('PLUG_FAILED', 'this host serves no vault, which has its secrets')
-        return vault.open(names)
+      store,
+      secrets: (names) => {
+        const service = vault?.()
+        if (service === undefined) throw new AppError('PLUG_FAILED', 'this host serves no vault, which has its secrets')
+        return service.open(names)
       },
     })
-    this.#programs = programs.of(tenant, (program, line) => this.#caller.said(program, line))
+    this.#programs = programs.of(tenant, (program, line) => this.#caller.addLine(program, line))
     const processes = new ProcessRunner(this.#caller)
-    const models = new ModelRunner({ models: options.models ?? (() => undefined), storeOf })
+    const ofModels = new ModelRunner({ tenant, models: models ?? (() => undefined), store })
     this.#parts = {
+      ...options,
       builder: programs.builder,
       caller: this.#caller,
-      runnerOf: (type) => (type === 'models' ? models : processes),
-      storeOf,
-      queueOf: () => this.#jobs.queue,
-      now,
-      newId,
-      newSecret,
-      isTaken,
-      usesOf,
-      changed: (tenant) => this.#read(tenant),
+      runnerOf: (type) => (type === 'models' ? ofModels : processes),
+      store,
+      queue: () => this.#jobs.queue,
+      changed: () => this.#read(),
     }
-    const handlers = lifecycleHandlers(this.#parts)
-    this.#jobs = new JobRunner({
-      tenant,
-      store: storage.tenant(tenant),
-      handlers,
-      now,
-      newId,
-      timers: machineTimers,
-      places,
-      logger,
-    })
+    this.#jobs = new JobRunner({ ...options, handlers: lifecycleHandlers(this.#parts), timers: machineTimers })
   }
 
   as(caller: Caller, type: FunctionType): FunctionsApi {
     return functionApi(this.#parts, caller, type)
   }
 
-  plugs(tenant: string): readonly DeployedPlug[] {
-    return this.#deployed.get(tenant)?.plugs ?? NO_PLUGS
+  plugs(): readonly DeployedPlug[] {
+    return this.#plugs
   }
 
-  async call(tenant: string, name: string, version: string, params: unknown, options: CallOptions): Promise<unknown> {
-    const id = { type: 'plugs', name, version } as const
-    const record = this.#deployed.get(tenant)?.records.get(recordId(id))
-    if (record === undefined) throw noVersion(id)
-    return this.#caller.call(tenant, record, 'execute', params, options)
+  call(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown> {
+    return this.#call({ type: 'plugs', name, version }, 'execute', params, options)
   }
 
-  webscripts(tenant: string, name: string): readonly DeployedWebscript[] {
-    return this.#deployed.get(tenant)?.webscripts.get(name) ?? NO_WEBSCRIPTS
+  webscripts(name: string): readonly DeployedWebscript[] {
+    return this.#webscripts.get(name) ?? []
   }
 
-  webscriptOf(id: string): { readonly tenant: string; readonly name: string } | undefined {
-    return this.#webscripts.get(id)
+  webscriptName(id: string): string | undefined {
+    return this.#webscriptNames.get(id)
   }
 
-  callWebscript(
-    tenant: string,
-    name: string,
-    version: string,
-    params: unknown,
-    options: CallOptions,
-  ): Promise<unknown> {
-    const id = { type: 'webscripts', name, version } as const
-    const record = this.#deployed.get(tenant)?.records.get(recordId(id))
-    if (record === undefined) return Promise.reject(noVersion(id))
-    return this.#caller.call(tenant, record, 'handle', params, options)
+  callWebscript(name: string, version: string, params: unknown, options: CallOptions): Promise<unknown> {
+    return this.#call({ type: 'webscripts', name, version }, 'handle', params, options)
   }
 
   async checkReadable(caller: Caller, type: FunctionType, name: string, version: string): Promise<void> {
-    refuseProtected(await this.#storeOf(caller.tenant).get({ type, name, version }), caller)
+    refuseProtected(await this.#store.get({ type, name, version }), caller)
   }
 
-  whileThere({ tenant, ...id }: FunctionVersionId): Promise<readonly Write[] | undefined> {
-    return this.#storeOf(tenant).whileThere(id)
+  whileThere(type: FunctionType, name: string, version: string): Promise<readonly Write[] | undefined> {
+    return this.#store.whileThere({ type, name, version })
   }
 
-  cpuMs(tenant: string): number {
-    return this.#options.programs.cpuMs(tenant)
-  }
-
-  onLine(listener: (line: FunctionLine) => void): void {
-    this.#caller.onLine(listener)
+  cpuMs(): number {
+    const { programs, tenant } = this.#options
+    return programs.cpuMs(tenant)
   }
 
   async start(): Promise<void> {
-    for (const tenant of await this.#options.storage.tenants()) await this.#read(tenant)
+    await this.#read()
     await this.#jobs.start()
-    // what is not kept from functions is said at the start of a host that has some
-    if ([...this.#deployed.values()].some(({ plugs }) => plugs.length > 0)) await this.#programs.pool()
+    // a host that has plugs reports at its start what its machine lacks to confine them
+    if (this.#plugs.length > 0) await this.#programs.pool()
   }
 
   async stop(): Promise<void> {
-    // a check that is under way ends with its process, and is made again at the next start
+    // a check in flight ends with its process, and is repeated at the next start
     const jobs = this.#jobs.stop()
     await this.#programs.close()
     await jobs
@@ -187,62 +150,59 @@ class Functions implements InternalFunctions {
     return { openJobs: this.#jobs.open }
   }
 
-  #storeOf(tenant: string): FunctionStore {
-    const known = this.#stores.get(tenant)
-    if (known !== undefined) return known
-    const store = new FunctionStore(this.#options.storage.tenant(tenant))
-    this.#stores.set(tenant, store)
-    return store
+  async #call(id: FunctionId, method: string, params: unknown, options: CallOptions): Promise<unknown> {
+    const record = this.#records.get(recordId(id))
+    if (record === undefined) throw noVersion(id)
+    return this.#caller.call(record, method, params, options)
   }
 
-  /** Those whose telling failed are told with the next change. */
-  async #tellWebscripts(tenant: string, webscripts: ReadonlyMap<string, unknown>): Promise<void> {
-    const { tellWebscripts } = this.#options
-    if (tellWebscripts === undefined) return
-    const told = this.#told.get(tenant) ?? new Set()
-    const now = new Set([...webscripts.keys()].map((name) => webscriptId(tenant, name)))
-    const [ids, former] = [[...now].filter((id) => !told.has(id)), [...told].filter((id) => !now.has(id))]
-    if (ids.length + former.length === 0) return
-    await tellWebscripts(tenant, ids, former)
-    this.#told.set(tenant, now)
+  /** Announces new and removed webscripts; after a failure, with the next change. */
+  async #announce(): Promise<void> {
+    const { tenant, announceWebscripts } = this.#options
+    if (announceWebscripts === undefined) return
+    const ids = new Set([...this.#webscripts.keys()].map((name) => webscriptId(tenant, name)))
+    const added = [...ids].filter((id) => !this.#announced.has(id))
+    const removed = [...this.#announced].filter((id) => !ids.has(id))
+    if (added.length + removed.length === 0) return
+    await announceWebscripts(added, removed)
+    this.#announced = ids
   }
 
-  /** What rules may use follows the records. */
-  #read(tenant: string): Promise<void> {
-    return this.#reading.run(tenant, async () => {
+  /** Derives from the records what rules may use and clients may call. */
+  #read(): Promise<void> {
+    const { tenant, isTaken, logger } = this.#options
+    return this.#reading.run('', async () => {
       try {
-        const indexed = await this.#storeOf(tenant).indexed()
-        const all = [...indexed.all()].filter(isUsable)
-        const records = new Map(all.map((record) => [recordId(record), record]))
-        const former = this.#deployed.get(tenant)
+        const indexed = await this.#store.indexed()
+        const usable = [...indexed.all()].filter(isUsable)
+        const records = new Map(usable.map((record) => [recordId(record), record]))
+        const former = this.#records
         const isSame =
-          former?.records.size === records.size &&
-          [...records].every(([id, record]) => isSamePlug(former.records.get(id), record))
-        const plugs = isSame ? former.plugs : all.filter(({ name }) => !this.#options.isTaken(name)).flatMap(plugOf)
-        const webscripts = new Map(
-          indexed
-            .groups('webscripts')
-            .map(({ name, versions }) => [name, versions.map((one) => webscriptOf(tenant, one))]),
+          former.size === records.size && [...records].every(([id, record]) => isSamePlug(former.get(id), record))
+        if (!isSame) this.#plugs = usable.filter(({ name }) => !isTaken(name)).flatMap(plugOf)
+        const groups = indexed.groups('webscripts')
+        this.#webscripts = new Map(
+          groups.map(({ name, versions }) => [name, versions.map((one) => webscriptOf(tenant, one))]),
         )
-        for (const [name, [first]] of webscripts) if (first) this.#webscripts.set(first.id, { tenant, name })
-        this.#deployed.set(tenant, { plugs, records, webscripts })
-        await this.#tellWebscripts(tenant, webscripts)
+        for (const name of this.#webscripts.keys()) this.#webscriptNames.set(webscriptId(tenant, name), name)
+        this.#records = records
+        await this.#announce()
       } catch (error) {
-        this.#options.logger?.error(`functions of tenant ${tenant} could not be read: ${messageOf(error)}`)
+        logger?.error(`functions of tenant ${tenant} could not be read: ${messageOf(error)}`)
       }
     })
   }
 }
 
-/** Its description may change after it was published. */
+/** The description may change after publication. */
 function isSamePlug(former: FunctionRecord | undefined, { revision, manifest }: FunctionRecord): boolean {
   if (former?.revision !== revision) return false
   return former.manifest === manifest || JSON.stringify(former.manifest) === JSON.stringify(manifest)
 }
 
-/** Published and seen to work once; what happens to it later, a new build or a check that fails, ends no rule. */
+/** Published and verified once: a later build or failed check does not stop rules that use it. */
 function isUsable(record: FunctionRecord): boolean {
-  // who calls a draft of a webscript names its version
+  // callers of a draft of a webscript name its version
   return (!record.draft || record.type === 'webscripts') && isRunning(record)
 }
 

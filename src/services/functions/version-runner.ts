@@ -1,4 +1,4 @@
-/** How the versions of a type are built, deployed and asked: the port of the jobs, and what runs those in processes. */
+/** How versions of a type are built, deployed and checked: the port of jobs, and its implementation by processes. */
 import { AppError, isPlainObject } from '#kernel'
 import type { BuildResult } from './build.ts'
 import { BuildRefusal } from './build-refusal.ts'
@@ -7,25 +7,23 @@ import type { FunctionId, FunctionRecord } from './function-record.ts'
 import type { Assets } from './registry/archive.ts'
 import type { PlugDeclaration } from './runtimes/plug-call.ts'
 
-/** What rejects with a BuildRefusal is wrong with the version: another attempt is useless. */
+/** A BuildRefusal makes another attempt useless. */
 export interface VersionRunner {
-  build(tenant: string, record: FunctionRecord, assets: Assets): Promise<BuildResult>
-  deploy(tenant: string, record: FunctionRecord): Promise<void>
-  /** Asks it. A text: it has answered, and this is wrong with it. Rejects when it has not. */
-  ask(tenant: string, record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
-  /** Its record says that it has answered. */
-  verified(tenant: string, id: FunctionId): Promise<void>
-  /** Nothing runs of it until it is called. */
-  rest(tenant: string, record: FunctionRecord): Promise<void>
-  /** Its record is gone, or says that it is not deployed. */
-  ended(tenant: string, id: FunctionId): Promise<void>
-  /** What its metadata says is something else now. */
-  described(tenant: string, record: FunctionRecord): Promise<void>
-  /** The last lines that it wrote. */
-  lines(tenant: string, record: FunctionRecord): readonly string[]
+  build(record: FunctionRecord, assets: Assets): Promise<BuildResult>
+  deploy(record: FunctionRecord): Promise<void>
+  /** Returns a problem of a version that answered; rejects when it did not. */
+  ask(record: FunctionRecord, signal: AbortSignal): Promise<string | undefined>
+  /** Called once its record says that it is verified. */
+  verified(id: FunctionId): Promise<void>
+  /** Ends its processes until the next call. */
+  rest(record: FunctionRecord): Promise<void>
+  /** Called once it is removed or undeployed. */
+  ended(id: FunctionId): Promise<void>
+  /** Called after a change of its metadata. */
+  described(record: FunctionRecord): Promise<void>
+  lines(record: FunctionRecord): readonly string[]
 }
 
-/** Versions that run in processes of this service. */
 export class ProcessRunner implements VersionRunner {
   readonly #caller: FunctionCaller
 
@@ -33,32 +31,32 @@ export class ProcessRunner implements VersionRunner {
     this.#caller = caller
   }
 
-  build(owner: string, record: FunctionRecord, assets: Assets): Promise<BuildResult> {
-    return this.#caller.build(owner, record, assets)
+  build(record: FunctionRecord, assets: Assets): Promise<BuildResult> {
+    return this.#caller.build(record, assets)
   }
 
-  async deploy(tenant: string, record: FunctionRecord): Promise<void> {
+  async deploy(record: FunctionRecord): Promise<void> {
     const problem = await this.#caller.problem(runtimeOf(record))
     if (problem !== undefined) throw new BuildRefusal(problem)
     try {
-      await this.#caller.secretsOf(tenant, record)
+      await this.#caller.secretsOf(record)
     } catch (error) {
       if (error instanceof AppError && error.code === 'PLUG_FAILED') throw new BuildRefusal(error.message)
       throw error
     }
-    await this.#caller.ensureBuilt(tenant, record)
+    await this.#caller.ensureBuilt(record)
   }
 
-  async ask(tenant: string, record: FunctionRecord, signal: AbortSignal): Promise<string | undefined> {
-    return mismatch(record, await this.#caller.call(tenant, record, 'declare', {}, { signal }))
+  async ask(record: FunctionRecord, signal: AbortSignal): Promise<string | undefined> {
+    return mismatch(record, await this.#caller.call(record, 'declare', {}, { signal }))
   }
 
   verified(): Promise<void> {
     return Promise.resolve()
   }
 
-  rest(tenant: string, record: FunctionRecord): Promise<void> {
-    return this.#caller.release(tenant, record)
+  rest(record: FunctionRecord): Promise<void> {
+    return this.#caller.release(record)
   }
 
   ended(): Promise<void> {
@@ -69,15 +67,15 @@ export class ProcessRunner implements VersionRunner {
     return Promise.resolve()
   }
 
-  lines(tenant: string, record: FunctionRecord): readonly string[] {
-    return this.#caller.lines(tenant, record).map(({ text }) => text)
+  lines(record: FunctionRecord): readonly string[] {
+    return this.#caller.lines(record).map(({ text }) => text)
   }
 }
 
-/** How the code differs from its manifest; undefined: it does not. */
+/** How the code differs from its manifest. */
 function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string | undefined {
   if (type !== 'plugs') return undefined
-  // it is material to judge: only equal texts count
+  // untrusted: only equal texts count
   const declared = (isPlainObject(answer) ? answer : {}) as PlugDeclaration
   const { states = [], input = [] } = manifest.interface ?? {}
   const sides: readonly (readonly [string, unknown, unknown])[] = [
@@ -85,8 +83,10 @@ function mismatch({ type, manifest }: FunctionRecord, answer: unknown): string |
     ['states', declared.states && [...declared.states].sort(), [...states].sort()],
     ['input', declared.input && [...declared.input].sort(), input.map((one) => one.name).sort()],
   ]
-  const wrong = sides.find(([, own, said]) => own !== undefined && JSON.stringify(own) !== JSON.stringify(said))
+  const wrong = sides.find(
+    ([, actual, expected]) => actual !== undefined && JSON.stringify(actual) !== JSON.stringify(expected),
+  )
   if (wrong === undefined) return undefined
-  const [what, own, said] = wrong
-  return `its ${what} is ${JSON.stringify(own)} in the code and ${JSON.stringify(said)} in plug.json`
+  const [what, actual, expected] = wrong
+  return `its ${what} is ${JSON.stringify(actual)} in the code and ${JSON.stringify(expected)} in plug.json`
 }

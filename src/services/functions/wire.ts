@@ -1,4 +1,4 @@
-/** Functions and their jobs as the registry's clients know them: wrapped, and linked to each other. */
+/** Functions and jobs in the form of the platform, with links. */
 import type {
   AssetInfo,
   Change,
@@ -21,12 +21,12 @@ import { TYPE_NAMES } from './function-type.ts'
 
 export const PREFIX = '/registry/v2'
 
-/** JSON leaves out what is undefined. */
+/** JSON omits undefined members. */
 type Wire = Readonly<Record<string, unknown>>
 
-/** `tenant`: of the caller, part of the addresses of webscripts. */
+/** `tenant`: for addresses of webscripts. */
 export function pageBody({ entities, count, limit, page }: FunctionPage, tenant: string): Wire {
-  const tags = new Map(entities.flatMap(({ tags: own = [] }) => own.map((tag) => [tag.name, tag] as const)))
+  const tags = new Map(entities.flatMap(({ tags: embedded = [] }) => embedded.map((tag) => [tag.name, tag] as const)))
   return {
     entities: entities.map((one) => listedBody(one, tenant)),
     count,
@@ -55,7 +55,7 @@ function linked({ record }: RelatedVersion, links: Wire): Wire {
   return { ...record, ...(Object.keys(links).length > 0 && { _links: links }) }
 }
 
-/** Webscripts have an address of their own, at which they are called. */
+/** The address of a webscript. */
 function invoking({ type, name }: RelatedVersion, tenant: string): Wire {
   return type === 'webscripts' ? { invoke: { href: `/api/v1/${encodeURIComponent(tenant)}/${name}` } } : {}
 }
@@ -108,7 +108,6 @@ export function assetsBody(version: FunctionId, assets: readonly AssetInfo[]): W
   }
 }
 
-/** An item of a list of jobs. */
 export function jobBody({ type, job, function: about, operation }: FunctionJob): Wire {
   const { id, state, user, queueTime, processedTime, finishedTime, attemptsMade, failedReason } = job
   return {
@@ -133,13 +132,13 @@ export function jobDetailBody(found: FunctionJob): Wire {
   return { job, _links: { event, ...ofFunction(found.function) } }
 }
 
-/** A job as the report of its version shows it. */
+/** A job in the report of its version. */
 export function jobReportBody(found: FunctionJob): Wire {
   const { job, type } = found
   return { ...jobBody(found), request: requestOf(found), result: job.result, job: technical(job, type) }
 }
 
-/** What a job was asked to do, in the words of its type. */
+/** The request of a job in the form of its type. */
 function requestOf({ type, function: about, job }: FunctionJob): Wire {
   const data = (job.data ?? {}) as Wire
   if (about === undefined) return type === 'batch' ? batchRequest(data) : data

@@ -1,4 +1,4 @@
-/** Hosted models over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of hosted models. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Readable } from 'node:stream'
 import { Type } from 'typebox'
@@ -26,9 +26,9 @@ import {
   Zip,
 } from './model-schema.ts'
 
-/** bytes of a form: the zip and some texts */
+/** Maximum bytes of a form: the zip and some texts */
 const MAX_FORM = MAX_ZIP + 65_536
-/** bytes of the body of a call */
+/** Maximum bytes of the body of a call */
 const MAX_CALL = 16_777_216
 
 const route = routesOf<ModelsApi>()
@@ -47,7 +47,7 @@ const ROUTES = [
     method: 'POST',
     path: '/models',
     scope: 'publish',
-    summary: 'Upload a model, or say which server has it; it is loaded in the background',
+    summary: 'Upload a model, or name its server; it is loaded in the background',
     body: Upload,
     server: { bodyLimit: MAX_FORM },
     answers: { 201: ChangedModelSchema },
@@ -56,7 +56,7 @@ const ROUTES = [
       return reply.code(201).send(uploaded(created))
     },
   }),
-  // clients put what the documents of the interface post
+  // clients use PUT for operations that the documents of the interface POST
   ...(['POST', 'PUT'] as const).map((method) =>
     route({
       method,
@@ -73,7 +73,7 @@ const ROUTES = [
     method: 'PATCH',
     path: '/models/:name',
     scope: 'author',
-    summary: 'Change what is known about a model; its files stay',
+    summary: 'Change the description of a model; its files stay',
     body: ModelChange,
     answers: { 200: ModelSchema },
     handler: ({ api, params, body }) => api.patch(params.name, body),
@@ -98,7 +98,7 @@ const ROUTES = [
     method: 'GET',
     path: '/models/:name/content',
     scope: 'read',
-    summary: 'The zip, as it was uploaded',
+    summary: 'The uploaded zip',
     produces: ['application/zip'],
     answers: { 200: Zip },
     handler: async ({ api, params, reply }) => {
@@ -110,7 +110,7 @@ const ROUTES = [
     method: 'GET',
     path: '/models/:name/examples',
     scope: 'read',
-    summary: 'Bodies that the model can be asked with',
+    summary: 'Example bodies for calls of the model',
     answers: { 200: ExamplesSchema },
     handler: ({ api, params }) => api.examples(params.name),
   }),
@@ -118,7 +118,7 @@ const ROUTES = [
     method: 'POST',
     path: '/models/:name/predict',
     scope: 'operate',
-    summary: 'What a model predicts of each instance',
+    summary: 'Predictions of a model, one per instance',
     body: PredictRequest,
     server: { bodyLimit: MAX_CALL },
     answers: { 200: PredictedSchema, 502: ErrorSchema },
@@ -148,7 +148,7 @@ const ROUTES = [
     method: 'GET',
     path: '/frameworks',
     scope: 'read',
-    summary: 'What models of each framework are run by here',
+    summary: 'Runtimes of all frameworks on this host',
     answers: { 200: FrameworksSchema },
     handler: async ({ api }) => ({ frameworks: await api.frameworks() }),
   }),
@@ -156,7 +156,7 @@ const ROUTES = [
     method: 'GET',
     path: '/frameworks/:name',
     scope: 'read',
-    summary: 'What models of one framework are run by here',
+    summary: 'Runtimes of one framework on this host',
     answers: { 200: FrameworkSchema },
     handler: async ({ api, params: { name } }) => {
       const wanted = frameworkOf(name)
@@ -167,7 +167,6 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service. */
 export function modelsRoutes(app: FastifyInstance, { service }: { service: ModelsService }): Promise<void> {
   const addParsers = (own: FastifyInstance): void => {
     own.addContentTypeParser(FORM_TYPE, readForm)
@@ -175,7 +174,7 @@ export function modelsRoutes(app: FastifyInstance, { service }: { service: Model
   return addRoutes(app, service, { tag: 'models', errors: ErrorSchema, routes: ROUTES, addParsers })
 }
 
-/** The parts of a form as fields: texts, and the bytes of its file. `VALIDATION` for parts that are there twice. */
+/** Fields of a form: texts, and the bytes of its file. Throws `VALIDATION` for duplicate parts. */
 async function readForm(request: FastifyRequest, body: AsyncIterable<Uint8Array>): Promise<unknown> {
   const { 'content-length': length, 'content-type': type = '' } = request.headers
   const bytes = await bodyBytes(body, request.routeOptions.bodyLimit, length === undefined ? undefined : Number(length))
@@ -195,7 +194,7 @@ function changed(message: string, { name, framework, description, version }: Mod
   return { message, name, framework, description, version }
 }
 
-/** With how it is: an upload is not ready yet, or will not be. */
+/** Includes the state: an upload may still be loading, or have failed. */
 function uploaded(info: ModelInfo): object {
   const { ready, failure } = info
   return { ...changed('Model successfully uploaded', info), ready, ...(failure !== undefined && { failure }) }

@@ -1,15 +1,12 @@
 /**
- * Makes one call of those that wait: calls of one turn, and those that come while as many batches as may be are under
- * way. When a batch fails, each of its calls is made alone, so that only the one that is wrong hears of it.
+ * Batches pending calls: those of one turn of the event loop, and those that arrive while the maximum of batches is in
+ * flight. After a failed batch, its calls are repeated one by one, so that only the faulty one fails.
  */
 import { AppError, type Json } from '#kernel'
 import type { ModelCall } from './driver.ts'
 
-/** instances of one batch; a call with more goes alone */
 const MAX_BATCH = 2_048
-/** numbers and texts of one batch */
 const MAX_VALUES = 500_000
-/** instances that wait */
 const MAX_WAITING = 50_000
 
 interface Waiting {
@@ -20,13 +17,13 @@ interface Waiting {
 }
 
 export interface BatcherOptions {
-  /** Makes a call; gives a value for each instance. */
+  /** Sends a call; returns one value per instance. */
   readonly send: (call: ModelCall) => Promise<readonly Json[]>
-  /** Resolves when all that came in this turn were heard. */
+  /** Resolves at the end of the turn. */
   readonly breathe: () => Promise<void>
-  /** batches that are under way at once; default 1 */
+  /** Maximum batches in flight; default 1 */
   readonly parallel?: number
-  /** Whether nothing that waits would fare better: then all of it fails at once. Default: never. */
+  /** Whether an error affects all pending calls, which then fail at once. Default: never. */
   readonly isOfAll?: (error: unknown) => boolean
 }
 
@@ -40,11 +37,13 @@ export class CallBatcher {
     this.#options = options
   }
 
-  /** Rejects with what the call alone is refused with; `RATE_LIMITED` when too much waits. */
+  /** Rejects with the error of this call alone; `RATE_LIMITED` when too many instances are pending. */
   call(call: ModelCall): Promise<readonly Json[]> {
     const count = call.instances.length
     if (this.#instances > 0 && this.#instances + count > MAX_WAITING) {
-      return Promise.reject(new AppError('RATE_LIMITED', `${this.#instances} instances wait for the model; try again`))
+      return Promise.reject(
+        new AppError('RATE_LIMITED', `${this.#instances} instances of the model are pending; retry later`),
+      )
     }
     this.#instances += count
     return new Promise((resolve, reject) => {
@@ -62,7 +61,7 @@ export class CallBatcher {
     this.#running--
   }
 
-  /** The first call, and those after it that are asked alike, as far as there is room. */
+  /** Takes the first call, and following ones of the same kind, up to the limits. */
   #take(): readonly Waiting[] {
     const taken: Waiting[] = []
     const left: Waiting[] = []
@@ -95,7 +94,7 @@ export class CallBatcher {
       for (const { call, resolve } of batch) resolve(values.slice(at, (at += call.instances.length)))
     } catch (error) {
       if (this.#isOfAll(error)) return this.#failAll(batch, error)
-      // one of them may be wrong, or may have ended the process
+      // one of them may be invalid, or may have crashed the process
       await this.#oneByOne(batch)
     }
   }
@@ -104,7 +103,7 @@ export class CallBatcher {
     return this.#options.isOfAll?.(error) === true
   }
 
-  /** Those of the batch, and whatever waits. */
+  /** Rejects the batch and all pending calls. */
   #failAll(batch: readonly Waiting[], error: unknown): void {
     const waiting = this.#waiting
     this.#waiting = []
@@ -124,7 +123,7 @@ export class CallBatcher {
   }
 }
 
-/** How many there are, a long text as several; counted no further than `most`. */
+/** Weight of a value, at most `most`; a long text counts as several. */
 function valuesOf(value: Json, most: number): number {
   if (typeof value === 'string') return 1 + Math.floor(value.length / TEXT)
   if (typeof value !== 'object' || value === null) return 1
@@ -136,7 +135,7 @@ function valuesOf(value: Json, most: number): number {
   return count
 }
 
-/** characters of a text that weigh as much as a number */
+/** Characters of a text that count as one value */
 const TEXT = 16
 
 function isAlike(a: ModelCall, b: ModelCall): boolean {

@@ -1,8 +1,7 @@
-/** Hosted models over fetch: the same contract, for tests and for other processes. */
+/** Typed client of hosted models over fetch, with the same contract. */
 import { type Ask, type Http, pathOf, typed } from '#services/shared/client'
 import type { ModelContent, ModelInfo, ModelsApi, ModelUpload, RemoteUpload } from './contract.ts'
 
-/** What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart. */
 export function modelsClient(http: Http): ModelsApi {
   const get = (name: string): Promise<ModelInfo> => typed(http.json('GET', pathOf`/models/${name}`))
   return {
@@ -45,7 +44,7 @@ function askOf(upload: ModelUpload | RemoteUpload): Promise<Ask> {
   return 'remote' in upload ? Promise.resolve({ body: upload }) : formOf(upload)
 }
 
-/** As bytes, with the content type that names its boundary. */
+/** Serializes the form, and returns its content type with the boundary. */
 async function formOf({ name, framework, description, file }: ModelUpload): Promise<{
   readonly body: Uint8Array
   readonly headers: Readonly<Record<string, string>>

@@ -1,10 +1,10 @@
-/** What models are of, how they are asked, and which files the zip of one has. */
+/** Frameworks of models, their operations and file layouts. */
 
-/** `custom`: an object in Python with classes of its own; of a model on another server: known to that server alone. */
+/** Framework `custom`: a Python object with classes of its own; of a remote model: known to its server only. */
 export const FRAMEWORKS = ['sklearn', 'xgboost', 'pytorch', 'tensorflow', 'custom'] as const
 export type Framework = (typeof FRAMEWORKS)[number]
 
-/** As people write them. */
+/** Common spellings. */
 export const ALIASES: ReadonlyMap<string, Framework> = new Map([
   ...FRAMEWORKS.map((one) => [one, one] as const),
   ['scikit-learn', 'sklearn'],
@@ -14,7 +14,7 @@ export const ALIASES: ReadonlyMap<string, Framework> = new Map([
   ['tf', 'tensorflow'],
 ])
 
-/** How servers of models are asked: as TensorFlow Serving and KServe are, or by the Open Inference Protocol. */
+/** Protocols of model servers: that of TensorFlow Serving and KServe, and the Open Inference Protocol. */
 export const REMOTE_PROTOCOLS = ['v1', 'v2'] as const
 export type RemoteProtocol = (typeof REMOTE_PROTOCOLS)[number]
 
@@ -23,15 +23,15 @@ export type ModelOperation = (typeof OPERATIONS)[number]
 
 interface Layout {
   readonly file: string
-  /** folders and files that may stand beside it */
+  /** Folders and files permitted beside it */
   readonly beside: readonly string[]
   readonly meaning: string
 }
 
 export const LAYOUTS: Readonly<Record<Framework, Layout>> = {
-  sklearn: { file: 'model.joblib', beside: [], meaning: 'what joblib.dump made of a model' },
-  xgboost: { file: 'model.bst', beside: [], meaning: 'what save_model of a Booster made' },
-  pytorch: { file: 'model.pt', beside: [], meaning: 'what torch.jit.save made' },
+  sklearn: { file: 'model.joblib', beside: [], meaning: 'the model saved by joblib.dump' },
+  xgboost: { file: 'model.bst', beside: [], meaning: 'the file saved by Booster.save_model' },
+  pytorch: { file: 'model.pt', beside: [], meaning: 'the file saved by torch.jit.save' },
   tensorflow: {
     file: 'saved_model.pb',
     beside: ['variables/', 'assets/', 'assets.extra/', 'fingerprint.pb', 'keras_metadata.pb'],
@@ -40,22 +40,20 @@ export const LAYOUTS: Readonly<Record<Framework, Layout>> = {
   custom: {
     file: 'model.dill',
     beside: ['lib/', 'requirements.txt'],
-    meaning: 'what dill.dump made of an object with a method predict, or of a function',
+    meaning: 'an object with a method predict, or a function, saved by dill.dump',
   },
 }
 
-/** The file of a framework that has the model, or where it begins. */
 export function mainFileOf(framework: Framework): string {
   return LAYOUTS[framework].file
 }
 
-/** Whether a file of that path is a part of a model. */
 export function belongs(framework: Framework, path: string): boolean {
   const { file, beside } = LAYOUTS[framework]
   return path === file || beside.some((one) => (one.endsWith('/') ? path.startsWith(one) : path === one))
 }
 
-/** Undefined for a text that names none. */
+/** Undefined for an unknown name. */
 export function frameworkOf(text: string): Framework | undefined {
   return ALIASES.get(text.trim().toLowerCase())
 }

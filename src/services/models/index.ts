@@ -1,4 +1,4 @@
-/** Model hosting, as a host puts it together. */
+/** Door of the models service for a host. */
 export { modelsRoutes } from './api.ts'
 export type { OpenModel } from './driver.ts'
 export { LoadedModels } from './loaded-models.ts'

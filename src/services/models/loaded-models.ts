@@ -1,30 +1,29 @@
-/** The models of a host that are loaded: each once, those that were not asked for longest let go when there are many. */
+/** Cache of the loaded models of a host, with eviction of the least recently used. */
 import { AppError } from '#kernel'
 import type { ModelDriver, ModelPackage, OpenModel } from './driver.ts'
 import type { RuntimeInfo } from './model-schema.ts'
 
-/** models of a host that are loaded at once */
 const MAX_LOADED = 200
 
 interface Entry {
   readonly tenant: string
-  /** rejects with `CLOSED` when its tenant is closed meanwhile */
+  /** Rejects with `CLOSED` when its tenant is closed meanwhile */
   readonly loading: Promise<OpenModel>
-  /** ends only when it is loaded or cannot be */
+  /** Settles only when loading ends */
   readonly whole: Promise<OpenModel>
-  /** Calls wait for it no longer. */
+  /** Makes pending calls stop waiting. */
   readonly giveUp: () => void
-  /** calls that are open */
+  /** Number of open calls */
   uses: number
 }
 
 export class LoadedModels {
   readonly #drivers: readonly ModelDriver[]
-  /** by tenant and digest, in the order of their last use */
+  /** By tenant and digest, least recently used first */
   readonly #entries = new Map<string, Entry>()
   #isClosed = false
 
-  /** The first driver that takes a model runs it. */
+  /** The first driver that accepts a model runs it. */
   constructor(drivers: readonly ModelDriver[]) {
     this.#drivers = drivers
   }
@@ -33,7 +32,6 @@ export class LoadedModels {
     return this.#entries.size
   }
 
-  /** Does something with a model, which is loaded first when it is not there. */
   async use<T>(
     { tenant, digest }: Pick<ModelPackage, 'tenant' | 'digest'>,
     packageOf: () => Promise<ModelPackage>,
@@ -42,27 +40,26 @@ export class LoadedModels {
     if (this.#isClosed) throw new AppError('CLOSED', 'the host is stopping')
     const key = `${tenant}/${digest}`
     const entry = this.#entries.get(key) ?? entryOf(tenant, this.#load(packageOf))
-    // the last one used comes last
+    // reinsertion marks it as recently used
     this.#entries.delete(key)
     this.#entries.set(key, entry)
     entry.uses++
     try {
       return await work(await entry.loading)
     } catch (error) {
-      // one that could not be loaded is tried again by the next call
+      // the next call retries a failed load
       entry.loading.catch(() => {
         if (this.#entries.get(key) === entry) this.#entries.delete(key)
       })
       throw error
     } finally {
       entry.uses--
-      // one that was dropped is closed with its last call
       if (entry.uses === 0 && !this.#isClosed && this.#entries.get(key) !== entry) void closed(entry)
       this.#evict()
     }
   }
 
-  /** Lets go of a model when its last call is over. */
+  /** Unloads a model after its last call. */
   drop({ tenant, digest }: Pick<ModelPackage, 'tenant' | 'digest'>): void {
     const key = `${tenant}/${digest}`
     const entry = this.#entries.get(key)
@@ -71,7 +68,6 @@ export class LoadedModels {
     if (entry.uses === 0) void closed(entry)
   }
 
-  /** Lets go of all models of a tenant; what still loads is not waited for. */
   closeOf(tenant: string): void {
     for (const [key, entry] of this.#entries) {
       if (entry.tenant !== tenant) continue
@@ -81,7 +77,6 @@ export class LoadedModels {
     }
   }
 
-  /** What the drivers run models with. */
   async runtimes(): Promise<readonly RuntimeInfo[]> {
     return (await Promise.all(this.#drivers.map((driver) => driver.runtimes()))).flat()
   }
@@ -90,18 +85,17 @@ export class LoadedModels {
     this.#isClosed = true
     const entries = [...this.#entries.values()]
     this.#entries.clear()
-    // whatever is still being loaded ends with its driver
     await Promise.all(this.#drivers.map((driver) => driver.close()))
     await Promise.all(entries.map(closed))
   }
 
-  /** Why no driver runs a model; undefined: one does. */
+  /** Reason why no driver runs a model; undefined: one does. */
   async refusal(model: ModelPackage): Promise<string | undefined> {
     const found = await this.#driverFor(model)
     return typeof found === 'string' ? found : undefined
   }
 
-  /** The first one that takes it, or why none does. */
+  /** First driver that accepts it, or the reason. */
   async #driverFor(model: ModelPackage): Promise<ModelDriver | string> {
     const reasons: string[] = []
     for (const driver of this.#drivers) {
@@ -142,6 +136,6 @@ async function closed(entry: Entry): Promise<void> {
   try {
     await (await entry.whole).close()
   } catch {
-    // what was never loaded holds nothing, and who loaded it was told
+    // a failed load holds nothing, and was reported to its caller
   }
 }

@@ -1,4 +1,4 @@
-/** Reads the files of a model, of a zip or as they are: those of its framework, within bounds before and while they are unpacked. */
+/** Reads model files from zips or plain files: those of the framework, with limits before and during decompression. */
 import { createHash } from 'node:crypto'
 import { type Entry, fromBufferPromise } from 'yauzl'
 import { AppError, Issues, messageOf } from '#kernel'
@@ -6,13 +6,13 @@ import type { ModelRelease } from './contract.ts'
 import type { PackageOfFiles } from './driver.ts'
 import { belongs, type Framework, LAYOUTS } from './frameworks.ts'
 
-/** bytes of a zip */
+/** Maximum bytes of a zip */
 export const MAX_ZIP = 52_428_800
-/** bytes of all files in it */
+/** Maximum bytes of all files in it */
 const MAX_UNPACKED = 209_715_200
 const MAX_ENTRIES = 1_000
 
-/** The files by path. `VALIDATION` lists all that is wrong; `TOO_LARGE`. */
+/** Files by path. Throws `VALIDATION` with all problems, `TOO_LARGE`. */
 export async function readZip(framework: Framework, bytes: Uint8Array): Promise<ReadonlyMap<string, Uint8Array>> {
   if (bytes.length > MAX_ZIP) throw new AppError('TOO_LARGE', `the zip is larger than ${MAX_ZIP} bytes`)
   try {
@@ -21,7 +21,7 @@ export async function readZip(framework: Framework, bytes: Uint8Array): Promise<
     checkLayout(framework, entries)
     const files = new Map<string, Uint8Array>()
     for (const entry of entries) {
-      // a CRC that is wrong and a size that was not told are errors of the stream
+      // a wrong CRC or an undeclared size is an error of the stream
       const stream = await zip.openReadStreamPromise(entry)
       files.set(entry.fileName, await contentOf(stream, entry))
     }
@@ -32,7 +32,7 @@ export async function readZip(framework: Framework, bytes: Uint8Array): Promise<
   }
 }
 
-/** Of plain files, by path. */
+/** Plain files, by path. */
 async function listed(all: AsyncIterable<Entry>): Promise<readonly Entry[]> {
   const entries: Entry[] = []
   let count = 0
@@ -62,12 +62,12 @@ function checkLayout(framework: Framework, entries: readonly Entry[]): void {
       issues.wrong('/file', `"${shown}" does not belong to a model of ${framework}`, right)
   }
   if (!seen.has(file)) {
-    issues.wrong('/file', `the zip has no ${file}`, `put ${meaning} at its root under that name`)
+    issues.wrong('/file', `${file} is missing in the zip`, `put ${meaning} at its root under that name`)
   }
   issues.throwIfAny('The upload')
 }
 
-/** As Unix writes the type of a file. */
+/** Tests the Unix file type. */
 function isLink(attributes: number): boolean {
   return ((attributes >>> 16) & 0xf000) === 0xa000
 }
@@ -82,20 +82,19 @@ async function contentOf(stream: AsyncIterable<Uint8Array>, { uncompressedSize }
   return content.subarray(0, at)
 }
 
-/** What does not belong to a model of its framework is left out. `VALIDATION`, `TOO_LARGE`. */
+/** Ignores files outside of the framework's layout. Throws `VALIDATION`, `TOO_LARGE`. */
 export function readFiles({
   framework,
   files,
 }: Pick<ModelRelease, 'framework' | 'files'>): Pick<PackageOfFiles, 'framework' | 'digest' | 'files'> {
   const { file, meaning } = LAYOUTS[framework]
   const own = new Map([...files].filter(([path]) => belongs(framework, path)))
-  if (!own.has(file)) throw new AppError('VALIDATION', `there is no ${file}; put ${meaning} there under that name`)
+  if (!own.has(file)) throw new AppError('VALIDATION', `${file} is missing; add ${meaning} under that name`)
   const size = [...own.values()].reduce((sum, content) => sum + content.length, 0)
   if (size > MAX_UNPACKED) throw new AppError('TOO_LARGE', `the model has more than ${MAX_UNPACKED} bytes`)
   return { framework, digest: digestOf(framework, own), files: own }
 }
 
-/** The same for the same files, and for no others. */
 export function digestOf(framework: string, files: ReadonlyMap<string, Uint8Array>): string {
   const hash = createHash('sha256').update(framework)
   for (const [path, content] of [...files].sort(([a], [b]) => (a < b ? -1 : 1))) {

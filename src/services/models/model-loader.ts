@@ -1,4 +1,4 @@
-/** Loads the models that tenants uploaded, in the background, and keeps in their records what came of it. */
+/** Loads uploaded models in the background, and stores the outcome in their records. */
 import { AppError, type Logger, messageOf } from '#kernel'
 import type { Seal } from '#platform'
 import { isAway, type ModelPackage, type PackageOfFiles } from './driver.ts'
@@ -12,24 +12,24 @@ export interface ModelLoaderOptions {
   readonly loaded: LoadedModels
   readonly store: ModelStore
   readonly seal: Pick<Seal, 'open'>
-  /** something runs a model that nothing ran before */
+  /** Called for a model that became runnable */
   readonly recovered: (record: ModelRecord) => Promise<void>
   readonly logger?: Logger | undefined
 }
 
-/** What tells its owner something about the model. */
+/** Errors that concern the model's owner. */
 const ABOUT_MODEL: ReadonlySet<string> = new Set(['VALIDATION', 'MODEL_FAILED', 'TOO_LARGE'])
 
 export class ModelLoader {
   readonly #options: ModelLoaderOptions
-  /** what is being loaded for its first time, by upload */
+  /** First loads in progress, by upload */
   readonly #loading = new Map<string, Promise<void>>()
 
   constructor(options: ModelLoaderOptions) {
     this.#options = options
   }
 
-  /** Tries it once, in the background; what came of it is in its record. `files`: those of its zip, when they are at hand. */
+  /** Loads it once in the background and stores the outcome. `files`: of its zip, when at hand. */
   load(record: ModelRecord, files?: PackageOfFiles['files']): void {
     const { upload } = record
     if (this.#loading.has(upload)) return
@@ -38,7 +38,7 @@ export class ModelLoader {
     void loading.finally(() => this.#loading.delete(upload))
   }
 
-  /** What came of loading it. Rejects with what says nothing about the model, such as `CLOSED`. */
+  /** Outcome of loading it. Rejects with errors that do not concern the model, such as `CLOSED`. */
   async stateOf(
     model: Pick<ModelPackage, 'tenant' | 'digest'>,
     packageOf: () => Promise<ModelPackage>,
@@ -53,7 +53,7 @@ export class ModelLoader {
     }
   }
 
-  /** `files`: those of its zip, when they are at hand. `STORE` when its headers cannot be opened. */
+  /** `files`: of its zip, when at hand. Throws `STORE` when its headers cannot be unsealed. */
   async packageOf(record: ModelRecord, files?: PackageOfFiles['files']): Promise<ModelPackage> {
     const { name, framework, digest, remote } = record
     const { seal, store } = this.#options
@@ -65,7 +65,6 @@ export class ModelLoader {
     return { tenant, name, framework, digest, files: found }
   }
 
-  /** Resolves when nothing is being loaded any more. */
   async idle(): Promise<void> {
     await Promise.all(this.#loading.values())
   }
@@ -80,10 +79,10 @@ export class ModelLoader {
         if (record.state.kind === 'unsupported' && state.kind === 'ready') await recovered(record)
         return
       }
-      // it was deleted or replaced meanwhile: nobody asks these files any more
+      // unload files of a deleted or replaced upload
       if ((await store.find(name))?.value.digest !== digest) loaded.drop({ tenant, digest })
     } catch (error) {
-      // it stays as it is, and is loaded at the next start, or when it is asked
+      // otherwise unchanged: it is loaded at the next start, or when called
       if (!(error instanceof AppError) || error.code !== 'CLOSED') {
         logger?.error(`model ${record.name} of tenant ${tenant} could not be loaded: ${messageOf(error)}`)
       }
@@ -91,7 +90,7 @@ export class ModelLoader {
   }
 }
 
-/** Why it could not be loaded, for its owner. What says nothing about the model is thrown on. */
+/** Reason for the owner; rethrows errors that do not concern the model. */
 function failedState(error: unknown): ModelState {
   if (!(error instanceof AppError)) throw error
   const { code, message: reason } = error

@@ -1,4 +1,4 @@
-/** A hosted model as it is stored, and as it is shown. */
+/** Stored and shown forms of a hosted model. */
 import type { CollectionSpec } from '#storage'
 import type { Signature } from './driver.ts'
 import type { Framework, ModelOperation } from './frameworks.ts'
@@ -9,19 +9,16 @@ export interface ModelRecord {
   readonly name: string
   readonly framework: Framework
   readonly description: string
-  /** counts uploads, from 1 */
+  /** Number of the upload, from 1 */
   readonly version: number
-  /** its version in the function registry; absent: it has none yet */
+  /** Version in the function registry; absent before it is registered */
   readonly release?: string
-  /** of its files */
   readonly digest: string
-  /** never the same for two uploads */
   readonly upload: string
-  /** the server that has it, with sealed headers; then there is no zip */
+  /** Server of a remote model, with sealed headers; then there is not a zip */
   readonly remote?: SealedRemote
   readonly state: ModelState
   readonly createdBy: string
-  /** epoch ms */
   readonly createdOn: number
   readonly updatedBy: string
   readonly updatedOn: number
@@ -36,9 +33,9 @@ export type ModelState =
       readonly warnings: readonly string[]
     }
   | { readonly kind: 'failed'; readonly reason: string }
-  /** no driver of the host took it; another one may */
+  /** Rejected by all drivers of the host; another host may run it */
   | { readonly kind: 'unsupported'; readonly reason: string }
-  /** the server that has it was not there; it may be now */
+  /** Its server was unreachable, and may recover */
   | { readonly kind: 'away'; readonly reason: string }
 
 export const MODELS: CollectionSpec<ModelRecord> = {
@@ -50,7 +47,7 @@ export const MODELS: CollectionSpec<ModelRecord> = {
   },
 }
 
-/** What follows the former record of a name, if there is one. */
+/** Record after the former one of a name, if any. */
 export function nextRecord(
   former: ModelRecord | undefined,
   given: Omit<ModelRecord, 'version' | 'createdBy' | 'createdOn'>,

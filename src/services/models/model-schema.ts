@@ -1,4 +1,4 @@
-/** What hosted models, their uploads and calls look like outside, with the limits of what is sent. */
+/** Schemas of hosted models, uploads and calls, with limits. */
 import { type TCodec, type TSchema, Type } from 'typebox'
 import { at, isPlainObject, type JsonObject, ownValue, shown } from '#kernel'
 import {
@@ -27,7 +27,7 @@ const MAX_HEADERS = 20
 const HEADER = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
 const MAX_VALUE = 8_000
 const LINE = String.raw`^[\t\x20-\x7e\x80-\xff]*$`
-/** What a request says about itself. */
+/** Headers that the request itself determines. */
 const DECIDED: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   'accept',
@@ -51,7 +51,7 @@ export const ErrorSchema = Type.Object(
   { title: 'ModelError' },
 )
 
-/** A text of a pattern, which its refusal explains. */
+/** Text with a pattern, and the advice of its rejection. */
 function ofPattern(pattern: string, right: string, options: object = {}) {
   const test = new RegExp(pattern, 'u')
   return worded(Type.String({ pattern, ...options }), (value) =>
@@ -62,7 +62,7 @@ function ofPattern(pattern: string, right: string, options: object = {}) {
 const name = ofPattern(NAME, 'write 1 to 100 letters, digits and . _ -, a letter or digit first')
 const anyCase = [...ALIASES.keys()].map((one) => one.replaceAll(/[a-z]/g, (a) => `[${a}${a.toUpperCase()}]`))
 const frameworkNames = FRAMEWORKS.join(', ')
-// the pattern lets nothing else through
+// the pattern excludes everything else
 const framework: TCodec<TSchema, Framework> = Type.Decode(
   ofPattern(String.raw`^\s*(?:${anyCase.join('|')})\s*$`, `write one of ${frameworkNames}`, {
     description: `one of ${frameworkNames}`,
@@ -80,12 +80,12 @@ function urlProblems(given: unknown): readonly Problem[] {
   if (url.username !== '' || url.password !== '')
     return [{ message: 'holds a user or password', suggestion: 'put them into the header Authorization' }]
   if (url.search !== '' || url.hash !== '')
-    return [{ message: is, suggestion: 'write it without a query, up to what comes before /v1 or /v2' }]
+    return [{ message: is, suggestion: 'write it without a query, up to the part before /v1 or /v2' }]
   if (!/\/v[12](?:\/models.*)?$/.test(url.pathname)) return []
-  return [{ message: is, suggestion: 'write what comes before /v1 or /v2; model says which of its models' }]
+  return [{ message: is, suggestion: 'write the part before /v1 or /v2; name the model in `model`' }]
 }
 
-const URL_DESCRIPTION = 'http or https, up to what comes before /v1 or /v2'
+const URL_DESCRIPTION = 'http or https, up to the part before /v1 or /v2'
 const url = Type.Decode(
   refined(Type.String({ maxLength: MAX_URL, pattern: URL_START, description: URL_DESCRIPTION }), urlProblems),
   (value) => {
@@ -105,7 +105,7 @@ const headers = refined(
   Type.Unsafe<Readonly<Record<string, string>>>(
     Type.Record(Text, header, {
       maxProperties: MAX_HEADERS,
-      description: 'sent with each request; shown sealed, and what is shown may be sent back',
+      description: 'sent with each request; shown sealed, and accepted in that form',
     }),
   ),
   (given) => {
@@ -130,26 +130,26 @@ const RemoteSchema = closed(
     }),
     model: Type.Optional(
       ofPattern(REMOTE_MODEL, 'write its name, or name/versions/2', {
-        description: 'how the server calls it, such as heat or heat/versions/2; default its name here',
+        description: 'its name on the server, such as heat or heat/versions/2; default its name here',
       }),
     ),
     headers: Type.Optional(headers),
   },
   { title: 'ServerOfModel' },
 )
-/** A model that stays where it is, on another server. */
+/** Model that stays on another server. */
 export interface RemoteModel extends Decoded<typeof RemoteSchema> {}
 
 export const ModelSchema = Type.Object(
   {
     name: Text,
     framework: FrameworkName,
-    framework_version: Type.Optional(Type.String({ description: 'of the library that runs it' })),
+    framework_version: Type.Optional(Type.String({ description: 'version of the library that runs it' })),
     description: Text,
-    version: Type.String({ description: 'counts the uploads of the name' }),
+    version: Type.String({ description: 'number of uploads of the name' }),
     semantic_version: Type.Optional(Type.String({ description: 'its version in the function registry' })),
     ready: Type.Boolean(),
-    failure: Type.Optional(Type.String({ description: 'why it is not ready' })),
+    failure: Type.Optional(Type.String({ description: 'reason why it is not ready' })),
     remote: Type.Optional(
       Type.Object({
         url: Text,
@@ -176,10 +176,8 @@ export const ChangedModelSchema = Type.Object(
     framework: FrameworkName,
     description: Text,
     version: Text,
-    ready: Type.Optional(
-      Type.Boolean({ description: 'of an upload: false while it is loaded, and when nothing runs it' }),
-    ),
-    failure: Type.Optional(Type.String({ description: 'why it will not be ready' })),
+    ready: Type.Optional(Type.Boolean({ description: 'false while it is loading, and when this host cannot run it' })),
+    failure: Type.Optional(Type.String({ description: 'reason why it will not be ready' })),
   },
   { title: 'ChangedModel' },
 )
@@ -190,14 +188,14 @@ const file = refined(Type.Unsafe<Uint8Array>({}), (bytes) =>
     ? []
     : [{ message: 'is missing', suggestion: 'send the model as a zip' }],
 )
-const UNREAD = Type.Optional(Type.Unknown({ description: 'of later clients; nothing follows from it' }))
+const UNREAD = Type.Optional(Type.Unknown({ description: 'sent by newer clients; ignored' }))
 const FORM = { framework, description: Type.Optional(description), framework_version: UNREAD, metadata: UNREAD }
 const JSON_FIELDS = {
   framework: Type.Optional(framework),
   description: Type.Optional(description),
   remote: RemoteSchema,
 }
-const Name = { name: Type.Optional(Type.String({ description: 'that of the path counts' })) }
+const Name = { name: Type.Optional(Type.String({ description: 'ignored in favour of that of the path' })) }
 const SHOWN = readOnly(Object.keys(ModelSchema.properties).filter((one) => one !== 'name' && !(one in JSON_FIELDS)))
 
 function remoteProblems(body: unknown): readonly Problem[] {
@@ -206,7 +204,6 @@ function remoteProblems(body: unknown): readonly Problem[] {
   return [{ at: '/remote', message: 'is missing', suggestion }]
 }
 
-/** The fields of a form, whose file is bytes, or JSON about a model that another server has. */
 function upload<F extends TSchema, J extends TSchema>(form: F, shownForm: TSchema, json: J) {
   const about = { subject: 'the upload', type: 'UPLOAD' }
   const [ofForm, ofJson] = [checked(form, about), checked(refined(json, remoteProblems), about)]
@@ -226,7 +223,7 @@ export const Replacement = upload(
   closed({ ...Name, ...JSON_FIELDS, ...SHOWN }, { title: 'RemoteReplacement' }),
 )
 
-const CHANGE = 'send {"description": "..."}; what a model predicts is changed by an upload'
+const CHANGE = 'send {"description": "..."}; upload a file to change predictions'
 const ChangeSchema = refined(
   closed(
     {
@@ -234,7 +231,7 @@ const ChangeSchema = refined(
       metadata: Type.Optional(
         closed(
           { description: Type.Optional(Object.assign(text(MAX_DESCRIPTION), CHECKED)) },
-          { description: 'the same, as later clients send it' },
+          { description: 'alias sent by newer clients' },
         ),
       ),
     },
@@ -263,7 +260,7 @@ const PredictSchema = refined(
           description: 'a list of numbers each; of xgboost and tensorflow also named features',
         }),
       ),
-      inputs: Type.Optional(Type.Unknown({ description: 'the same by column, in the place of instances' })),
+      inputs: Type.Optional(Type.Unknown({ description: 'the same by column, instead of instances' })),
       signature_name: Signature,
       probabilities: Type.Optional(
         Type.Boolean({ description: 'of a model of sklearn: the probabilities of its classes' }),
@@ -318,7 +315,6 @@ const RuntimeSchema = Type.Object({
   framework_version: Text,
   python_version: Type.Optional(Text),
 })
-/** What runs models: a driver, and the library that it runs them with. */
 export interface RuntimeInfo extends Decoded<typeof RuntimeSchema> {}
 export const FrameworkSchema = Type.Object(
   {

@@ -1,11 +1,10 @@
-/** The hosted models of one tenant in its store: records by name, and the zips as objects of their own. */
+/** Stored models of one tenant: records by name, and zips as objects of their own. */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Collection, Store, Stored, Write } from '#storage'
 import { partsOf } from '#services/shared'
 import type { ModelContent } from './contract.ts'
 import { type ModelRecord, type ModelState, MODELS } from './model-record.ts'
 
-/** models of one tenant */
 const MAX_MODELS = 1_000
 
 export class ModelStore {
@@ -23,28 +22,29 @@ export class ModelStore {
     return this.#records.get(name)
   }
 
-  /** `NOT_FOUND` */
   async get(name: string): Promise<Stored<ModelRecord>> {
     const found = await this.find(name)
     if (found === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
     return found
   }
 
-  /** By name. `text`: a part of it. */
+  /** Sorted by name. `text`: a part of it. */
   async list(text: string | undefined): Promise<readonly ModelRecord[]> {
     const where = text === undefined ? [] : [{ field: 'name', op: 'contains', value: text } as const]
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
-  /** Those that were being loaded when a host stopped, that no driver took, or whose server was away. */
+  /**
+   * Models that were loading when a host stopped, that were rejected by all drivers, or whose server was unreachable.
+   */
   async unloaded(): Promise<readonly ModelRecord[]> {
     const where = [{ field: 'state', op: 'in', values: ['loading', 'unsupported', 'away'] }] as const
     return (await this.#records.find({ where, limit: MAX_MODELS })).map(({ value }) => value)
   }
 
   /**
-   * Keeps a zip, if there is one, and then its record; the zip of the former record goes. `conditions` are committed with
-   * the record. `CONFLICT`: another one was faster, or a condition does not hold any more.
+   * Stores the zip, if any, then the record, and removes the former zip. `conditions` are committed with the record.
+   * Throws `CONFLICT` when another upload came first, or a condition fails.
    */
   async put(
     record: ModelRecord,
@@ -53,7 +53,7 @@ export class ModelStore {
     conditions: readonly Write[] = [],
   ): Promise<void> {
     if (former === undefined && (await this.#records.count()) >= MAX_MODELS) {
-      throw new AppError('TOO_LARGE', `there are ${MAX_MODELS} models already; delete one first`)
+      throw new AppError('TOO_LARGE', `the tenant has the maximum of ${MAX_MODELS} models; delete one first`)
     }
     if (zip !== undefined) {
       await this.#store.blobs.put(pathOf(record), partsOf(zip), { contentType: 'application/zip' })
@@ -72,13 +72,13 @@ export class ModelStore {
     if (record.remote === undefined) await this.#store.blobs.delete(pathOf(record))
   }
 
-  /** What became of loading it, of an upload that is still the one there is. False: it is not. */
+  /** Stores the outcome of loading an upload. Returns false when it is not the current one. */
   async tell({ name, upload }: ModelRecord, state: ModelState): Promise<boolean> {
     const told = await this.change(name, (record) => (record.upload === upload ? { ...record, state } : undefined))
     return told !== undefined
   }
 
-  /** Changes what there is, whoever else does meanwhile. Undefined: there is none, or nothing is to be changed. */
+  /** Changes the record, retrying after conflicts. Undefined: it does not exist, or nothing changes. */
   async change(
     name: string,
     change: (record: ModelRecord) => ModelRecord | undefined,
@@ -92,7 +92,7 @@ export class ModelStore {
     })
   }
 
-  /** Removes the record that `isMeant` was asked about last, and no later one. Undefined: there is none that is meant. */
+  /** Removes the record that `isMeant` accepted last, and not a later one. Undefined: none was accepted. */
   async remove(
     name: string,
     isMeant: (record: ModelRecord) => boolean | Promise<boolean>,
@@ -108,7 +108,7 @@ export class ModelStore {
 
   async content(record: ModelRecord): Promise<ModelContent> {
     if (record.remote !== undefined) {
-      throw new AppError('NOT_FOUND', `Model has no content here: ${record.remote.url} has it`)
+      throw new AppError('NOT_FOUND', `Model is stored at ${record.remote.url}, not here`)
     }
     const found = await this.#store.blobs.get(pathOf(record))
     if (found === undefined) throw new AppError('NOT_FOUND', 'Model does not exist')
@@ -122,7 +122,6 @@ export class ModelStore {
   }
 }
 
-/** Uploads of one name never share an object. */
 function pathOf({ name, upload }: ModelRecord): string {
   return `models/${name}/${upload}.zip`
 }

@@ -1,9 +1,9 @@
-/** Instances with named features against the names that a model knows. */
+/** Checks instances with named features against the names of a model. */
 import type { Issues } from '#kernel'
 
 const MAX_SHOWN = 20
 
-/** Names that are unknown or missing become issues. `right`: what to do about missing ones. */
+/** Adds issues for unknown and missing names. `right`: advice for missing ones. */
 export function checkNames(
   instance: Readonly<Record<string, unknown>>,
   path: string,
@@ -17,7 +17,6 @@ export function checkNames(
   if (lacking.length > 0) issues.wrong(path, `has no ${listed(lacking)}`, right)
 }
 
-/** The first of them. */
 export function listed(names: readonly string[]): string {
   return `${names.slice(0, MAX_SHOWN).join(', ')}${names.length > MAX_SHOWN ? ' ...' : ''}`
 }

@@ -1,16 +1,15 @@
-/** Reads what calls ask of a model of a framework: rows of `instances`, columns of `inputs`, and `examples` with their context. */
+/** Parses calls of models by framework: rows of `instances`, columns of `inputs`, and `examples` with their context. */
 import { AppError, isPlainObject, Issues, type Json, shown } from '#kernel'
 import type { ModelCall } from './driver.ts'
 import type { Framework, ModelOperation } from './frameworks.ts'
 import type { ExamplesRequest, PredictRequest } from './model-schema.ts'
 
-/** instances of one call */
 const MAX_INSTANCES = 10_000
 
 /** Frameworks whose instances may be objects of named features. */
 const NAMED: ReadonlySet<Framework> = new Set(['xgboost', 'tensorflow', 'custom'])
 
-/** `VALIDATION` lists all that is wrong; `TOO_LARGE` for more instances than are taken at once. */
+/** Throws `VALIDATION` with all problems; `TOO_LARGE` above the instance limit. */
 export function readPredict(framework: Framework, body: PredictRequest): ModelCall {
   const { instances, inputs, signature_name: signature, probabilities } = body
   const issues = new Issues('CALL', 20)
@@ -36,17 +35,17 @@ export function readPredict(framework: Framework, body: PredictRequest): ModelCa
   }
 }
 
-/** With the features of `context` laid into each. Errors as of `readPredict`. */
+/** Merges the features of `context` into each. Throws as `readPredict`. */
 export function readExamples(framework: Framework, operation: ModelOperation, body: ExamplesRequest): ModelCall {
   if (framework !== 'tensorflow') {
-    const message = `${operation} is for models of tensorflow; this one is of ${framework}: ask predict`
+    const message = `${operation} is for models of tensorflow; this one is of ${framework}: call predict`
     throw new AppError('VALIDATION', message)
   }
   const { examples, context = {}, signature_name: signature } = body
   checkCount(examples)
   const issues = new Issues('CALL', 20)
   for (const [at, row] of examples.entries()) {
-    // rules come without the check of a route
+    // calls of rules skip the check of a route
     if (!isPlainObject(row))
       issues.wrong(`/examples/${at}`, `is ${shown(row)}, and must be an object of named features`)
     for (const key of Object.keys(context)) {
@@ -60,10 +59,9 @@ export function readExamples(framework: Framework, operation: ModelOperation, bo
 
 function checkCount({ length }: readonly Json[]): void {
   if (length <= MAX_INSTANCES) return
-  throw new AppError('TOO_LARGE', `there are ${length} instances, and at most ${MAX_INSTANCES} are taken at once`)
+  throw new AppError('TOO_LARGE', `${length} instances exceed the limit of ${MAX_INSTANCES} per call`)
 }
 
-/** Of one input that is a list, or of several by name. */
 function rowsOf(inputs: unknown, issues: Issues): readonly Json[] {
   if (!isPlainObject(inputs)) return listOf(inputs, '/inputs', issues)
   const columns = Object.entries(inputs).map(
@@ -89,7 +87,7 @@ function listOf(value: unknown, path: string, issues: Issues): readonly Json[] {
   return list as readonly Json[]
 }
 
-/** Values by row as columns: of objects one list for each name, else the list itself. */
+/** Converts rows to columns: one list per name for objects, else the list itself. */
 export function byColumn(rows: readonly Json[]): Json {
   const [first] = rows
   if (!isPlainObject(first)) return rows

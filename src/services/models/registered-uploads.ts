@@ -1,4 +1,4 @@
-/** The function registry as uploads see it: each becomes a version of its name, and ends with it. */
+/** Registers uploads as versions in the function registry. */
 import { AppError, type Caller } from '#kernel'
 import type { FunctionsApi, InternalFunctions } from '#services/functions/contract'
 import type { Write } from '#storage'
@@ -14,7 +14,10 @@ export class RegisteredUploads {
     this.#registry = registry
   }
 
-  /** Makes it the next version of its name, which the registry builds, deploys and verifies. Undefined without one. */
+  /**
+   * Publishes the next version of its name, which the registry builds, deploys and verifies. Undefined without a
+   * registry.
+   */
   async publish(
     caller: Caller,
     { name, framework, description }: Described,
@@ -30,53 +33,54 @@ export class RegisteredUploads {
     return change?.entity.version
   }
 
-  /** Its version is described as it is. */
+  /** Updates the description of its version. */
   async describe(caller: Caller, { name, release, description }: ModelRecord): Promise<void> {
     if (release !== undefined) await gone(this.#api(caller)?.patchMetadata(name, release, { description }))
   }
 
-  /** A version that another one was put in the place of goes a day later; a draft is its owner's. */
+  /** Schedules a replaced version for deletion a day later; drafts belong to their owner. */
   async supersede(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     const api = this.#api(caller)
     if (api === undefined || release === undefined) return
     await gone(api.get(name, release).then(({ draft }) => (draft ? undefined : api.remove(name, release))))
   }
 
-  /** What is committed with a record so that it takes no place for a version that is gone. `CONFLICT` when it is so already. */
-  async whileThere({ tenant }: Caller, { name, release }: ModelRecord): Promise<readonly Write[]> {
+  /**
+   * Conditions to commit with a record, which fail for a deleted version. Throws `CONFLICT` when it is deleted already.
+   */
+  async whileThere({ name, release }: ModelRecord): Promise<readonly Write[]> {
     const registry = this.#registry()
     if (registry === undefined || release === undefined) return []
-    const conditions = await registry.whileThere({ tenant, type: 'models', name, version: release })
+    const conditions = await registry.whileThere('models', name, release)
     if (conditions === undefined)
       throw new AppError('CONFLICT', `the model ${name} was deleted while it was uploaded; upload it again`)
     return conditions
   }
 
-  /** A version that was made for nothing. */
+  /** Removes a version that was not needed. */
   async retract(caller: Caller, name: string, release: string): Promise<void> {
     await gone(this.#api(caller)?.remove(name, release, { force: true }))
   }
 
-  /** Its version failed while nothing here ran it: it is built again. */
+  /** Rebuilds a version that failed for lack of a driver. */
   async recover(tenant: string, { name, release, updatedBy: user }: ModelRecord): Promise<void> {
     const api = this.#api({ tenant, user })
     if (api === undefined || release === undefined) return
     const found = await api.get(name, release).catch(() => undefined)
     if (found?.status !== 'failed') return
-    await api.rebuild(name, release, { ignoreChecks: true, comment: 'a runtime for it is there now' })
+    await api.rebuild(name, release, { ignoreChecks: true, comment: 'a runtime for it has been added' })
   }
 
-  /** All versions of its name. */
   async remove(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     if (release !== undefined) await gone(this.#api(caller)?.remove(name, undefined, { force: true }))
   }
 
-  /** `FORBIDDEN` for what is protected and somebody else's. */
+  /** Throws `FORBIDDEN` for another user's protected version. */
   async checkReadable(caller: Caller, { name, release }: ModelRecord): Promise<void> {
     if (release === undefined) return
     const registry = this.#registry()
     if (registry === undefined)
-      throw new AppError('CLOSED', `this host serves no functions, and those know who may read '${name}@${release}'`)
+      throw new AppError('CLOSED', `this host does not serve functions, which know who may read '${name}@${release}'`)
     await registry.checkReadable(caller, 'models', name, release)
   }
 
@@ -85,7 +89,7 @@ export class RegisteredUploads {
   }
 }
 
-/** Somebody else may have taken it away. */
+/** Ignores a version that was removed meanwhile. */
 async function gone(removing: Promise<unknown> | undefined): Promise<void> {
   try {
     await removing

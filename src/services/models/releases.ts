@@ -1,7 +1,6 @@
 /**
- * Versions of the function registry as models: loaded, asked once, and put in the place for which their name stands.
- * Whose turn that is the registry decides; a version whose name stands for another one is only loaded, to see whether it
- * answers.
+ * Versions of the function registry as models: loaded, called once, and installed under their name. The registry
+ * decides which version a name refers to; other versions are only loaded for verification.
  */
 import { AppError, retryOnConflict } from '#kernel'
 import { Zip, ZipPassThrough } from 'fflate'
@@ -17,7 +16,7 @@ import { readFiles } from './model-files.ts'
 import { readPredict } from './read-call.ts'
 import { examplesOf } from './signatures.ts'
 
-/** Files by path. They are stored as they are: what libraries save is hardly made smaller. */
+/** Zip of the files, stored uncompressed: saved models hardly compress. */
 async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Array> {
   const pieces: Uint8Array[] = []
   const failures: Error[] = []
@@ -27,7 +26,6 @@ async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Ar
   })
   for (const [path, content] of files) {
     const entry = new ZipPassThrough(path)
-    // the same files give the same zip
     entry.mtime = EPOCH
     zip.add(entry)
     for await (const part of partsOf(content)) entry.push(part)
@@ -38,16 +36,14 @@ async function writeZip(files: ReadonlyMap<string, Uint8Array>): Promise<Uint8Ar
   return Buffer.concat(pieces)
 }
 
-/** the first moment that a zip can tell, in any zone */
+/** First moment that zips can represent in any zone */
 const EPOCH = '1980-01-02'
 
 export interface ReleasesOptions {
   readonly store: ModelStore
   readonly loader: ModelLoader
   readonly loaded: LoadedModels
-  /** epoch ms */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
 }
 
@@ -65,10 +61,10 @@ export class Releases implements ModelReleases {
     const { digest } = packaged
     const found = await store.find(name)
     refuseRemote(found?.value)
-    // it was taken away before its turn came
+    // it was deleted while queued
     if ((await release.whileThere()) === undefined) return
     if (found === undefined) await this.#place(release, packaged, 'free')
-    // what is deployed again is loaded again, unless another version answers by it or it is just being loaded
+    // a redeployed version is loaded again, unless another one is installed or it is loading
     const isOwn = found?.value.release === version && found.value.state.kind !== 'loading'
     if (found?.value.digest !== digest || isOwn) loaded.drop(packaged)
     const state = await loader.stateOf(packaged, () => Promise.resolve(packaged))
@@ -128,12 +124,12 @@ export class Releases implements ModelReleases {
     if (found?.value.release === version) loaded.drop({ tenant: store.tenant, digest: found.value.digest })
   }
 
-  /** `VALIDATION` for files that are no model of its framework. */
+  /** Throws `VALIDATION` for files that do not belong to its framework. */
   #packageOf(release: ModelRelease): PackageOfFiles {
     return { ...readFiles(release), tenant: this.#options.store.tenant, name: release.name }
   }
 
-  /** Undefined: it stands there already, the name stands for another one and that is to stay, or the version is gone. */
+  /** Undefined: it is installed already, another version stays installed, or it was deleted. */
   async #place(
     { name, version, description, user, whileThere }: ModelRelease,
     { framework, digest, files }: PackageOfFiles,
@@ -168,20 +164,20 @@ export class Releases implements ModelReleases {
   }
 }
 
-/** The place of a model that another server has is not the registry's to give. */
+/** Rejects a release under the name of a remote model. */
 function refuseRemote(record: ModelRecord | undefined): void {
   if (record?.remote !== undefined)
     throw new AppError('VALIDATION', `/models/${record.name} is a model of another server; delete it there first`)
 }
 
-/** One prediction of its first example; a model whose inputs nobody knows has none. `MODEL_FAILED`. */
+/** Predicts its first example; a model with unknown inputs has none. Throws `MODEL_FAILED`. */
 async function askExample(framework: Framework, model: OpenModel): Promise<void> {
   const example = examplesOf(model.signatures).find(({ endpoint }) => endpoint === 'predict')
   if (example === undefined) return
   try {
     await model.call(readPredict(framework, example.payload))
   } catch (error) {
-    // one that says what is wrong with zeros has answered
+    // rejecting zeros with a reason counts as an answer
     if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
   }
 }

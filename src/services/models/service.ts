@@ -1,4 +1,4 @@
-/** The models service put together: uploads over storage, loading in the background, and calls by their drivers. */
+/** Composes the models service: uploads over storage, loading in the background, and calls by drivers. */
 import { AppError, type Caller, type Json, KeyedMutex, type Logger, retryOnConflict } from '#kernel'
 import type { Seal } from '#platform'
 import type { Store, Stored } from '#storage'
@@ -21,20 +21,16 @@ import { examplesOf } from './signatures.ts'
 export interface ModelsOptions {
   readonly tenant: string
   readonly store: Store
-  /** those of the host */
   readonly loaded: LoadedModels
-  /** epoch ms */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
-  /** for headers that servers of models want */
   readonly seal: Pick<Seal, 'close' | 'open'>
-  /** where uploads become versions; asked at each of them */
+  /** Registry in which uploads become versions; read per upload */
   readonly registry?: () => InternalFunctions | undefined
   readonly logger?: Logger
 }
 
-/** of an upload that others come before */
+/** Attempts of an upload after conflicts */
 const MAX_TRIES = 10
 
 export function createModelsService(options: ModelsOptions): InternalModels {
@@ -69,7 +65,7 @@ class Models implements InternalModels {
   as(caller: Caller): ModelsApi {
     const store = this.#store
     const record = async (name: string): Promise<ModelRecord> => (await store.get(name)).value
-    // others write on other hosts, and while a model is being loaded
+    // concurrent writers: other hosts, and loads in progress
     const inTurn = <T>(name: string, work: () => Promise<T>): Promise<T> =>
       this.#turns.run(name, () => retryOnConflict(work))
     const examined = async (name: string, operation: 'classify' | 'regress', body: ExamplesRequest) =>
@@ -82,7 +78,7 @@ class Models implements InternalModels {
         const { name } = upload
         return inTurn(name, async () => {
           if ((await store.find(name)) === undefined) return this.#upload(caller, upload, undefined)
-          throw new AppError('CONFLICT', `there is a model ${name} already; overwrite it at its own path`)
+          throw new AppError('CONFLICT', `the model ${name} exists already; overwrite it at its own path`)
         })
       },
       replace: (name, given) =>
@@ -135,7 +131,7 @@ class Models implements InternalModels {
   async #upload(caller: Caller, given: Upload, former: Stored<ModelRecord> | undefined): Promise<ModelInfo> {
     const upload = this.#options.newId()
     const read = await this.#read(given, upload, former?.value.remote)
-    // what another server has cannot be built
+    // a remote model cannot be built
     const release = read.files === undefined ? undefined : await this.#registered.publish(caller, read, read.files)
     const { files, zip, ...known } = read
     const refusal = await this.#refusal(read)
@@ -152,13 +148,13 @@ class Models implements InternalModels {
     return infoOf(placed)
   }
 
-  /** Why nothing here runs an upload, before it is loaded. */
+  /** Reason why this host cannot run an upload, before it is loaded. */
   async #refusal({ name, framework, digest, files }: UploadedModel): Promise<string | undefined> {
     if (files === undefined) return undefined
     return this.#loaded.refusal({ tenant: this.#options.tenant, name, framework, digest, files })
   }
 
-  /** Loads models that nothing ran here, as soon as something does. Their boosters are read to find that out: not here. */
+  /** Loads models once a driver accepts them. Boosters, which would have to be read, are skipped. */
   #lookAgain(record: ModelRecord): ModelRecord {
     const { state, framework, name, digest } = record
     if (state.kind !== 'unsupported' || record.remote !== undefined || framework === 'xgboost') return record
@@ -178,13 +174,13 @@ class Models implements InternalModels {
       return { name, framework, description, digest: digestOf(framework, files), files, zip: given.file }
     }
     const remote = sealedRemote(this.#options.seal, { tenant: this.#options.tenant, name }, given.remote, former)
-    // a server may have another model at any time: what was known of one upload is not that of the next
+    // a server may change its model at any time: do not reuse what was known of an earlier upload
     return { name, framework, description, digest: `remote/${upload}`, remote }
   }
 
   /**
-   * Under its name. `CONFLICT` when another upload was faster, or its version was deleted meanwhile; the registry may have
-   * put this very one there.
+   * Installs an upload under its name. Throws `CONFLICT` when another upload came first, or its version was deleted
+   * meanwhile; the registry may have installed this one already.
    */
   async #place(
     caller: Caller,
@@ -195,13 +191,13 @@ class Models implements InternalModels {
   ): Promise<ModelRecord> {
     const { name, release, digest } = record
     try {
-      const conditions = await this.#registered.whileThere(caller, record)
+      const conditions = await this.#registered.whileThere(record)
       await this.#store.put(record, zip, former, conditions)
     } catch (error) {
       const isRace = error instanceof AppError && error.code === 'CONFLICT'
       const now = isRace ? await this.#store.find(name) : undefined
       if (release !== undefined && now?.value.release === release) return now.value
-      // what became of loading the former one was told meanwhile, or a job of the version got on
+      // the former one finished loading meanwhile, or its version advanced
       const isSame = now?.value.upload === former?.value.upload
       if (isRace && isSame && tries < MAX_TRIES) return this.#place(caller, record, zip, now, tries + 1)
       if (release !== undefined) await this.#registered.retract(caller, name, release)
@@ -217,11 +213,11 @@ class Models implements InternalModels {
   async #remove(caller: Caller, name: string): Promise<ModelInfo> {
     const { value: found } = await this.#store.get(name)
     const removed = await this.#store.remove(name, async (record) => {
-      // its versions first: none of them takes the place that becomes free
+      // versions first, so that none of them takes the free name
       await this.#registered.remove(caller, record)
       return true
     })
-    // when there is none any more, the registry was as fast
+    // otherwise the registry has removed it
     const { digest } = removed ?? found
     this.#drop(digest)
     return infoOf(removed ?? found)
@@ -231,7 +227,7 @@ class Models implements InternalModels {
     const { state } = record
     if (state.kind === 'ready') return { ...record, state }
     if (state.kind === 'failed') throw new AppError('MODEL_FAILED', `the model cannot be used: ${state.reason}`)
-    // a runtime may be there by now, or the host that loaded it may have stopped
+    // a runtime may have been added, or the loading host may have stopped
     this.#loader.load(record)
     if (state.kind === 'unsupported') throw new AppError('UNSUPPORTED', state.reason)
     if (state.kind === 'away') throw new AppError('REMOTE_FAILED', state.reason)
@@ -250,20 +246,20 @@ class Models implements InternalModels {
         (model) => model.call(call),
       )
       if (values.length !== call.instances.length) {
-        const message = `the model gave ${values.length} values for ${call.instances.length} instances`
+        const message = `the model returned ${values.length} values for ${call.instances.length} instances`
         throw new AppError('MODEL_FAILED', message)
       }
       return values
     } catch (error) {
       this.#failed++
       if (error instanceof AppError && error.cause === GAVE_UP) await this.#giveUp(record, error)
-      // before it is asked again, it is looked whether its server is there, and what it takes
+      // the next call checks the server and its inputs again
       if (isAway(error)) this.#drop(record.digest)
       throw error
     }
   }
 
-  /** It is not tried again before somebody uploads another. */
+  /** Stops retrying until the next upload. */
   async #giveUp(record: ModelRecord, { message }: AppError): Promise<void> {
     await this.#store.tell(record, { kind: 'failed', reason: message })
     this.#drop(record.digest)
@@ -284,7 +280,7 @@ class Models implements InternalModels {
   }
 }
 
-/** What an upload says, and its files as far as they are here. */
+/** Description of an upload, and its files as far as they are here. */
 type UploadedModel = Pick<ModelRecord, 'name' | 'framework' | 'description' | 'digest' | 'remote'> & {
   readonly files?: ReadonlyMap<string, Uint8Array>
   readonly zip?: Uint8Array

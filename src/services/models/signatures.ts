@@ -1,4 +1,7 @@
-/** What a worker or server says that its model takes, and bodies that fit it. A model may lie: what cannot be read is left out. */
+/**
+ * Signatures by workers and servers, and matching example bodies. Invalid parts are left out, since a model may report
+ * anything.
+ */
 import { isPlainObject, type Json, type JsonObject } from '#kernel'
 import type { Signature, SignatureInput } from './driver.ts'
 import { OPERATIONS } from './frameworks.ts'
@@ -37,10 +40,8 @@ function listOf(value: unknown, most: number): readonly unknown[] {
   return Array.isArray(value) ? (value as readonly unknown[]).slice(0, most) : []
 }
 
-/** Values of one input that are written; larger ones have no example. */
 const MAX_VALUES = 10_000
 
-/** One for each signature whose inputs are known. */
 export function examplesOf(signatures: readonly Signature[]): readonly ModelExample[] {
   return signatures.flatMap((signature) => {
     const { name, operation, inputs } = signature

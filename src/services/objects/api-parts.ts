@@ -1,21 +1,20 @@
-/** What the routes of object storage share. */
+/** Common parts of the routes of object storage. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import type { Caller } from '#kernel'
 import { addRoutes, type Refusal, type Route } from '#services/shared'
 import { ErrorSchema } from './object-schema.ts'
 import { BASE } from './show.ts'
 
-/** Where a path of the service is: there, and as its own host would have it. */
+/** A path of the service: below its base, and as an alias of its own. */
 export function at<const Path extends string>(path: Path) {
   return { path: `${BASE}${path}` as const, aliases: [path] as readonly string[] }
 }
 
-/** As the client reached this host. */
 export function originOf({ protocol, host, server }: FastifyRequest): string {
   return `${protocol}://${host}${server.prefix}`
 }
 
-/** The address of a request with other parameters; undefined ones are removed. */
+/** Changes parameters of an address; undefined ones are removed. */
 export function hrefWith(href: string, query: unknown, change: Readonly<Record<string, string | undefined>>): string {
   const parameters = new URLSearchParams(query as Readonly<Record<string, string>>)
   for (const [name, value] of Object.entries(change)) {
@@ -25,28 +24,27 @@ export function hrefWith(href: string, query: unknown, change: Readonly<Record<s
   return parameters.size === 0 ? href : `${href}?${parameters.toString()}`
 }
 
-/** Adds routes whose refusals have the status of this API. */
+/** Adds routes whose errors have the status of this API. */
 export async function addObjectRoutes<Api>(
   app: FastifyInstance,
   service: { as(caller: Caller): Api },
   { tag, routes }: { readonly tag: string; readonly routes: readonly Route<Api>[] },
 ): Promise<void> {
-  await app.register(async (own) => {
-    own.addHook('preSerialization', (_request, reply, payload, next) => {
+  await app.register(async (scope) => {
+    scope.addHook('preSerialization', (_request, reply, payload, next) => {
       reply.code(statusOf(reply.statusCode))
       next(null, payload)
     })
-    await addRoutes(own, service, { tag, errors: ErrorSchema, routes })
+    await addRoutes(scope, service, { tag, errors: ErrorSchema, routes })
   })
 }
 
-/** `{ error, code, statusCode, detail? }` */
 export function objectsErrorBody({ statusCode, error, code, issues }: Refusal): object {
   const detail = issues.map(({ path, message, type }) => ({ loc: path.split('/').slice(1), msg: message, type }))
   return { error, code, statusCode: statusOf(statusCode), ...(detail.length > 0 && { detail }) }
 }
 
-/** Clients know what cannot be read as 422. */
+/** Clients of this API expect 422 for an invalid request. */
 function statusOf(statusCode: number): number {
   return statusCode === 400 ? 422 : statusCode
 }

@@ -1,10 +1,10 @@
-/** Buckets and objects over HTTP, as values: what each route takes and answers. Contents go by signed addresses alone. */
+/** Routes of buckets and objects; contents have signed addresses alone. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { makeIssue, refuse } from '#kernel'
 import { routesOf } from '#services/shared'
 import { addObjectRoutes, at, hrefWith, originOf } from './api-parts.ts'
-import type { ObjectsApi, SignedLink, SignOptions } from './contract.ts'
+import type { InternalObjects, ObjectsApi, SignedLink, SignOptions } from './contract.ts'
 import {
   BucketSchema,
   BucketsSchema,
@@ -24,7 +24,7 @@ import { contentRoutes } from './routes/content-routes.ts'
 import { BASE, bucketHref, shownBucket, shownEntry, signHref } from './show.ts'
 
 export interface ObjectsRouting extends ContentRouting {
-  /** of this package */
+  readonly service: Pick<InternalObjects, 'as'>
   readonly version: string
 }
 
@@ -141,8 +141,10 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service, each kind in a scope of its own. */
-export async function objectsRoutes(app: FastifyInstance, { version, ...routing }: ObjectsRouting): Promise<void> {
+export async function objectsRoutes(
+  app: FastifyInstance,
+  { version, service, ...routing }: ObjectsRouting,
+): Promise<void> {
   const about = route({
     method: 'GET',
     path: `${BASE}/`,
@@ -151,8 +153,8 @@ export async function objectsRoutes(app: FastifyInstance, { version, ...routing 
     produces: ['text/plain'],
     handler: ({ reply }) => reply.type('text/plain; charset=utf-8').send(version),
   })
-  await addObjectRoutes(app, routing.service, { tag: 'objects', routes: [...ROUTES, about] })
-  await app.register(async (own) => contentRoutes(own, routing))
+  await addObjectRoutes(app, service, { tag: 'objects', routes: [...ROUTES, about] })
+  await app.register(async (scope) => contentRoutes(scope, routing))
 }
 
 function signOptions(query: PathQuery, method: SignedLink['method']): SignOptions {

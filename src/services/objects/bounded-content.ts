@@ -1,11 +1,11 @@
-/** Content on its way in, held to its bounds. */
+/** Enforces the bounds of a content while it is received. */
 import { AppError, makeIssue } from '#kernel'
 import { type LengthBounds, MAX_OBJECT_BYTES } from './contract.ts'
 
-/** type of the issue of a content that is shorter than it may be */
+/** type of the issue of a content below its least length */
 export const TOO_SMALL = 'TOO_SMALL'
 
-/** The same pieces; `TOO_LARGE` as soon as there are too many bytes, `VALIDATION` at the end when there are too few. */
+/** The same pieces; `TOO_LARGE` at the first byte too many, `VALIDATION` at the end for too few. */
 export async function* boundedContent(
   content: Uint8Array | AsyncIterable<Uint8Array>,
   { min = 0, max = MAX_OBJECT_BYTES }: LengthBounds = {},

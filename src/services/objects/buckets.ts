@@ -1,4 +1,4 @@
-/** The buckets that every tenant has. */
+/** The buckets of every tenant. */
 import { AppError } from '#kernel'
 import type { BucketRight, ObjectBucket, ObjectStore } from './contract.ts'
 
@@ -19,10 +19,10 @@ const BUCKETS: readonly BucketKind[] = [
   { alias: 'public', rights: ALL_RIGHTS, isPublic: true, hasSubscriptions: true },
 ]
 
-/** What names of buckets begin with; the first part of signed addresses, so no other route may. */
+/** Prefix of bucket names, and so of signed addresses; other routes must not begin with it. */
 export const NAME_PREFIX = 'reflexarc-ws-'
 
-/** By alias. `isInside`: with every right. */
+/** `isInside`: with every right. */
 export function bucketsOf(tenant: string, store: ObjectStore, isInside: boolean): readonly ObjectBucket[] {
   return BUCKETS.map((kind) => ({
     ...kind,
@@ -32,7 +32,7 @@ export function bucketsOf(tenant: string, store: ObjectStore, isInside: boolean)
   }))
 }
 
-/** Whose bucket has that name; undefined when it is nobody's. */
+/** Splits the name of a bucket; undefined for an unknown one. */
 export function readBucketName(name: string): { readonly alias: string; readonly tenant: string } | undefined {
   for (const { alias } of BUCKETS) {
     const start = `${NAME_PREFIX}${alias}-`

@@ -1,4 +1,4 @@
-/** Object storage over fetch: links and records as answers have them; contents go by signed addresses. */
+/** Clients of object storage; contents are transferred by signed addresses. */
 import { AppError } from '#kernel'
 import { type Http, pathOf, typed } from '#services/shared/client'
 import type { Decoded } from '#services/shared/contract'
@@ -21,21 +21,20 @@ const BUCKET = `${BASE}/bucket`
 export interface BucketAnswer extends Decoded<typeof BucketSchema> {}
 export interface ListingAnswer extends Decoded<typeof ListingSchema> {}
 
-/** What the caller behind the credentials can do. `path` has no slash at its start; a folder has one at its end. */
+/** Paths begin without a slash; those of folders end with one. */
 export interface ObjectsClient {
   buckets(): Promise<readonly BucketAnswer[]>
   bucket(bucket: string): Promise<BucketAnswer>
   list(bucket: string, prefix?: string, query?: ListQuery): Promise<ListingAnswer>
-  /** Throws `NOT_FOUND`. */
+  /** `NOT_FOUND` */
   stat(bucket: string, path: string): Promise<ObjectAnswer>
   sign(bucket: string, path: string, method: SignedMethod, query?: SignQuery): Promise<ObjectLink>
-  /** The answer whose body is the content; throws `NOT_FOUND`. */
+  /** The response whose body is the content. `NOT_FOUND` */
   get(bucket: string, path: string): Promise<Response>
   put(bucket: string, path: string, content: Uint8Array | string, contentType?: string): Promise<void>
   putFolder(bucket: string, path: string, query?: { readonly all?: boolean }): Promise<ObjectAnswer>
-  /** To `target`, in the same bucket. */
   copy(bucket: string, target: string, source: string, query?: { readonly move?: boolean }): Promise<ObjectAnswer>
-  /** Gives how many objects are gone. */
+  /** Returns the number of removed objects. */
   remove(
     bucket: string,
     path: string,
@@ -43,7 +42,7 @@ export interface ObjectsClient {
   ): Promise<number>
 }
 
-/** Errors are the same AppErrors, as far as the wire tells them apart. `fetch`: that which the client was given. */
+/** Errors are AppErrors, as far as the wire distinguishes them. */
 export function objectsClient(http: Http, fetch: typeof globalThis.fetch = globalThis.fetch): ObjectsClient {
   const at = (bucket: string, path: string) => `${BUCKET}${pathOf`/${bucket}`}/${encodedPath(path)}`
   const sign: ObjectsClient['sign'] = async (bucket, path, method, query = {}) => {
@@ -64,7 +63,7 @@ export function objectsClient(http: Http, fetch: typeof globalThis.fetch = globa
     },
     put: async (bucket, path, content, contentType = 'application/octet-stream') => {
       const { href } = await sign(bucket, path, 'PUT')
-      // bytes of a view may be of any buffer
+      // the view may be of any buffer
       const body = typeof content === 'string' ? content : (content as Uint8Array<ArrayBuffer>)
       await accepted(await fetch(href, { method: 'PUT', headers: { 'content-type': contentType }, body }))
     },
@@ -85,7 +84,7 @@ function encodedPath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }
 
-/** Throws what a signed address answers; those speak XML. */
+/** Throws the XML error of a signed address as an AppError. */
 async function accepted(response: Response): Promise<Response> {
   if (response.ok) return response
   const text = await response.text()
@@ -94,7 +93,7 @@ async function accepted(response: Response): Promise<Response> {
   throw new AppError(response.status >= 500 ? 'INTERNAL' : code, message)
 }
 
-/** What the caller behind the credentials can do. Throws `VALIDATION`, `NOT_FOUND`, `CONFLICT`, `FORBIDDEN`. */
+/** `VALIDATION`, `NOT_FOUND`, `CONFLICT`, `FORBIDDEN` */
 export interface SubscriptionsClient {
   list(bucket: string, query?: SubscriptionQuery): Promise<readonly Subscription[]>
   get(bucket: string, id: string): Promise<Subscription>
@@ -103,7 +102,6 @@ export interface SubscriptionsClient {
   remove(bucket: string, id: string): Promise<void>
   removeAll(bucket: string, query?: SubscriptionQuery): Promise<void>
   deliveries(bucket: string, id: string, query?: { readonly state?: DeliveryState }): Promise<readonly Delivery[]>
-  /** imports of files into series, and exports */
   readonly transfers: TransfersClient
 }
 

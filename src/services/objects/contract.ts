@@ -1,27 +1,24 @@
 /**
- * Object storage as others see it: buckets of a tenant, objects by path, signed addresses, and the changes of both.
+ * Object storage: buckets of a tenant, objects by path, signed addresses, and the changes of objects.
  *
- * How a change is kept. The content of an object is placed in a store of contents first, under an id that is never used
- * again and that a document says nobody refers to yet. One commit then holds the record of the object (a document), the
- * change (an entry of the tenant's log `object_changes`) and the end of that document; for content that was replaced or
- * removed it holds such a document anew. After a crash at any place there is either all of it or none, and content that
- * nobody refers to is found by its document and taken away. Whoever hands changes on reads the log after a position
- * that it stores with its own work: it may see a change twice, and never misses one.
+ * A content is placed first, under a new id and with a document that marks it as orphaned. One commit then holds the
+ * record of the object, its change (an entry of the log `object_changes`) and the end of that document; a replaced or
+ * removed content becomes an orphan in the same commit. A crash leaves all of it or nothing, and the sweep deletes
+ * orphans. A reader of the log stores its position with its own work: it may see a change twice, and never misses one.
  *
- * OBJECT-1 an object is replaced, copied, moved or removed whole or not at all: readers see the old one or the new one
+ * OBJECT-1 replacing, copying, moving and removing an object are atomic: readers see the old object or the new one
  * OBJECT-2 every change of an object is an entry of the tenant's log in the same commit, at positions 1, 2, 3 ...
- *   without gaps, in the order in which the changes took effect
- * OBJECT-3 content that no record refers to goes: what an upload left that broke off, what was replaced or removed
- * OBJECT-4 a removal that is refused removes nothing
- * OBJECT-5 a signed address opens one method on one path (of a form: on what begins with it) until its time is over,
- *   and nothing else; it never opens more than whoever signed it may do
- * OBJECT-6 the host holds a bounded part of a content, however large it is
+ *   without gaps, in commit order
+ * OBJECT-3 orphaned contents are deleted: those of aborted uploads, and replaced and removed ones
+ * OBJECT-4 a rejected removal removes nothing
+ * OBJECT-5 a signed address permits one method on one path (a form: on paths with its prefix) until it expires, and
+ *   never more than its signer's rights
+ * OBJECT-6 the host buffers a bounded part of a content
  * OBJECT-7 no method and no address reaches an object of another tenant
  *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (the bucket does not let the caller,
- * or a hidden path without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read),
- * `PRECONDITION` (another object is there than was expected), `TOO_LARGE`, `SUPERSEDED` (of rules alone), `STORE`,
- * `UNAVAILABLE` (the store of contents does not answer), `CLOSED`.
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN` (a missing right, or a hidden path
+ * without `all`), `CONFLICT` (a folder that is not empty, an object replaced while it was read), `PRECONDITION`,
+ * `TOO_LARGE`, `SUPERSEDED` (of rules alone), `STORE`, `UNAVAILABLE` (the store of contents does not answer), `CLOSED`.
  */
 import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller } from '#kernel'
@@ -32,108 +29,92 @@ import type { METHODS } from './object-schema.ts'
 export const MAX_OBJECT_BYTES = 5 * 1_073_741_824
 /** bytes of a path in UTF-8 */
 export const MAX_PATH_BYTES = 1_024
-/** objects of one page */
 export const DEFAULT_KEYS = 200
 export const MAX_KEYS = 1_000
-/** s: how long a signed address is good when nobody says, and at most */
+/** s that a signed address is valid by default, and at most */
 export const DEFAULT_EXPIRY = 300
 export const MAX_EXPIRY = 604_800
-/** what is stored without a content type */
+/** type of contents that are put without one */
 export const DEFAULT_CONTENT_TYPE = 'binary/octet-stream'
 
-/** The service as callers reach it. */
-export interface ObjectsService {
+/** The objects of one tenant, for the other services of the host. */
+export interface InternalObjects {
   /** With the rights of users. */
   as(caller: Caller): ObjectsApi
-  /** With every right on every bucket: for services of the host, which write what users only read. */
-  inside(tenant: string): ObjectsApi
-  /** Whether the tenant has stored anything. */
-  hasTenant(tenant: string): Promise<boolean>
-}
-
-/** The service inside the host: what its neighbours and the host call. */
-export interface InternalObjects extends ObjectsService {
-  changes(tenant: string): ObjectChanges
-  /**
-   * Tells that changes of a tenant were committed in this process: a reason to read its log now. Nothing is told of
-   * changes before a restart. Gives what ends it.
-   */
-  onChanges(listener: (tenant: string) => void): () => void
+  /** With every right on every bucket. */
+  readonly inside: ObjectsApi
+  readonly changes: ObjectChanges
+  /** Notifies of commits in this process, not of changes before a restart. Returns what unsubscribes. */
+  onChanges(listener: () => void): () => void
   start(): Promise<void>
   stop(): Promise<void>
-  /** Resolves when contents that nobody refers to have been looked for, and no change is after that. */
+  /** Resolves when the sweep of orphaned contents is idle. */
   settled(): Promise<void>
   gauges(): ObjectsGauges
 }
 
 export interface ObjectsGauges {
-  /** contents on their way in */
+  /** contents being received */
   readonly uploads: number
   /** totals since the start */
   readonly put: number
   readonly removed: number
 }
 
-/**
- * The durable changes of one tenant, oldest first. One reader hands them on, and trims what it is done with: what is not
- * trimmed stays.
- */
+/** Durable changes, oldest first, until their one reader trims them. */
 export interface ObjectChanges {
-  /** Those after a position; `limit` 1 to 10,000, default 1,000. */
+  /** `limit`: 1 to 10,000, default 1,000 */
   read(after: number, limit?: number): Promise<readonly ObjectChange[]>
-  /** First and last position that are kept; `{ first: n + 1, last: n }` when none is. */
+  /** First and last position in the log; `{ first: n + 1, last: n }` when it is empty. */
   bounds(): Promise<{ readonly first: number; readonly last: number }>
-  /** Forgets changes up to and with a position. Positions are never used again. */
+  /** Drops changes up to and including a position; positions are not reused. */
   trim(upTo: number): Promise<void>
 }
 
-/** A change that took effect. Those of hidden objects (`isHidden`) are among them. */
+/** A committed change, of hidden objects too. */
 export interface ObjectChange {
   /** log position, from 1 without gaps */
   readonly position: number
-  /** `put`: there is new content, or an object where none was; `delete`: it is gone */
+  /** `put`: created or replaced */
   readonly event: 'put' | 'delete'
-  /** the object as it is now; of a `delete`, as it was */
+  /** of a `delete`: as it was */
   readonly object: ObjectRecord
   /** epoch ms */
   readonly time: number
-  /** of a change that rules made */
   readonly cause?: ObjectCause
 }
 
-/** What whoever hands changes on asks of the engine. */
+/** The engine, as the reader of changes sees it. */
 export interface ObjectForwarding {
-  /** Commits the writes whole with the inputs of the tasks that hear of the change; without such tasks the writes alone. */
-  receive(tenant: string, change: ObjectChange, writes: readonly Write[]): Promise<unknown>
+  /** Commits the writes together with the inputs of the tasks that sense the change. */
+  receive(change: ObjectChange, writes: readonly Write[]): Promise<unknown>
 }
 
-/** The rule behind a change. */
+/** The rule that made a change. */
 export interface ObjectCause extends EffectOfTask {
   readonly node: string
   readonly trigger?: string
-  /** rules in a row that led to it */
+  /** rules in the chain */
   readonly hops: number
-  /** with hops: what everything that came of one arrival is known by */
+  /** identifies everything that one external input caused */
   readonly root?: string
 }
 
 export type BucketRight = 'read' | 'write' | 'delete'
 
 export interface ObjectBucket {
-  /** as paths have it: `assets` */
+  /** in paths: `assets` */
   readonly alias: string
-  /** unique among all tenants; what signed addresses begin with */
+  /** unique on the host; signed addresses begin with it */
   readonly name: string
   readonly store: ObjectStore
-  /** what the caller may do with its objects */
   readonly rights: readonly BucketRight[]
-  /** whether anybody may read its objects without a signature */
+  /** readable without a signature */
   readonly isPublic: boolean
-  /** whether there are subscriptions on it */
   readonly hasSubscriptions: boolean
 }
 
-/** Where contents are kept, as answers show it. */
+/** A store of contents in answers. */
 export interface ObjectStore {
   readonly type: string
   readonly name: string
@@ -143,22 +124,20 @@ export interface ObjectStore {
 export interface ObjectRecord {
   /** alias of its bucket */
   readonly bucket: string
-  /** names joined by slashes, as it was written: case and Unicode forms count */
+  /** names joined by slashes; case and Unicode form are significant */
   readonly path: string
   /** MD5 of the content in hex */
   readonly etag: string
-  /** bytes */
   readonly size: number
   readonly contentType: string
   /** epoch ms */
   readonly modified: number
-  /** names in lower case, as `x-amz-meta-` headers have them */
   readonly metadata?: Readonly<Record<string, string>>
-  /** id of its content in the store of contents; another one whenever the content is */
+  /** id in the store of contents; changes with the content */
   readonly content: string
 }
 
-/** What is on the way to objects: it exists while they do, or its hidden `.folder`. */
+/** Exists while an object is below it, be it the hidden `.folder` alone. */
 export interface ObjectFolder {
   readonly bucket: string
   /** ends in a slash */
@@ -167,36 +146,34 @@ export interface ObjectFolder {
 }
 
 export interface ObjectListing {
-  /** by path in byte order */
   readonly entries: readonly (ObjectRecord | ObjectFolder)[]
-  /** as `startAfter` of the next page; absent on the last one */
+  /** `startAfter` of the next page */
   readonly next?: string
 }
 
 export interface ListOptions {
-  /** without it, what is behind the next slash after the prefix is one folder */
+  /** default: what is behind the next slash after the prefix is one folder */
   readonly recursive?: boolean | undefined
   /** default 200; above 1,000 it is 1,000 */
   readonly maxKeys?: number | undefined
-  /** entries behind this path only */
+  /** exclusive */
   readonly startAfter?: string | undefined
-  /** hidden objects too */
   readonly all?: boolean | undefined
 }
 
 export interface ByteRange {
-  /** bytes, both included */
+  /** bytes, inclusive */
   readonly from: number
   readonly until?: number
 }
 
-/** What must be there for a write to count; all that is given must hold. */
+/** What a write expects to find; all members must hold. */
 export interface WriteCondition {
-  /** the object has one of these etags; `*`: there is one */
+  /** etags, one of which the object has; `*`: any */
   readonly match?: readonly string[] | undefined
-  /** it has none of these; `*`: there is none */
+  /** etags that it does not have; `*`: the object does not exist */
   readonly noneMatch?: readonly string[] | undefined
-  /** it was not changed after this, epoch ms of a whole second */
+  /** epoch ms of a whole second */
   readonly unmodifiedSince?: number | undefined
 }
 
@@ -205,32 +182,31 @@ export interface PutOptions {
   readonly metadata?: Readonly<Record<string, string>>
   /** else `PRECONDITION` */
   readonly expect?: WriteCondition | undefined
-  /** bytes that content must have, both included, else `TOO_LARGE` or `VALIDATION`; it is told as early as it is known */
+  /** bytes, checked as early as they are known: `TOO_LARGE`, `VALIDATION` */
   readonly length?: LengthBounds
-  /** the rule behind it: the same effect again changes nothing, and one that comes late is `SUPERSEDED` */
+  /** of the rule: a repeated effect changes nothing, a late one is `SUPERSEDED` */
   readonly cause?: ObjectCause
 }
 
 export interface LengthBounds {
-  /** bytes, both included */
+  /** bytes, inclusive */
   readonly min?: number | undefined
   readonly max?: number | undefined
 }
 
 export interface RemoveOptions {
-  /** everything that begins with the path */
+  /** everything with the prefix */
   readonly recursive?: boolean | undefined
   /** with `recursive`: hidden objects too */
   readonly all?: boolean | undefined
-  /** with `recursive`: at most so many objects, and `next` when there are more */
+  /** with `recursive`: at most this many, then `next` */
   readonly maxKeys?: number | undefined
   readonly startAfter?: string | undefined
 }
 
 export interface Removed {
-  /** of objects, `.folder` left out, and of the folder that was named; the first 1,000 */
+  /** of objects without `.folder`, and of a named folder; the first 1,000 */
   readonly paths: readonly string[]
-  /** how many there were */
   readonly count: number
   readonly next?: string
 }
@@ -239,37 +215,30 @@ export type SignedMethod = (typeof METHODS)[number]
 
 export interface SignOptions {
   readonly method: SignedMethod
-  /**
-   * An upload in parts. `new`: a POST begins it. Its id: a PUT with `part` sends a part, a POST completes it, a DELETE
-   * aborts it, a GET lists its parts
-   */
+  /** an upload in parts: `new`, or the id of one */
   readonly upload?: string | undefined
-  /** 1 to 10,000 */
   readonly part?: number | undefined
   /** s, 1 to 604,800; default 300 */
   readonly expiry?: number
-  /** of a GET: browsers save it under its name */
+  /** of a GET: browsers save it */
   readonly asAttachment?: boolean | undefined
-  /** of an upload: what its content type must be */
-  readonly contentType?: string | undefined
   /** of an upload */
+  readonly contentType?: string | undefined
   readonly contentLength?: LengthBounds
-  /** a hidden path too */
   readonly all?: boolean | undefined
-  /** what the address begins with, such as `https://host:8080`; default: where this host is reached */
+  /** default: the address of this host */
   readonly origin?: string
 }
 
 export interface SignedLink {
   readonly href: string
   readonly method: SignedMethod
-  /** of a PUT whose content type is fixed: what must be sent */
+  /** of a PUT with a fixed content type */
   readonly headers?: Readonly<Record<string, string>>
-  /** of a POST: fields of the form, to which `file` comes last */
+  /** of a POST; `file` is the last field */
   readonly formData?: Readonly<Record<string, string>>
 }
 
-/** A part of an upload. */
 export interface UploadedPart {
   readonly number: number
   readonly size: number
@@ -280,23 +249,23 @@ export interface UploadedPart {
 }
 
 export interface PartPage {
-  /** those of higher numbers */
+  /** part number, exclusive */
   readonly after: number
   readonly limit: number
 }
 
-/** An upload in parts, by the id that `begin` gave. `NOT_FOUND` when it was completed, aborted, or is a day old. */
+/** Uploads in parts. `NOT_FOUND` for one that was completed, aborted, or is a day old. */
 export interface UploadsApi {
-  /** `TOO_LARGE` when a tenant has 1,000 of them open. */
+  /** `TOO_LARGE` beyond 1,000 open uploads. */
   begin(bucket: string, path: string, options?: Pick<PutOptions, 'contentType' | 'metadata'>): Promise<string>
-  /** Replaces the part of that number, 1 to 10,000. */
+  /** `number`: 1 to 10,000; replaces the part. */
   put(
     bucket: string,
     path: string,
     upload: string,
     part: { readonly number: number; readonly content: AsyncIterable<Uint8Array> },
   ): Promise<UploadedPart>
-  /** Makes the object of these parts, named in rising order. */
+  /** `parts` in rising order. */
   complete(
     bucket: string,
     path: string,
@@ -308,27 +277,26 @@ export interface UploadsApi {
   list(bucket: string, path: string, upload: string, page: PartPage): Promise<readonly UploadedPart[]>
 }
 
-/** `bucket` is an alias or a name; `path` is read as an address has it: slashes at its start do not count. */
+/** `bucket`: alias or name; leading slashes of a path are ignored. */
 export interface ObjectsApi {
-  /** By alias. `NOT_FOUND` for a store that is not there. */
+  /** `NOT_FOUND` for an unknown store. */
   buckets(store?: string): Promise<readonly ObjectBucket[]>
   bucket(bucket: string, store?: string): Promise<ObjectBucket>
-  /** What begins with a path, which may be empty. */
   list(bucket: string, prefix: string, options?: ListOptions): Promise<ObjectListing>
-  /** An object, or with a slash at the end a folder. `NOT_FOUND`. */
+  /** A path with a slash at its end is a folder. `NOT_FOUND` */
   stat(bucket: string, path: string): Promise<ObjectRecord | ObjectFolder>
-  /** The content of a record: `CONFLICT` when the object was replaced or removed before it was opened. */
+  /** `CONFLICT` when the object was replaced or removed meanwhile. */
   read(record: ObjectRecord, range?: ByteRange): Promise<AsyncIterable<Uint8Array>>
-  /** Replaces whole or not at all; content that ends early or fails leaves nothing. */
+  /** Replaces atomically; a content that fails leaves nothing. */
   put(
     bucket: string,
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
     options?: PutOptions,
   ): Promise<ObjectRecord>
-  /** Makes `.folder` in it, unless it is there. */
+  /** Creates `.folder` in it, unless it exists. */
   putFolder(bucket: string, path: string, options?: { readonly all?: boolean | undefined }): Promise<ObjectFolder>
-  /** Within a bucket. `move`: the source is gone in the same commit. */
+  /** Within a bucket. `move`: removes the source in the same commit. */
   copy(
     bucket: string,
     target: string,
@@ -337,37 +305,34 @@ export interface ObjectsApi {
   ): Promise<ObjectRecord>
   remove(bucket: string, path: string, options?: RemoveOptions): Promise<Removed>
   readonly uploads: UploadsApi
-  /** Of a path that need not exist. */
+  /** The path need not exist. */
   sign(bucket: string, path: string, options: SignOptions): Promise<SignedLink>
-  /** An object or folder as answers have it, with the links that the caller may follow. */
+  /** An entry in answers, with links by the caller's rights. */
   show(entry: ObjectRecord | ObjectFolder, origin?: string): Readonly<Record<string, unknown>>
 }
 
-/** Whether lists leave it out unless they are asked for all: its own name begins with a dot. */
+/** Whether its own name begins with a dot. */
 export function isHidden(path: string): boolean {
   return path.startsWith('.', path.lastIndexOf('/', path.length - 2) + 1)
 }
 
-/**
- * Where contents are kept, under ids that are never used again: a folder of the host, or any store that speaks S3. What
- * is in it has no name of its own: objects, tenants' rights and changes are the service's.
- */
+/** Contents of one tenant under ids that are never reused, in blobs of its store or in S3. */
 export interface ContentStore {
   readonly shown: ObjectStore
-  /** Durable when it resolves. What is left of one that failed is taken away by `remove`. */
-  put(
-    tenant: string,
-    id: string,
-    content: AsyncIterable<Uint8Array>,
-    options: { readonly contentType: string },
-  ): Promise<StoredContent>
-  /** Undefined when there is none. It is open, and stays readable when it is removed meanwhile. */
-  open(tenant: string, id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>
-  /** A content of its own with the same bytes; false when there is no source. */
-  copy(tenant: string, source: string, target: string): Promise<boolean>
-  /** Also what is not there. */
-  remove(tenant: string, id: string): Promise<void>
-  close(): Promise<void>
+  /** Durable when it resolves; `remove` cleans up after a failure. */
+  put(id: string, content: AsyncIterable<Uint8Array>, options: { readonly contentType: string }): Promise<StoredContent>
+  /** Stays readable when it is removed meanwhile. */
+  open(id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined>
+  /** False without the source. */
+  copy(source: string, target: string): Promise<boolean>
+  /** Idempotent. */
+  remove(id: string): Promise<void>
+}
+
+/** A store of contents that all tenants of a host share. */
+export interface SharedContents {
+  of(tenant: string): ContentStore
+  close(): void
 }
 
 export interface StoredContent {

@@ -1,4 +1,4 @@
-/** What bodies and parameters of object storage look like outside, with the limits of what is sent. */
+/** Schemas of the bodies and parameters of object storage. */
 import {
   type StaticDecode,
   type TCodec,
@@ -32,7 +32,7 @@ export const BucketSchema = Type.Object(
   { ...Bucket, store: Type.String({ description: 'name of its store' }) },
   { title: 'ObjectBucket' },
 )
-/** As lists have it. */
+/** A bucket in lists. */
 export const ListedBucketSchema = Type.Object({ ...Bucket, store: StoreSchema })
 export const BucketsSchema = Type.Object(
   { _links: Links, buckets: Type.Array(ListedBucketSchema) },
@@ -50,14 +50,12 @@ const Entry = {
   content_type: Type.Optional(Text),
 }
 export const EntrySchema = Type.Object(Entry, { title: 'StoredObject' })
-/** An object, or with `is_dir` a folder. */
 export interface ObjectAnswer extends Decoded<typeof EntrySchema> {}
 
 export const ListingSchema = Type.Object(
   { _links: Links, objects: Type.Unsafe<readonly ObjectAnswer[]>(Type.Array(Type.Object(Entry))) },
   { title: 'ObjectListing' },
 )
-/** One link, or several, by what they lead to. */
 const ManyLinks = Type.Record(Text, Type.Union([LinkSchema, Type.Array(LinkSchema)]))
 export const LinksSchema = Type.Object({ _links: ManyLinks }, { title: 'ObjectLinks' })
 export const RemovedSchema = Type.Object(
@@ -79,8 +77,8 @@ export const ErrorSchema = Type.Object(
   { title: 'ObjectsError' },
 )
 
-/** A text that asks for nothing when it is empty. */
-export const asked = (description: string) =>
+/** An optional text; an empty one counts as absent. */
+export const optionalText = (description: string) =>
   Type.Optional(
     Type.Decode(Type.String({ description }), (text): string | undefined => (text === '' ? undefined : text)),
   )
@@ -89,14 +87,14 @@ const whole = (description: string, options: object = {}) =>
   Type.Optional(Type.Integer({ minimum: 0, ...options, description }))
 
 export const METHODS = ['GET', 'PUT', 'POST', 'DELETE'] as const
-export const STORE = { store: asked('name of a store: only buckets in it') }
+export const STORE = { store: optionalText('name of a store: only buckets in it') }
 const ALL = { all: flag('true: hidden objects too, whose names begin with a dot') }
-const AFTER = { start_after: asked('those after this path') }
+const AFTER = { start_after: optionalText('those after this path') }
 export const PAGE_SIZE = { max_keys: whole('of a page; default 200, at most 1,000', { minimum: 1 }) }
 
 const LIST = { recursive: flag('true: what is in folders too, and no folders'), ...PAGE_SIZE, ...AFTER, ...ALL }
 const SIGN = {
-  upload: asked('of an upload in parts: new with sign=POST, else its id'),
+  upload: optionalText('of an upload in parts: new with sign=POST, else its id'),
   part: whole('number of a part, with sign=PUT: 1 to 10,000'),
   expiry_seconds: whole(
     'for how long a signed address is good; the three are added, 7 days at most, 300 seconds without any',
@@ -104,7 +102,7 @@ const SIGN = {
   expiry_hours: whole('hours of that'),
   expiry_days: whole('days of that'),
   get_as_attachment: flag('true: browsers save what is fetched under its name'),
-  content_type: asked('what the content type of an upload must be'),
+  content_type: optionalText('what the content type of an upload must be'),
   content_length_min: whole('bytes that an upload must have'),
   content_length_max: whole('bytes that an upload may have'),
 }
@@ -120,7 +118,7 @@ export interface ListQuery extends Decoded<TObject<typeof LIST>> {}
 export interface SignQuery extends Decoded<TObject<typeof SIGN & typeof ALL>> {}
 export const PUT_QUERY = {
   ...ALL,
-  source: asked('path of the object that is copied here'),
+  source: optionalText('path of the object that is copied here'),
   move: flag('true: the source is gone afterwards'),
 }
 export const REMOVE_QUERY = {
@@ -130,7 +128,7 @@ export const REMOVE_QUERY = {
   ...AFTER,
 }
 
-/** Fields that may be left out may be null as well, and are not there then. */
+/** Optional fields that accept null as absent. */
 type OrNull<P extends TProperties> = {
   [Name in keyof P]: P[Name] extends TOptional ? TOptional<TCodec<TSchema, StaticDecode<P[Name]>>> : P[Name]
 }

@@ -1,13 +1,12 @@
 /**
- * What is stored of the objects of one tenant: a document for each object and each folder, one for each content that no
- * object refers to, and the log of changes.
+ * The collections of objects: a document for each object, folder and orphaned content, and the log of changes.
  *
- * TABLE-1 a folder has a document exactly while an object is below it: both change in the same commits
- * TABLE-2 a content that was ever placed is named by one record, or by one document of contents without a record
+ * TABLE-1 a folder has a document exactly while an object is below it, by the same commits
+ * TABLE-2 every placed content is in one record, or in one document of orphans
  */
 import { createHash } from 'node:crypto'
 import { EffectLedger } from '#services/shared'
-import type { Collection, CollectionSpec, Log, Storage, Store, Stored, Write } from '#storage'
+import type { Collection, CollectionSpec, Log, Store, Stored, Write } from '#storage'
 import type { ObjectFolder, ObjectRecord, UploadedPart } from './contract.ts'
 import { folderOf, isFolderMark, foldersAround } from './paths.ts'
 import { isHidden } from './contract.ts'
@@ -18,16 +17,16 @@ export function isFolder(entry: ObjectEntry): entry is ObjectFolder {
   return 'isFolder' in entry
 }
 
-/** Between a folder and what is in it: entries of one folder lie together, in the order of their names. */
+/** Between a folder and its entries, which so are adjacent and sorted by name. */
 const IN_FOLDER = '\u0001'
 
 const ENTRIES: CollectionSpec<ObjectEntry> = {
   name: 'objects',
   version: 1,
   fields: {
-    // objects alone, by bucket and path
+    // objects by bucket and path
     key: { type: 'text', of: (entry) => (isFolder(entry) ? undefined : keyOf(entry.bucket, entry.path)) },
-    // objects and folders, by the folder that they are in
+    // objects and folders by their folder
     sibling: {
       type: 'text',
       of: ({ bucket, path }) => siblingIn(bucket, folderOf(path), path.slice(folderOf(path).length)),
@@ -42,15 +41,15 @@ const ENTRIES: CollectionSpec<ObjectEntry> = {
   },
 }
 
-/** A content that no record refers to: on its way in, or on its way out. */
-export interface LooseContent {
-  /** epoch ms by the clock of the store: whoever wrote it lets go of it then, at the latest; 0: at once */
+/** A content without an object: claimed, replaced or removed. */
+export interface OrphanedContent {
+  /** epoch ms by the clock of the store, when the claim expires; 0: it has ended */
   readonly until: number
-  /** of the store, where it has sessions: a content of an earlier one is nobody's */
+  /** of the store, where it has sessions; the claim ends with it */
   readonly session?: string
 }
 
-const LOOSE: CollectionSpec<LooseContent> = {
+const ORPHANS: CollectionSpec<OrphanedContent> = {
   name: 'object_contents_loose',
   version: 1,
   fields: {
@@ -59,7 +58,7 @@ const LOOSE: CollectionSpec<LooseContent> = {
   },
 }
 
-/** An upload in parts that is under way; its id is what clients name. */
+/** An open upload in parts. */
 export interface UploadRecord {
   readonly bucket: string
   readonly path: string
@@ -67,7 +66,7 @@ export interface UploadRecord {
   readonly metadata?: Readonly<Record<string, string>>
   /** epoch ms by the clock of the store */
   readonly until: number
-  /** it takes no part any more, and its parts go */
+  /** accepts no more parts; they are being deleted */
   readonly isOver?: boolean
 }
 
@@ -77,10 +76,8 @@ const UPLOADS: CollectionSpec<UploadRecord> = {
   fields: { until: { type: 'number', of: ({ until }) => until } },
 }
 
-/** A part that has come. */
 export interface PartRecord extends UploadedPart {
   readonly upload: string
-  /** claimed until the upload is over */
   readonly content: string
 }
 
@@ -98,23 +95,20 @@ const CHANGE_LOG = 'object_changes'
 export const PARTITION = 0
 
 export interface ObjectTable {
-  readonly tenant: string
   readonly store: Store
   readonly entries: Collection<ObjectEntry>
-  readonly loose: Collection<LooseContent>
+  readonly orphans: Collection<OrphanedContent>
   readonly uploads: Collection<UploadRecord>
   readonly parts: Collection<PartRecord>
   readonly changes: Log
   readonly effects: EffectLedger
 }
 
-export function openTable(storage: Storage, tenant: string): ObjectTable {
-  const store = storage.tenant(tenant)
+export function openTable(store: Store): ObjectTable {
   return {
-    tenant,
     store,
     entries: store.collection(ENTRIES),
-    loose: store.collection(LOOSE),
+    orphans: store.collection(ORPHANS),
     uploads: store.collection(UPLOADS),
     parts: store.collection(PARTS),
     changes: store.log(CHANGE_LOG),
@@ -122,12 +116,12 @@ export function openTable(storage: Storage, tenant: string): ObjectTable {
   }
 }
 
-/** What `key` and `hidden` are searched by. */
+/** Value of `key` and `hidden`. */
 export function keyOf(bucket: string, path: string): string {
   return `${bucket}/${path}`
 }
 
-/** What `sibling` is searched by: `name` is that of an object, of a folder with its slash, or the beginning of one. */
+/** Value of `sibling`; `name`: of an object, of a folder with its slash, or a prefix. */
 export function siblingIn(bucket: string, folder: string, name: string): string {
   return `${bucket}/${folder}${IN_FOLDER}${name}`
 }
@@ -146,7 +140,7 @@ export async function findObject(
   return found === undefined || isFolder(found.value) ? undefined : { ...found, value: found.value }
 }
 
-/** Objects whose paths begin with a prefix, in their order; `field`: `hidden` has hidden ones alone. */
+/** Objects with a path prefix, in order; the field `hidden` has hidden ones alone. */
 export async function objectsFrom(
   { entries }: ObjectTable,
   bucket: string,
@@ -167,24 +161,24 @@ export async function objectsFrom(
 }
 
 interface ObjectRange {
-  /** those behind this path */
+  /** exclusive */
   readonly after?: string
   readonly limit: number
   readonly field?: 'key' | 'hidden'
 }
 
-/** Documents of all folders around a path. Each is written, also when it is there: who removes it meanwhile is refused. */
+/** Writes all folders around a path, so that their concurrent removal conflicts. */
 export function puttingFolders({ entries }: ObjectTable, bucket: string, path: string): readonly Write[] {
   return foldersAround(path).map((folder) =>
     entries.putting(entryId(bucket, folder), { bucket, path: folder, isFolder: true }),
   )
 }
 
-/** The first text in byte order that comes after all that begin with this one. */
+/** The first text in byte order behind all texts with this prefix. */
 export function afterAllOf(prefix: string): string {
   const points = Array.from(prefix, (sign) => sign.codePointAt(0) ?? 0)
   while (points.at(-1) === 0x10ffff) points.pop()
   const last = points.pop() ?? 0
-  // no text has halves of surrogate pairs
+  // surrogates are not texts
   return String.fromCodePoint(...points, last === 0xd7ff ? 0xe000 : last + 1)
 }

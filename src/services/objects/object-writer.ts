@@ -1,10 +1,10 @@
 /**
- * How objects are written: a content is claimed and placed, and then one commit makes an object of it, with its folders,
- * its change and what it replaced (OBJECT-1, OBJECT-2). Writers of one path wait for each other; somebody else who was
- * faster is found out by the version, and then the commit is tried anew: the content stays where it is.
+ * Writes objects: a content is claimed and placed, then one commit creates the object with its folders, its change and
+ * what it replaces (OBJECT-1, OBJECT-2). Writers of a path take turns; after a conflict with another host the commit is
+ * retried, and the content stays in place.
  */
 import type { EffectDraft } from '#services/shared'
-import { AppError, FORBIDDEN_KEYS, Issues, type Json, type KeyedMutex, retryOnConflict, shown } from '#kernel'
+import { AppError, FORBIDDEN_KEYS, Issues, type Json, KeyedMutex, retryOnConflict, shown } from '#kernel'
 import type { Stored, Write } from '#storage'
 import { boundedContent } from './bounded-content.ts'
 import {
@@ -15,15 +15,15 @@ import {
   type ObjectRecord,
 } from './contract.ts'
 import type { PutOptions, WriteCondition } from './contract.ts'
-import type { Claim, LooseContents } from './loose-contents.ts'
+import type { Claim, OrphanedContents } from './orphaned-contents.ts'
 import { entryId, findObject, keyOf, objectsFrom, PARTITION, puttingFolders, type ObjectTable } from './object-table.ts'
 import { foldersAround } from './paths.ts'
 
 const MAX_CONTENT_TYPE = 255
 const MEDIA_TYPE = /^[!#$%&'*+.^_`|~\w-]+\/[!#$%&'*+.^_`|~\w-]+\s*(?:;|$)/
-/** bytes of all names and values, as S3 has it */
+/** bytes of names and values, the limit of S3 */
 const MAX_METADATA_BYTES = 2_048
-/** what a header may have */
+/** characters of header values */
 export const HEADER_TEXT = /^[\t -~\u0080-\u00ff]*$/
 const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 
@@ -31,13 +31,13 @@ const HEADER_NAME = /^[a-z0-9!#$%&'*+.^_`|~-]{1,200}$/
 export function checkPut({ contentType, metadata = {} }: Pick<PutOptions, 'contentType' | 'metadata'>): void {
   const issues = new Issues('OBJECT')
   if (contentType !== undefined && !isContentType(contentType)) {
-    issues.wrong('/contentType', `${shown(contentType)} is no media type`, 'write one such as text/plain')
+    issues.wrong('/contentType', `${shown(contentType)} is not a media type`, 'write one such as text/plain')
   }
   let bytes = 0
   for (const [name, value] of Object.entries(metadata)) {
     bytes += Buffer.byteLength(name) + Buffer.byteLength(value)
     if (!HEADER_NAME.test(name) || FORBIDDEN_KEYS.has(name)) {
-      issues.wrong('/metadata', `${shown(name)} is no name`, 'use lower-case letters, digits and dashes')
+      issues.wrong('/metadata', `${shown(name)} is not a name`, 'use lower-case letters, digits and dashes')
     } else if (!HEADER_TEXT.test(value)) {
       issues.wrong(`/metadata/${name}`, 'has characters that no header may have', 'encode them')
     }
@@ -52,30 +52,29 @@ function isContentType(text: string): boolean {
   return text.length <= MAX_CONTENT_TYPE && HEADER_TEXT.test(text) && MEDIA_TYPE.test(text)
 }
 
-/** documents of one page of the store */
 const READ_AT_ONCE = 1_000
 
 export interface WriterDependencies {
+  readonly table: ObjectTable
   readonly contents: ContentStore
-  readonly loose: LooseContents
-  readonly mutex: KeyedMutex
+  readonly orphans: OrphanedContents
   /** epoch ms */
   readonly now: () => number
-  /** changes were committed */
-  readonly changed: (tenant: string, changes: { readonly put: number; readonly removed: number }) => void
+  /** called after each commit */
+  readonly changed: (changes: { readonly put: number; readonly removed: number }) => void
 }
 
-/** One object that a commit makes. */
-interface Made {
+/** What a commit writes. */
+interface Draft {
   readonly record: ObjectRecord
   readonly expect?: WriteCondition | undefined
   readonly cause?: ObjectCause | undefined
-  /** writes besides; changes after its own */
+  /** further writes; `changes` follow its own */
   readonly writes: () => Promise<readonly Write[]>
   readonly changes?: readonly NewChange[]
 }
 
-/** What came of a commit: of an effect that was made before, `isMade` is false. */
+/** `isMade`: false for a repeated effect. */
 interface Outcome {
   readonly record: ObjectRecord
   readonly isMade: boolean
@@ -85,19 +84,18 @@ type NewChange = Omit<ObjectChange, 'position'>
 
 export class ObjectWriter {
   readonly #dependencies: WriterDependencies
+  readonly #mutex = new KeyedMutex()
   #uploads = 0
 
   constructor(dependencies: WriterDependencies) {
     this.#dependencies = dependencies
   }
 
-  /** contents on their way in */
   get uploads(): number {
     return this.#uploads
   }
 
   async put(
-    table: ObjectTable,
     bucket: string,
     path: string,
     content: Uint8Array | AsyncIterable<Uint8Array>,
@@ -105,13 +103,11 @@ export class ObjectWriter {
   ): Promise<ObjectRecord> {
     const { contentType = DEFAULT_CONTENT_TYPE, metadata, expect, length, cause } = options
     checkPut(options)
-    // told before the content comes; the commit looks again
-    checkExpected(path, expect, (await findObject(table, bucket, path))?.value)
-    return this.#placing(table, async (claim) => {
+    // early, before the content is received; the commit checks again
+    checkExpected(path, expect, (await findObject(this.#dependencies.table, bucket, path))?.value)
+    return this.#placing(async (claim) => {
       const { contents, now } = this.#dependencies
-      const { size, etag } = await contents.put(table.tenant, claim.id, boundedContent(content, length), {
-        contentType,
-      })
+      const { size, etag } = await contents.put(claim.id, boundedContent(content, length), { contentType })
       const record: ObjectRecord = {
         bucket,
         path,
@@ -122,35 +118,35 @@ export class ObjectWriter {
         ...(metadata !== undefined && Object.keys(metadata).length > 0 && { metadata }),
         content: claim.id,
       }
-      const ending = this.#dependencies.loose.ending(table, claim)
-      return this.#commit(table, { record, expect, cause, writes: async () => [ending] })
+      const ending = this.#dependencies.orphans.ending(claim)
+      return this.#commit({ record, expect, cause, writes: async () => [ending] })
     })
   }
 
-  /** `NOT_FOUND` without the source. */
-  async copy(table: ObjectTable, bucket: string, target: string, source: string): Promise<ObjectRecord> {
-    const found = await this.#source(table, bucket, source)
+  async copy(bucket: string, target: string, source: string): Promise<ObjectRecord> {
+    const found = await this.#source(bucket, source)
     if (source === target) return found.value
-    return this.#placing(table, async (claim) => {
-      if (!(await this.#dependencies.contents.copy(table.tenant, found.value.content, claim.id))) throw replaced(source)
+    return this.#placing(async (claim) => {
+      if (!(await this.#dependencies.contents.copy(found.value.content, claim.id))) throw replaced(source)
       const record = { ...found.value, path: target, modified: this.#dependencies.now(), content: claim.id }
-      const ending = this.#dependencies.loose.ending(table, claim)
-      return this.#commit(table, { record, writes: async () => [ending] })
+      const ending = this.#dependencies.orphans.ending(claim)
+      return this.#commit({ record, writes: async () => [ending] })
     })
   }
 
-  /** The content changes its object. */
-  async move(table: ObjectTable, bucket: string, target: string, source: string): Promise<ObjectRecord> {
-    const found = await this.#source(table, bucket, source)
+  /** The content stays, under another object. */
+  async move(bucket: string, target: string, source: string): Promise<ObjectRecord> {
+    const found = await this.#source(bucket, source)
     if (source === target) return found.value
-    const time = this.#dependencies.now()
+    const { table, now } = this.#dependencies
+    const time = now()
     const record = { ...found.value, path: target, modified: time }
-    const outcome = await this.#commit(table, {
+    const outcome = await this.#commit({
       record,
       writes: async () => {
-        const now = await findObject(table, bucket, source)
-        if (now?.version !== found.version) throw replaced(source)
-        // the target is a new object in the folders around it, so those are not left
+        const current = await findObject(table, bucket, source)
+        if (current?.version !== found.version) throw replaced(source)
+        // folders around the target keep an object
         const left = await foldersWithout(table, bucket, [source], [target])
         return [table.entries.deleting(entryId(bucket, source), found.version), ...left]
       },
@@ -159,12 +155,13 @@ export class ObjectWriter {
     return outcome.record
   }
 
-  /** Removes records that were just read, of one bucket and in order of path; each must be as it was. */
-  async remove(table: ObjectTable, stored: readonly Stored<ObjectRecord>[]): Promise<void> {
+  /** Records of one bucket in order of path; `CONFLICT` when one has changed. */
+  async remove(stored: readonly Stored<ObjectRecord>[]): Promise<void> {
+    const { table, orphans, now, changed } = this.#dependencies
     const [first] = stored
     if (first === undefined) return
     const { bucket } = first.value
-    const time = this.#dependencies.now()
+    const time = now()
     const left = await foldersWithout(
       table,
       bucket,
@@ -173,7 +170,7 @@ export class ObjectWriter {
     await table.store.commit([
       ...stored.flatMap(({ id, version, value }) => [
         table.entries.deleting(id, version),
-        this.#dependencies.loose.letting(table, value.content),
+        orphans.orphaning(value.content),
       ]),
       ...left,
       appending(
@@ -181,93 +178,84 @@ export class ObjectWriter {
         stored.map(({ value }) => ({ event: 'delete', object: value, time })),
       ),
     ])
-    this.#dependencies.loose.sweep(table)
-    this.#dependencies.changed(table.tenant, { put: 0, removed: stored.length })
+    orphans.sweep()
+    changed({ put: 0, removed: stored.length })
   }
 
-  /** One object; false when there is none. */
-  removeOne(table: ObjectTable, bucket: string, path: string): Promise<boolean> {
-    return this.#dependencies.mutex.run(lockOf(table, bucket, path), () =>
+  /** False when it does not exist. */
+  removeOne(bucket: string, path: string): Promise<boolean> {
+    return this.#mutex.run(keyOf(bucket, path), () =>
       retryOnConflict(async () => {
-        const found = await findObject(table, bucket, path)
+        const found = await findObject(this.#dependencies.table, bucket, path)
         if (found === undefined) return false
-        await this.remove(table, [found])
+        await this.remove([found])
         return true
       }),
     )
   }
 
-  /** A content of its own; whatever is not made an object of goes. */
-  async #placing(table: ObjectTable, place: (claim: Claim) => Promise<Outcome>): Promise<ObjectRecord> {
-    const { loose } = this.#dependencies
-    const claim = await loose.claim(table)
+  /** Drops the content unless an object was created of it. */
+  async #placing(commit: (claim: Claim) => Promise<Outcome>): Promise<ObjectRecord> {
+    const { orphans } = this.#dependencies
+    const claim = await orphans.claim()
     this.#uploads += 1
     try {
-      const { record, isMade } = await place(claim)
-      if (!isMade) await loose.drop(table, claim)
+      const { record, isMade } = await commit(claim)
+      if (!isMade) await orphans.drop(claim)
       return record
     } catch (error) {
-      await loose.drop(table, claim)
+      await orphans.drop(claim)
       throw error
     } finally {
       this.#uploads -= 1
     }
   }
 
-  #commit(table: ObjectTable, made: Made): Promise<Outcome> {
-    const { bucket, path } = made.record
-    const { mutex } = this.#dependencies
-    return mutex.run(lockOf(table, bucket, path), () => retryOnConflict(() => this.#tryCommit(table, made)))
+  #commit(draft: Draft): Promise<Outcome> {
+    const { bucket, path } = draft.record
+    return this.#mutex.run(keyOf(bucket, path), () => retryOnConflict(() => this.#tryCommit(draft)))
   }
 
-  async #tryCommit(table: ObjectTable, { record, expect, cause, writes, changes = [] }: Made): Promise<Outcome> {
-    const { loose, changed } = this.#dependencies
+  async #tryCommit({ record, expect, cause, writes, changes = [] }: Draft): Promise<Outcome> {
+    const { table, orphans, changed } = this.#dependencies
     const { bucket, path } = record
     const before = await findObject(table, bucket, path)
     checkExpected(path, expect, before?.value)
-    const effects = cause && (await this.#admitted(table, bucket, path, cause))
-    // what it made may be gone since: it is not made anew
+    const effects = cause && (await this.#admitted(bucket, path, cause))
+    // its object may be gone since, and is not restored
     if (effects === 'again') return { record: before?.value ?? record, isMade: false }
     const change: NewChange = { event: 'put', object: record, time: record.modified, ...(cause && { cause }) }
     await table.store.commit([
       table.entries.putting(entryId(bucket, path), record, before?.version ?? 'absent'),
       ...(await writes()),
-      ...(before === undefined ? puttingFolders(table, bucket, path) : [loose.letting(table, before.value.content)]),
+      ...(before === undefined ? puttingFolders(table, bucket, path) : [orphans.orphaning(before.value.content)]),
       ...(effects?.writes() ?? []),
       appending(table, [change, ...changes]),
     ])
-    if (before !== undefined) loose.sweep(table)
-    changed(table.tenant, { put: 1, removed: changes.length })
+    if (before !== undefined) orphans.sweep()
+    changed({ put: 1, removed: changes.length })
     return { record, isMade: true }
   }
 
-  async #admitted(
-    { effects }: ObjectTable,
-    bucket: string,
-    path: string,
-    cause: ObjectCause,
-  ): Promise<EffectDraft | 'again'> {
-    const draft = effects.draft(this.#dependencies.now())
+  async #admitted(bucket: string, path: string, cause: ObjectCause): Promise<EffectDraft | 'again'> {
+    const { table, now } = this.#dependencies
+    const draft = table.effects.draft(now())
     const { isAgain, note } = await draft.admit([`object:${keyOf(bucket, path)}`], cause)
     if (isAgain) return 'again'
     note()
     return draft
   }
 
-  async #source(table: ObjectTable, bucket: string, path: string): Promise<Stored<ObjectRecord>> {
-    const found = await findObject(table, bucket, path)
+  async #source(bucket: string, path: string): Promise<Stored<ObjectRecord>> {
+    const found = await findObject(this.#dependencies.table, bucket, path)
     if (found !== undefined) return found
-    throw new AppError('NOT_FOUND', `There is no object ${path} in the bucket ${bucket}`)
+    throw new AppError('NOT_FOUND', `The object ${path} does not exist in the bucket ${bucket}`)
   }
 }
 
 function appending({ changes }: ObjectTable, bodies: readonly NewChange[]): Write {
   // records and causes are plain JSON
   return changes.appending(PARTITION, bodies as readonly unknown[] as readonly Json[])
-}
-
-function lockOf({ tenant }: ObjectTable, bucket: string, path: string): string {
-  return `${tenant}\n${keyOf(bucket, path)}`
 }
 
 function checkExpected(
@@ -280,7 +268,7 @@ function checkExpected(
   if (noneMatch !== undefined && isNamed(noneMatch)) {
     throw unexpected(path, found, `If-None-Match names ${noneMatch.join(', ')}`)
   }
-  // in seconds, as clients are told
+  // clients know seconds
   const time = Math.floor((found?.modified ?? 0) / 1_000) * 1_000
   if (unmodifiedSince !== undefined && time > unmodifiedSince) {
     const at = new Date(time).toUTCString()
@@ -298,9 +286,8 @@ function replaced(path: string): AppError {
 }
 
 /**
- * Writes that take away the documents of folders that are left without an object (TABLE-1). `gone`: paths of one bucket; `made`: those that the same commit
- * makes. Versions are read before the look at what is in the folders: an object that is put meanwhile writes the
- * documents anew, and the commit is refused.
+ * Deletes the documents of folders without an object (TABLE-1). `gone` and `made`: paths of one bucket in the same commit.
+ * Versions are read before the folders are searched: a concurrent put rewrites the documents, and the commit conflicts.
  */
 async function foldersWithout(
   table: ObjectTable,
@@ -314,7 +301,7 @@ async function foldersWithout(
   const isGone = new Set(gone)
   const kept = new Set(made.flatMap(foldersAround))
   const writes: Write[] = []
-  // innermost first: what is kept keeps all around it
+  // innermost first: a folder with an object keeps those around it
   for (const [folder, count] of [...counts].sort(([a], [b]) => b.length - a.length)) {
     if (kept.has(folder)) continue
     const inside = await objectsFrom(table, bucket, folder, { limit: count + 1 })

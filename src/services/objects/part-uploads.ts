@@ -1,8 +1,4 @@
-/**
- * Uploads in parts, as clients of S3 make them: each part is a content of its own, and completing writes one object of
- * all of them. Parts are claimed until their upload is over: the sweeper of loose contents takes them away then, whatever
- * became of it.
- */
+/** Uploads in parts. Each part is a content, claimed until the upload ends; completing writes one object of them. */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Stored } from '#storage'
 import { boundedContent } from './bounded-content.ts'
@@ -14,31 +10,31 @@ import {
   type UploadedPart,
   type UploadsApi,
 } from './contract.ts'
-import type { LooseContents } from './loose-contents.ts'
+import type { OrphanedContents } from './orphaned-contents.ts'
 import type { ObjectTable, PartRecord, UploadRecord } from './object-table.ts'
 import { checkPut, type ObjectWriter } from './object-writer.ts'
 import { S3Error } from './signing/s3-error.ts'
 
-/** ms: an upload that is not completed until then is gone */
+/** ms until an upload expires */
 export const UPLOAD_MS = 86_400_000
-/** uploads of one tenant that are neither completed nor aborted */
+/** open uploads of one tenant */
 export const MAX_UPLOADS = 1_000
 export const MAX_PARTS = 10_000
 /** documents of a commit */
 const SLICE = 500
-/** uploads that are over and taken away when another one begins */
+/** expired uploads that are deleted when another begins */
 const OVER_AT_ONCE = 20
 
 export interface PartUploadsDependencies {
   readonly table: ObjectTable
   readonly writer: ObjectWriter
   readonly contents: ContentStore
-  readonly loose: LooseContents
-  /** never the same twice */
+  readonly orphans: OrphanedContents
+  /** unique ids */
   readonly newId: () => string
   /** epoch ms */
   readonly now: () => number
-  /** Throws when the caller may not write there, or the path cannot be an object's. */
+  /** Throws unless the caller may write an object there. */
   readonly locate: (bucket: string, path: string) => { readonly bucket: string; readonly path: string }
 }
 
@@ -53,7 +49,7 @@ export class PartUploads implements UploadsApi {
     checkPut(options)
     const { contentType, metadata } = options
     const { table, newId, locate } = this.#dependencies
-    const place = locate(bucket, path)
+    const location = locate(bucket, path)
     const { ms } = await table.store.now()
     const over = await table.uploads.find({ where: [{ field: 'until', op: 'lte', value: ms }], limit: OVER_AT_ONCE })
     for (const one of over) await this.#forget(one)
@@ -62,7 +58,7 @@ export class PartUploads implements UploadsApi {
     }
     const id = newId()
     const record: UploadRecord = {
-      ...place,
+      ...location,
       until: ms + UPLOAD_MS,
       ...(contentType !== undefined && { contentType }),
       ...(metadata !== undefined && { metadata }),
@@ -72,55 +68,53 @@ export class PartUploads implements UploadsApi {
   }
 
   async put(...[bucket, path, id, { number, content }]: Parameters<UploadsApi['put']>): Promise<UploadedPart> {
-    const { table, loose, contents, now } = this.#dependencies
+    const { table, orphans, contents, now } = this.#dependencies
     const { value: upload } = await this.#upload(bucket, path, id)
     const others = (await this.#parts(id)).filter((part) => part.number !== number)
     const max = MAX_OBJECT_BYTES - others.reduce((sum, { size }) => sum + size, 0)
-    const claim = await loose.claim(table, upload.until)
+    const claim = await orphans.claim(upload.until)
     try {
       const bounded = boundedContent(content, { max })
-      const { size, etag } = await contents.put(table.tenant, claim.id, bounded, {
-        contentType: 'application/octet-stream',
-      })
+      const { size, etag } = await contents.put(claim.id, bounded, { contentType: 'application/octet-stream' })
       const part = { number, size, etag, modified: now() }
       await retryOnConflict(async () => {
-        // completed or aborted meanwhile: the part would belong to no upload
+        // `NOT_FOUND` when it ended meanwhile
         const { version } = await this.#upload(bucket, path, id)
         const partId = `${id}/${number}`
         const before = await table.parts.get(partId)
         await table.store.commit([
           table.uploads.expecting(id, version),
           table.parts.putting(partId, { ...part, upload: id, content: claim.id }, before?.version ?? 'absent'),
-          ...(before === undefined ? [] : [loose.letting(table, before.value.content)]),
+          ...(before === undefined ? [] : [orphans.orphaning(before.value.content)]),
         ])
-        if (before !== undefined) loose.sweep(table)
+        if (before !== undefined) orphans.sweep()
       })
       return part
     } catch (error) {
-      await loose.drop(table, claim)
+      await orphans.drop(claim)
       throw error
     }
   }
 
-  /** The parts that are not named go. */
+  /** Parts without a name are dropped. */
   async complete(
     ...[bucket, path, id, named, { expect } = {}]: Parameters<UploadsApi['complete']>
   ): Promise<ObjectRecord> {
-    const { table, writer } = this.#dependencies
+    const { writer } = this.#dependencies
     const { value: upload } = await this.#upload(bucket, path, id)
     const parts = chosen(named, await this.#parts(id))
     const size = parts.reduce((sum, part) => sum + part.size, 0)
     if (size > MAX_OBJECT_BYTES)
       throw new S3Error('EntityTooLarge', `All parts have ${size} bytes, more than an object`)
     const { contentType, metadata } = upload
-    const record = await writer.put(table, upload.bucket, upload.path, this.#joined(id, parts), {
+    const record = await writer.put(upload.bucket, upload.path, this.#joined(id, parts), {
       ...(contentType !== undefined && { contentType }),
       ...(metadata !== undefined && { metadata }),
       expect,
       length: { min: size, max: size },
     })
     await this.abort(bucket, path, id).catch((error: unknown) => {
-      // another request completed it as well, or it expires
+      // a concurrent request completed it, or it expired
       if (!(error instanceof AppError)) throw error
     })
     return record
@@ -137,9 +131,9 @@ export class PartUploads implements UploadsApi {
   }
 
   async *#joined(id: string, parts: readonly PartRecord[]): AsyncGenerator<Uint8Array, undefined> {
-    const { contents, table } = this.#dependencies
+    const { contents } = this.#dependencies
     for (const { content } of parts) {
-      const found = await contents.open(table.tenant, content)
+      const found = await contents.open(content)
       if (found === undefined) throw noUpload(id)
       yield* found
     }
@@ -148,10 +142,10 @@ export class PartUploads implements UploadsApi {
 
   async #upload(bucket: string, path: string, id: string): Promise<Stored<UploadRecord>> {
     const { table, locate } = this.#dependencies
-    const place = locate(bucket, path)
+    const location = locate(bucket, path)
     const [found, { ms }] = await Promise.all([table.uploads.get(id), table.store.now()])
     const isThere = found !== undefined && found.value.isOver !== true && found.value.until > ms
-    if (!isThere || found.value.bucket !== place.bucket || found.value.path !== place.path) throw noUpload(id)
+    if (!isThere || found.value.bucket !== location.bucket || found.value.path !== location.path) throw noUpload(id)
     return found
   }
 
@@ -161,27 +155,26 @@ export class PartUploads implements UploadsApi {
     return found.map(({ value }) => value)
   }
 
-  /** Its document goes last: until then it leads to its parts. */
+  /** Deletes the upload last: until then it leads to its parts. */
   async #forget({ id, version, value }: Stored<UploadRecord>): Promise<void> {
-    const { table, loose } = this.#dependencies
-    // no part is added from here on
+    const { table, orphans } = this.#dependencies
     const over = value.isOver === true ? version : await table.uploads.put(id, { ...value, isOver: true }, version)
     for (;;) {
       const parts = await table.parts.find({ where: [{ field: 'upload', op: 'eq', value: id }], limit: SLICE })
       await table.store.commit([
         ...parts.flatMap((part) => [
           table.parts.deleting(part.id, part.version),
-          loose.letting(table, part.value.content),
+          orphans.orphaning(part.value.content),
         ]),
         ...(parts.length < SLICE ? [table.uploads.deleting(id, over)] : []),
       ])
       if (parts.length < SLICE) break
     }
-    loose.sweep(table)
+    orphans.sweep()
   }
 }
 
-/** Throws an S3Error when they are not in order, or one is not there as it is named. */
+/** Throws an S3Error for parts out of order, missing, or with another etag. */
 function chosen(
   named: readonly Pick<UploadedPart, 'number' | 'etag'>[],
   parts: readonly PartRecord[],

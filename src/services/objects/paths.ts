@@ -1,29 +1,26 @@
-/** Paths of objects: how they are read, and what may stand in them. */
+/** Paths of objects and their syntax. */
 import { AppError, shown } from '#kernel'
 import { isHidden, MAX_PATH_BYTES } from './contract.ts'
 
-/** Control characters cannot stand in XML, and halves of surrogate pairs nowhere in UTF-8. */
+/** Not representable in XML, or in UTF-8. */
 const UNUSABLE = /[\u0000-\u001f\u007f\p{Surrogate}]/u
 const FOLDER_MARK = '.folder'
 
-/**
- * The path of an object, or with a slash at its end of a folder: slashes at the start do not count, those at the end are
- * one. `VALIDATION` for what is none.
- */
+/** The path of an object, or of a folder with one slash at its end; without leading slashes. `VALIDATION` */
 export function readPath(text: string): string {
   const path = tidied(text)
   check(path, path === '' ? 'is empty' : problemIn(path.endsWith('/') ? path.slice(0, -1) : path))
   return path
 }
 
-/** The path of an object alone. */
+/** The path of an object. */
 export function readObjectPath(text: string): string {
   const path = readPath(text)
   if (path.endsWith('/')) check(path, 'names a folder: an object has no slash at its end')
   return path
 }
 
-/** What paths may begin with; empty for all of them. The last part need not be whole. */
+/** A prefix, which may be empty; its last part need not be whole. */
 export function readPrefix(text: string): string {
   const prefix = tidied(text)
   const whole = prefix.slice(0, Math.max(0, prefix.lastIndexOf('/')))
@@ -31,12 +28,12 @@ export function readPrefix(text: string): string {
   return prefix
 }
 
-/** The folder that something is in: empty, or with a slash at its end. */
+/** The folder around a path: empty, or with a slash at its end. */
 export function folderOf(path: string): string {
   return path.slice(0, path.lastIndexOf('/', path.length - 2) + 1)
 }
 
-/** All folders around something, outermost first. */
+/** Outermost first. */
 export function foldersAround(path: string): readonly string[] {
   const folders: string[] = []
   for (let at = path.indexOf('/'); at >= 0 && at < path.length - 1; at = path.indexOf('/', at + 1)) {
@@ -45,7 +42,7 @@ export function foldersAround(path: string): readonly string[] {
   return folders
 }
 
-/** The hidden object that makes a folder which has nothing else. */
+/** The hidden object of a folder without other entries. */
 export function folderMark(folder: string): string {
   return folder + FOLDER_MARK
 }
@@ -54,12 +51,11 @@ export function isFolderMark(path: string): boolean {
   return path === FOLDER_MARK || path.endsWith(`/${FOLDER_MARK}`)
 }
 
-/** Whether its last part is hidden, and is not the mark of a folder: what stands in the way of a removal. */
+/** Hidden, and not the mark of a folder: blocks a removal. */
 export function isHiddenObject(path: string): boolean {
   return isHidden(path) && !isFolderMark(path)
 }
 
-/** Whether any part of it is hidden. */
 export function hasHiddenPart(path: string): boolean {
   return path.startsWith('.') || path.includes('/.')
 }

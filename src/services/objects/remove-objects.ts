@@ -1,7 +1,4 @@
-/**
- * What a removal does, by what its path leads to: an object, a folder, or what begins with it. All is looked at before
- * anything goes, so that a refusal removes nothing (OBJECT-4).
- */
+/** Removes an object, a folder, or everything with a prefix; everything is checked first (OBJECT-4). */
 import { AppError, retryOnConflict } from '#kernel'
 import type { Stored } from '#storage'
 import { MAX_KEYS, type ObjectRecord, type Removed, type RemoveOptions } from './contract.ts'
@@ -9,9 +6,8 @@ import { entryId, objectsFrom, type ObjectTable } from './object-table.ts'
 import type { ObjectWriter } from './object-writer.ts'
 import { folderMark, folderOf, foldersAround, isFolderMark, isHiddenObject } from './paths.ts'
 
-/** objects of one commit */
 const SLICE = 1_000
-/** documents of folders that one commit may take away */
+/** folders that one commit may delete */
 const MAX_FOLDERS = 4_000
 
 export interface Removal extends RemoveOptions {
@@ -22,7 +18,7 @@ export interface Removal extends RemoveOptions {
 export async function removeObjects(table: ObjectTable, writer: ObjectWriter, removal: Removal): Promise<Removed> {
   const { bucket, path, recursive = false } = removal
   const isNamed = path !== '' && !path.endsWith('/')
-  if (isNamed && (await writer.removeOne(table, bucket, path))) return { paths: [path], count: 1 }
+  if (isNamed && (await writer.removeOne(bucket, path))) return { paths: [path], count: 1 }
   return recursive ? removeAll(table, writer, removal) : removeFolder(table, writer, removal)
 }
 
@@ -36,7 +32,7 @@ async function removeFolder(table: ObjectTable, writer: ObjectWriter, { bucket, 
       `The folder ${path} is not empty; remove what is in it first, or ask for recursive=true`,
     )
   }
-  await writer.removeOne(table, bucket, folderMark(path))
+  await writer.removeOne(bucket, folderMark(path))
   return { paths: [path], count: 1 }
 }
 
@@ -63,15 +59,12 @@ async function removeAll(table: ObjectTable, writer: ObjectWriter, removal: Remo
 }
 
 interface RemovedSlice {
-  /** paths, without those of `.folder` */
+  /** without `.folder` */
   readonly gone: readonly string[]
-  /** where the next slice begins */
   readonly after: string
-  /** there may be more */
   readonly isLeft: boolean
 }
 
-/** What one commit removes. */
 async function removeSlice(
   table: ObjectTable,
   writer: ObjectWriter,
@@ -79,9 +72,9 @@ async function removeSlice(
 ): Promise<RemovedSlice> {
   const found = await objectsFrom(table, bucket, path, { after: startAfter, limit: maxKeys })
   const some = fewEnough(found)
-  // a hidden one that came after the look stays
+  // hidden ones that were put since the check stay
   const gone = some.filter(({ value }) => all || !isInTheWay(value.path, path))
-  await writer.remove(table, gone)
+  await writer.remove(gone)
   return {
     gone: gone.map(({ value }) => value.path).filter((one) => !isFolderMark(one)),
     after: some.at(-1)?.value.path ?? startAfter,
@@ -89,7 +82,7 @@ async function removeSlice(
   }
 }
 
-/** `CONFLICT` for hidden objects below a path; what is hidden in the path itself does not count. */
+/** `CONFLICT` for hidden objects below a path; hidden parts of the path itself do not count. */
 async function refuseHidden(table: ObjectTable, bucket: string, path: string): Promise<void> {
   for (let after = ''; ;) {
     const found = await objectsFrom(table, bucket, path, { after, limit: SLICE, field: 'hidden' })
@@ -109,7 +102,7 @@ function isInTheWay(path: string, prefix: string): boolean {
   return isHiddenObject(path) && folderOf(path).length >= prefix.length
 }
 
-/** Those whose folders fit into one commit; at least one. */
+/** As many as have folders for one commit; at least one. */
 function fewEnough(found: readonly Stored<ObjectRecord>[]): readonly Stored<ObjectRecord>[] {
   let folders = 0
   const until = found.findIndex(({ value }) => (folders += foldersAround(value.path).length) > MAX_FOLDERS)
@@ -117,5 +110,5 @@ function fewEnough(found: readonly Stored<ObjectRecord>[]): readonly Stored<Obje
 }
 
 function nothingAt(bucket: string, path: string): AppError {
-  return new AppError('NOT_FOUND', `There is nothing at ${path} in the bucket ${bucket}`)
+  return new AppError('NOT_FOUND', `Nothing exists at ${path} in the bucket ${bucket}`)
 }

@@ -1,13 +1,13 @@
-/** Buckets and objects as answers have them, with the links that the caller may follow. */
+/** Buckets and objects in answers, with links by the caller's rights. */
 import { DEFAULT_EXPIRY, type BucketRight, type ObjectBucket, type SignedLink } from './contract.ts'
 import { isFolder, type ObjectEntry } from './object-table.ts'
 import { encodedPath, percentEncoded } from './signing/sigv4.ts'
 
-/** What every path of the service begins with. */
+/** prefix of the service's paths */
 export const BASE = '/storage/v1'
 
 type Wire = Readonly<Record<string, unknown>>
-/** Where an address of the service is; `path` of an object, a folder or a prefix. */
+/** `path`: of an object, a folder or a prefix. */
 export function bucketHref(origin: string, bucket: string, path?: string): string {
   return `${origin}${BASE}/bucket/${percentEncoded(bucket)}${path === undefined ? '' : `/${encodedPath(path)}`}`
 }
@@ -16,14 +16,14 @@ export function signHref(origin: string, bucket: string, path: string, method: S
   return `${bucketHref(origin, bucket, path)}?sign=${method}&expiry_seconds=${DEFAULT_EXPIRY}`
 }
 
-/** `store`: its whole record in a list, its name alone in an answer about one bucket. */
+/** `store`: whole in a list, its name alone otherwise. */
 export function shownBucket(bucket: ObjectBucket, origin: string, store: 'record' | 'name'): Wire {
   const { alias, name } = bucket
   return {
     _links: {
       self: { href: bucketHref(origin, alias) },
       list: { href: bucketHref(origin, alias, '') },
-      ...given(bucket, 'write', { sign_post: { href: signHref(origin, alias, '', 'POST') } }),
+      ...permitted(bucket, 'write', { sign_post: { href: signHref(origin, alias, '', 'POST') } }),
       ...(bucket.hasSubscriptions && {
         subscriptions: { href: `${origin}${BASE}/subscription/${percentEncoded(alias)}` },
       }),
@@ -35,26 +35,28 @@ export function shownBucket(bucket: ObjectBucket, origin: string, store: 'record
   }
 }
 
-/** `full`: with the content type, as answers about one object have it. */
+/** `full`: with the content type. */
 export function shownEntry(entry: ObjectEntry, bucket: ObjectBucket, origin: string, full: boolean): Wire {
   const { alias, name } = bucket
   const about = {
     bucket: { _links: { self: { href: bucketHref(origin, alias) } }, alias, name },
     name: entry.path,
   }
-  const remove = given(bucket, 'delete', { remove: { href: bucketHref(origin, alias, entry.path), method: 'DELETE' } })
+  const remove = permitted(bucket, 'delete', {
+    remove: { href: bucketHref(origin, alias, entry.path), method: 'DELETE' },
+  })
   const self = { href: `${bucketHref(origin, alias, entry.path)}?stat=true` }
   const sign = (method: SignedLink['method']) => ({ href: signHref(origin, alias, entry.path, method) })
   if (isFolder(entry)) {
     const list = { href: bucketHref(origin, alias, entry.path) }
-    const writing = given(bucket, 'write', { sign_post: sign('POST'), sign_put: sign('PUT') })
+    const writing = permitted(bucket, 'write', { sign_post: sign('POST'), sign_put: sign('PUT') })
     return { _links: { self, list, ...writing, ...remove }, ...about, etag: '', size: 0, is_dir: true }
   }
   return {
     _links: {
       self,
-      ...given(bucket, 'read', { sign_get: sign('GET') }),
-      ...given(bucket, 'write', { sign_put: sign('PUT') }),
+      ...permitted(bucket, 'read', { sign_get: sign('GET') }),
+      ...permitted(bucket, 'write', { sign_put: sign('PUT') }),
       ...(bucket.isPublic && { get: { href: contentHref(origin, name, entry.path) } }),
       ...remove,
     },
@@ -67,16 +69,20 @@ export function shownEntry(entry: ObjectEntry, bucket: ObjectBucket, origin: str
   }
 }
 
-/** Where the content of an object is, for whoever may read it without a signature. */
+/** The address of a public content. */
 export function contentHref(origin: string, bucketName: string, path: string): string {
   return `${origin}/${percentEncoded(bucketName)}/${encodedPath(path)}`
 }
 
-/** In seconds, with an offset. */
+/** ISO 8601 in seconds, with an offset. */
 export function shownTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19)}+00:00`
 }
 
-function given<T extends object>({ rights }: ObjectBucket, right: BucketRight, links: T): T | Record<string, never> {
+function permitted<T extends object>(
+  { rights }: ObjectBucket,
+  right: BucketRight,
+  links: T,
+): T | Record<string, never> {
   return rights.includes(right) ? links : {}
 }

@@ -1,4 +1,4 @@
-/** The query service over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of the query service. */
 import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply } from 'fastify'
 import { Type, type TSchema } from 'typebox'
@@ -39,9 +39,9 @@ const FORMATS: readonly (readonly [type: string, format: ResultFormat])[] = [
 const ResultSchema = Type.Object(
   {
     messages: Type.Array(MessageSchema),
-    query: Type.Object({}, { additionalProperties: true, description: 'as it was executed' }),
+    query: Type.Object({}, { additionalProperties: true, description: 'the executed query' }),
     data: Type.Array(Type.Unknown({ description: 'one data set, in the layout of the render mode' })),
-    api_version: Type.Optional(Type.String({ description: 'is passed over' })),
+    api_version: Type.Optional(Type.String({ description: 'is ignored' })),
     explain: Type.Optional(Type.Object({}, { additionalProperties: true })),
   },
   { title: 'Result of a query' },
@@ -49,16 +49,16 @@ const ResultSchema = Type.Object(
 const OVERRIDES: object = Object.fromEntries(
   OVERRIDE_NAMES.map((name): [string, TSchema] => [
     name,
-    Type.Optional(Type.String({ description: `takes the place of ${name} in the query` })),
+    Type.Optional(Type.String({ description: `replaces ${name} in the query` })),
   ]),
 )
 const executed = {
   query: {
     ...OVERRIDES,
     csv: Type.Optional(
-      Type.Enum(['safe'], { description: 'of CSV: texts that begin as formulas stand behind an apostrophe' }),
+      Type.Enum(['safe'], { description: 'for CSV: texts that begin as formulas are prefixed with an apostrophe' }),
     ),
-    explain: Type.Optional(Type.Boolean({ description: 'true: explains what was read, and where the time went' })),
+    explain: Type.Optional(Type.Boolean({ description: 'true: adds read volume and timing' })),
   },
   produces: ['application/json', CSV_MEDIA_TYPE, NDJSON_MEDIA_TYPE, ARROW_MEDIA_TYPE],
   answers: { 200: ResultSchema, 502: ErrorSchema },
@@ -73,8 +73,8 @@ const ROUTES = [
     method: 'POST',
     path: '/data/query',
     scope: 'read',
-    summary: 'Execute the query of the body; parameters override its members',
-    // it is checked with the parameters in it
+    summary: 'Execute the query of the body; parameters override its fields',
+    // validated after merging the parameters
     body: { schema: QuerySchema, read: (body) => body as Decoded<typeof QuerySchema> },
     handler: (context) => execute(context, { query: context.body }),
   }),
@@ -83,7 +83,7 @@ const ROUTES = [
     method: 'GET',
     path: '/data/query/:name',
     scope: 'read',
-    summary: 'Execute a stored query; parameters override its members',
+    summary: 'Execute a stored query; parameters override its fields',
     handler: (context) => execute(context, { stored: context.params.name }),
   }),
   route({
@@ -107,7 +107,7 @@ const ROUTES = [
     method: 'GET',
     path: COLLECTION,
     scope: 'read',
-    summary: 'One page of the stored queries that a filter finds, by name',
+    summary: 'One page of the stored queries that match a filter, by name',
     query: SEARCH,
     answers: { 200: PageSchema },
     handler: async ({ api, query, reply }) => pageBody(reply, await api.stored.search(query), query.q),
@@ -126,7 +126,7 @@ const ROUTES = [
     method: 'PUT',
     path: `${COLLECTION}/:name`,
     scope: 'author',
-    summary: 'Replace a stored query, or make it',
+    summary: 'Replace or create a stored query',
     isConditional: true,
     body: NamedStoredQuery,
     handler: async ({ api: { stored }, params: { name }, body, request, reply }) => {
@@ -156,7 +156,6 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service. */
 export function queriesRoutes(app: FastifyInstance, { service }: { service: QueriesService }): Promise<void> {
   return addRoutes(app, service, { tag: 'queries', errors: ErrorSchema, routes: ROUTES })
 }
@@ -182,7 +181,7 @@ async function execute({ api, query, reply }: Execution, source: QuerySource): P
   const said = headerOfList(messages)
   if (said !== undefined) void reply.header('query-messages', said)
   const { first, all } = await begun(parts)
-  // what is one part goes out with its length
+  // a single part is sent with its length
   if (first.length < 2) return reply.send(first[0] ?? '')
   return reply.send(Readable.from(all, { objectMode: false, highWaterMark: 65_536 }))
 }
@@ -191,7 +190,7 @@ function sendEntity(reply: FastifyReply, { value, version }: VersionedQuery): Fa
   return reply.header('etag', `"${version}"`).send({ _links: linksOf(reply, value.name), ...value, messages: [] })
 }
 
-/** Where this host is, as the request reached it, with the prefix that it is mounted below. */
+/** Base URL as the request reached it, including the mount prefix. */
 function baseOf({ request }: FastifyReply): string {
   const path = request.url.split('?', 1)[0] ?? ''
   return `${request.protocol}://${request.host}${path.slice(0, Math.max(path.indexOf(COLLECTION), 0))}`
@@ -224,7 +223,7 @@ function pageBody(reply: FastifyReply, page: StoredQueryPage, q = ''): object {
   }
 }
 
-/** The shape of errors, with a message for each problem, as in results. */
+/** Error format with one message per problem, as in results. */
 export function queriesErrorBody({ error, code, issues }: Refusal): Decoded<typeof ErrorSchema> {
   const details = issues.map(issueLine)
   const messages = issues.map((issue) => ({ message: issueLine(issue), level: 'error' as const, code: issue.type }))

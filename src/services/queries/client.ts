@@ -1,4 +1,4 @@
-/** The query service over fetch: the same contract, for tests and for other processes. */
+/** Typed client of the query service over fetch, with the same contract. */
 import { AppError } from '#kernel'
 import { type Ask, conditionOf, type Http, listOfHeader, type Method, pathOf, typed } from '#services/shared/client'
 import type {
@@ -19,10 +19,6 @@ const ACCEPT = {
   arrow: 'application/vnd.apache.arrow.stream',
 } as const
 
-/**
- * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
- * Types of answers are those of the contract; the client does not check them again.
- */
 export function queriesClient(http: Http): QueriesApi {
   return {
     execute: (source, options = {}) => typed(http.json(...requestOf(source, options))),
@@ -44,7 +40,7 @@ export function queriesClient(http: Http): QueriesApi {
 function requestOf(source: QuerySource, options: ExecuteOptions): [Method, string, Ask] {
   const { overrides, signal, explain, now, resource } = options
   if (now !== undefined || resource !== undefined) {
-    throw new AppError('VALIDATION', 'now and resource are for rules alone; leave them out, or override the query')
+    throw new AppError('VALIDATION', 'now and resource are only for rules; leave them out, or override the query')
   }
   const ask: Ask = { query: { ...overrides, ...(explain === true && { explain }) }, ...(signal && { signal }) }
   if ('stored' in source) return ['GET', pathOf`/data/query/${source.stored}`, ask]

@@ -1,102 +1,104 @@
 /**
- * Time series queries as others see them: a time line, series with their aggregation and interpolation, and a layout, ad
- * hoc or stored by name. The same over HTTP and over fetch (`client.ts`). Whatever comes from outside is read by the
- * service itself: a body may be any JSON.
+ * Contract of time series queries: a time line, series with aggregation and interpolation, and a layout, ad hoc or
+ * stored by name; in process and over fetch (`client.ts`). The service validates external input itself: a body may be
+ * any JSON.
  *
- * QUERY-1 of one request all times are relative to one `now`, and the time line that was used is told
- * QUERY-2 a sample labelled t aggregates [t, t + freq) of what is stored, also where that lies outside of what was asked
+ * QUERY-1 of one request all times are relative to one `now`, and the resolved time line is returned
+ * QUERY-2 a sample labelled t aggregates [t, t + freq) of what is stored, also where that lies outside of what was
+ *   asked
  * QUERY-3 the answer of a large result is made in parts: memory does not grow with it, and no part holds the loop
  * QUERY-4 no method reaches samples or queries of another tenant
  *
- * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT` (the name is taken), `PRECONDITION`,
- * `TOO_LARGE`, `RATE_LIMITED` (too many wait), `DATA` (series cannot be read: 502 over HTTP), `CLOSED`.
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CONFLICT` (the name is taken),
+ * `PRECONDITION`, `TOO_LARGE`, `RATE_LIMITED` (too many wait), `DATA` (series cannot be read: 502 over HTTP), `CLOSED`.
  */
 import type { Caller, ExpectedVersion, Issue, Json, JsonObject } from '#kernel'
 import type { SearchParameters, StoredQuery } from './stored/stored-schema.ts'
 
-/** The service as callers reach it. */
 export interface QueriesService {
   as(caller: Caller): QueriesApi
 }
 
-/** The service inside the host: what its neighbours and the host call. */
+/** Service inside the host, for neighbours and the host. */
 export interface InternalQueries extends QueriesService {
-  /** What an execution of this query would refuse, from the query alone. At once. */
+  /** Problems of executing this query, as far as the query alone shows them. Synchronous. */
   check(query: unknown): readonly Issue[]
   gauges(): QueriesGauges
 }
 
 /** Figures for /metrics; totals count since the start. */
 export interface QueriesGauges {
-  /** queries that are carried out at the moment */
   readonly running: number
   readonly executed: number
 }
 
 export interface QueriesApi {
-  /** The whole result; that of a large one is better opened. */
+  /** Returns the whole result; use `open` for large ones. */
   execute(source: QuerySource, options?: ExecuteOptions): Promise<QueryResult>
-  /** The result as text or bytes in parts, which are made as they are taken. Rejects with what the query is refused for. */
+  /** Streams the result as text or bytes, made on demand. Rejects with the problems of the query. */
   open(source: QuerySource, options?: OpenOptions): Promise<OpenedResult>
   readonly stored: StoredQueryApi
 }
 
-/** A query as in the body of `POST /data/query`, or the name of a stored one. */
+/** Query as in the body of `POST /data/query`, or the name of a stored one. */
 export type QuerySource = { readonly query: unknown } | { readonly stored: string }
 
 export type ResultFormat = 'json' | 'csv' | 'ndjson' | 'arrow'
 
 export interface OpenOptions extends ExecuteOptions {
-  /** default: CSV where the query's render mode says so, else JSON. All others pass over the render options */
+  /** Default: CSV where the query's render mode says so, else JSON. Other formats ignore the render options */
   readonly format?: ResultFormat
-  /** of CSV: texts that begin as formulas (`=`, `+`, `-`, `@`) stand behind an apostrophe. Default: texts as they are */
+  /**
+   * For CSV: prefixes texts that begin as formulas (`=`, `+`, `-`, `@`) with an apostrophe. Default: texts unchanged
+   */
   readonly csv?: 'safe'
 }
 
 export interface OpenedResult {
-  /** content type */
   readonly type: string
   readonly parts: AsyncIterable<string | Uint8Array>
-  /** what the caller should know, where the parts have no place for it: all forms but JSON. Over HTTP as many as a header holds */
+  /** Notes for the caller in all formats but JSON, which contains them. Over HTTP as many as a header holds */
   readonly messages: readonly QueryMessage[]
 }
 
-/** Parameters of a URL by name, such as `interpolation.method`; one that repeats is a list. */
+/** URL parameters by name, such as `interpolation.method`; repeated ones are lists. */
 export type Overrides = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 export interface ExecuteOptions {
-  /** they take the place of members of the query; those that name none are passed over */
+  /** Replacements for fields of the query; unknown names are ignored */
   readonly overrides?: Overrides
-  /** whose series a query is about, where it names no resource at its top */
+  /** Resource of series, where the query does not name one at its top */
   readonly resource?: string
-  /** stops what is under way when it aborts */
   readonly signal?: AbortSignal
-  /** with `explain` in the result */
+  /** Adds `explain` to the result */
   readonly explain?: boolean
-  /** epoch ms that durations are relative to, and after which no sample is seen; default: now, and no such bound */
+  /** Base of durations in epoch ms, after which samples are excluded; default: now, without that bound */
   readonly now?: number
-  /** what messages name as their action, such as `GET /data/query/name` */
+  /** Action named in messages, such as `GET /data/query/name` */
   readonly action?: string
 }
 
-/** The result in the layout that was asked for, as plain JSON. */
+/** Result in the requested layout, as plain JSON. */
 export interface QueryResult {
   readonly messages: readonly QueryMessage[]
-  /** as it was executed: after overrides */
+  /** Executed query: after overrides */
   readonly query: JsonObject
   readonly data: readonly DataSet[]
   readonly explain?: Explanation
 }
 
-/** One set of columns or rows, or an array of objects, by the render mode. */
+/** Columns or rows, or an array of objects, by the render mode. */
 export type DataSet = RowSet | readonly JsonObject[]
 
 export interface RowSet {
-  /** with `header_array=row`: the index columns, then one entry for each series */
+  /** With `header_array=row`: the index columns, then one entry per series */
   readonly columns?: readonly ColumnHead[]
-  /** with `header_array=column`: the names of what stands before the values of each row, then the times */
+  /** With `header_array=column`: names of the leading cells of each row, then the times */
   readonly rows?: readonly Json[]
-  /** of the columns, or of the rows with `header_array=column`: a series has its `name`, or `resource/metric/aggregation` as in CSV */
+  /**
+   * Names of the columns, or of the rows with `header_array=column`: a series has its `name`, or
+   * `resource/metric/aggregation` as in CSV
+   */
   readonly column_names: readonly string[]
   readonly data: readonly (readonly Json[])[]
   readonly data_axis: 'column' | 'row'
@@ -106,61 +108,58 @@ export interface RowSet {
 
 export type ColumnHead = string | JsonObject
 
-/** The time line that was used. */
+/** Resolved time line. */
 export interface WindowSpec {
-  /** epoch ms, included */
+  /** Epoch ms, inclusive */
   readonly from: number
-  /** epoch ms, excluded */
+  /** Epoch ms, exclusive */
   readonly until: number
   /** ISO 8601, one unit */
   readonly window: string
-  /** ISO 8601; absent when samples are not grouped */
+  /** ISO 8601; absent without grouping */
   readonly freq?: string
 }
 
 export interface QueryMessage {
   readonly message: string
   readonly level: 'debug' | 'info' | 'warning' | 'error'
-  /** ISO 8601 */
   readonly timestamp: string
   readonly action: string
-  /** `data` of series, `query` of the query */
+  /** `data` for series, `query` for the query */
   readonly category: string
   readonly properties?: JsonObject
 }
 
-/** Where the time went, and what was read. */
+/** Timing and read volume. */
 export interface Explanation {
   readonly window_spec: WindowSpec
-  /** samples that the result is made of */
+  /** Number of samples used */
   readonly pointsRead: number
-  /** buckets of all series together; 0 without `freq` */
+  /** Buckets of all series; 0 without `freq` */
   readonly buckets: number
   readonly emptyBuckets: number
-  /** ms */
   readonly time: { readonly plan: number; readonly read: number; readonly interpolate: number; readonly render: number }
   readonly series: readonly JsonObject[]
 }
 
-/** A write that counts only on the version that the writer saw; the ETag over HTTP. */
+/** Expected version of a write; the ETag over HTTP. */
 export interface StoredWriteOptions {
   readonly ifVersion?: ExpectedVersion
 }
 
 export interface StoredQueryApi {
-  /** The body is `{ name, query, meta? }`; the name may come with the path. `CONFLICT` when it is taken. */
+  /** The body is `{ name, query, meta? }`; the name may be in the path instead. Throws `CONFLICT` when it is taken. */
   create(body: unknown, name?: string): Promise<VersionedQuery>
-  /** Also makes it when it is not there. A name in the body must be that one. */
   replace(name: string, body: unknown, options?: StoredWriteOptions): Promise<VersionedQuery>
   get(name: string): Promise<VersionedQuery>
   remove(name: string, options?: StoredWriteOptions): Promise<void>
-  /** One page of those that the filter `q` finds, by name. */
+  /** One page of the results of the filter `q`, sorted by name. */
   search(query: SearchParameters): Promise<StoredQueryPage>
 }
 
 export interface VersionedQuery {
   readonly value: StoredQuery
-  /** counts the writes of this name */
+  /** Number of writes of this name */
   readonly version: number
 }
 
@@ -168,21 +167,19 @@ export interface StoredQueryPage {
   readonly queries: readonly Omit<StoredQuery, 'query'>[]
   readonly offset: number
   readonly limit: number
-  /** how many the filter finds in all */
+  /** Total number of results of the filter */
   readonly total: number
 }
 
-/** Which resources a query is about, when it does not name them. */
 export interface ResourceSelection {
   readonly type?: string
   readonly tag?: string
-  /** in the query language of the listing of resources */
+  /** Filter in the query language of the listing of resources */
   readonly query?: string
 }
 
-/** What the queries ask of the resources. */
 export interface ResourceSelector {
-  /** By id, at most `limit`; with inherited values. */
+  /** Sorted by id, at most `limit`; with inherited values. */
   select(selection: ResourceSelection, limit: number): Promise<readonly SelectedResource[]>
 }
 

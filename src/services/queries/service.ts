@@ -1,4 +1,4 @@
-/** The queries of a tenant put together: series and documents over its store, everything else injected. */
+/** Composes the queries of a tenant: series and documents over its store, with injected neighbours. */
 import { type Caller, type Issue, refusedBy } from '#kernel'
 import type { Collection, Store } from '#storage'
 import type { OpenedResult, QueriesApi, InternalQueries, QuerySource, ResourceSelector } from './contract.ts'
@@ -10,13 +10,12 @@ import { queryNotFound, storedQueryApi } from './stored/stored-queries.ts'
 
 export interface QueriesOptions {
   readonly store: Store
-  /** epoch ms */
   readonly now: () => number
-  /** asked for when it is needed: it may be made later, or not at all */
+  /** Read on demand: it may be made later, or not at all */
   readonly resources?: () => ResourceSelector | undefined
-  /** Samples that were acknowledged before can be read once it resolves. */
+  /** Resolves when samples acknowledged so far are readable. */
   readonly readable?: () => Promise<void>
-  /** of all queries of the host; default: own ones */
+  /** Shared by all queries of the host; default: separate */
   readonly slots?: QuerySlots
 }
 

@@ -1,4 +1,4 @@
-/** The resources service over HTTP, as values: what each route takes and answers, and who may ask it. */
+/** Routes of the resources service. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, csvText, type Page, type Published, withoutFormula, Yielder } from '#kernel'
@@ -116,7 +116,7 @@ const resourceRoutes = [
     method: 'GET',
     path: `${RESOURCES}/:id`,
     scope: 'read',
-    summary: 'One resource, with inherited values unless it is asked for its own',
+    summary: 'One resource, by default with inherited values',
     query: OWN,
     produces: JSON_OR_HAL,
     answers: entity,
@@ -126,7 +126,7 @@ const resourceRoutes = [
     method: 'PUT',
     path: `${RESOURCES}/:id`,
     scope: 'operate',
-    summary: 'Replace a resource, or make it',
+    summary: 'Replace or create a resource',
     body: ResourceBody,
     isConditional: true,
     produces: JSON_OR_HAL,
@@ -141,7 +141,7 @@ const resourceRoutes = [
     method: 'PATCH',
     path: `${RESOURCES}/:id`,
     scope: 'operate',
-    summary: 'Change attributes of a resource, or make it; null removes one',
+    summary: 'Change attributes of a resource, or create it; null removes one',
     body: ResourceBody,
     isConditional: true,
     produces: JSON_OR_HAL,
@@ -156,7 +156,7 @@ const resourceRoutes = [
     method: 'DELETE',
     path: `${RESOURCES}/:id`,
     scope: 'operate',
-    summary: 'Delete a resource that no other has as parent or refers to',
+    summary: 'Delete a resource that is neither a parent nor referenced',
     query: { cascade: CASCADE },
     isConditional: true,
     answers: none,
@@ -168,7 +168,7 @@ const resourceRoutes = [
   }),
   ...(
     [
-      ['children', 'The resources whose parent it is'],
+      ['children', 'Its child resources'],
       ['referrers', 'The resources that refer to it'],
     ] as const
   ).map(([part, summary]) =>
@@ -185,7 +185,7 @@ const resourceRoutes = [
         sendPage(context, await context.api.resources[part](context.params.id, queryOf(context.request))),
     }),
   ),
-  historyRoute('resources', RESOURCES, 'What was written, newest first; also of a resource that is deleted'),
+  historyRoute('resources', RESOURCES, 'History of writes, newest first; also of a deleted resource'),
   route({
     method: 'GET',
     path: `${RESOURCES}/:id/commands`,
@@ -200,7 +200,7 @@ const resourceRoutes = [
     method: 'GET',
     path: `${RESOURCES}/:id/explain`,
     scope: 'read',
-    summary: 'Each attribute with its value and where it comes from',
+    summary: 'Each attribute with its value and origin',
     answers: { 200: AttributeOriginsSchema },
     handler: ({ api, params }) => api.resources.explain(params.id),
   }),
@@ -251,7 +251,7 @@ const typeRoutes = [
     method: 'PATCH',
     path: `${TYPES}/:id`,
     scope: 'author',
-    summary: 'Change attributes of a resource type, or make it; null removes one',
+    summary: 'Change attributes of a resource type, or create it; null removes one',
     body: TypeBody,
     isConditional: true,
     answers: { 201: CreatedSchema, 202: EntitySchema },
@@ -266,7 +266,7 @@ const typeRoutes = [
     method: 'DELETE',
     path: `${TYPES}/:id`,
     scope: 'author',
-    summary: 'Delete a resource type that no resource uses',
+    summary: 'Delete an unused resource type',
     isConditional: true,
     answers: none,
     handler: async (context) => {
@@ -275,7 +275,7 @@ const typeRoutes = [
       return context.reply.code(204).send()
     },
   }),
-  historyRoute('types', TYPES, 'What was written, newest first'),
+  historyRoute('types', TYPES, 'History of writes, newest first'),
   route({
     method: 'GET',
     path: `${TYPES}/:id/constraints`,
@@ -296,7 +296,7 @@ const typeRoutes = [
     method: 'POST',
     path: `${TYPES}/:id/revalidate`,
     scope: 'author',
-    summary: 'Hold the resources of a type against its constraints again',
+    summary: 'Check the resources of a type against its constraints again',
     answers: { 202: EntitySchema },
     handler: async ({ api, params, reply }) => sendVersion(reply.code(202), await api.types.revalidate(params.id)),
   }),
@@ -339,7 +339,7 @@ const constraintRoutes = [
     method: 'PUT',
     path: `${CONSTRAINTS}/:id`,
     scope: 'author',
-    summary: 'Replace a resource constraint that no resource is held against',
+    summary: 'Replace a resource constraint that is not in use',
     body: Constraint,
     answers: entity,
     handler: ({ api, params, body }) => api.constraints.replace(params.id, body),
@@ -348,7 +348,7 @@ const constraintRoutes = [
     method: 'DELETE',
     path: `${CONSTRAINTS}/:id`,
     scope: 'author',
-    summary: 'Delete a resource constraint that no type has',
+    summary: 'Delete an unused resource constraint',
     answers: none,
     handler: async ({ api, params, reply }) => {
       await api.constraints.remove(params.id)
@@ -361,7 +361,7 @@ const eventRoute = routesOf<ReturnType<ResourcesService['as']>>()({
   method: 'GET',
   path: '/api/events',
   scope: 'read',
-  summary: 'What happens to resources and types, line by line or as server-sent events',
+  summary: 'Changes of resources and types, line by line or as server-sent events',
   query: { objectType: Type.Optional(Type.Enum(['resource', 'resourcetype'])) },
   produces: [NDJSON_MEDIA_TYPE, EVENTS_MEDIA_TYPE],
   handler: ({ api, query: { objectType }, request, reply }) => {
@@ -385,7 +385,6 @@ const eventRoute = routesOf<ReturnType<ResourcesService['as']>>()({
   },
 })
 
-/** Registers the routes of the service. */
 export function resourcesRoutes(app: FastifyInstance, { service }: { service: ResourcesService }): Promise<void> {
   const routes = [...resourceRoutes, ...typeRoutes, ...constraintRoutes, eventRoute]
   return addRoutes(app, service, { tag: 'resources', errors: ErrorSchema, routes })
@@ -398,12 +397,12 @@ interface Context {
   readonly reply: FastifyReply
 }
 
-/** The service reads the parameters of listings itself, as it does those of plugs. */
+/** The service parses listing parameters itself, since plugs use them too. */
 function queryOf({ query }: FastifyRequest): ListQuery {
   return query as ListQuery
 }
 
-/** What `If-Match` and `If-None-Match` ask for. Throws `PRECONDITION` when it can never hold. */
+/** Version required by `If-Match` and `If-None-Match`. Throws `PRECONDITION` when it can never match. */
 function condition({ request, params: { id } }: Omit<Context, 'reply' | 'api'>, api: ResourceApi | TypeApi) {
   return writeCondition(request, () => api.get(id))
 }
@@ -412,7 +411,7 @@ function accepts({ headers }: FastifyRequest, mediaType: string): boolean {
   return headers.accept?.includes(mediaType) === true
 }
 
-/** An answer whose form the header `Accept` decides; JSON without a type. */
+/** Sends the format that `Accept` selects; JSON without a type. */
 function sendAs(reply: FastifyReply, type: string | undefined, body: unknown): FastifyReply {
   void reply.header('vary', 'accept')
   if (type === undefined) return reply.send(body)
@@ -423,7 +422,7 @@ function counted(reply: FastifyReply, found: Page<unknown>): FastifyReply {
   return reply.header('x-count', found.total).send(found)
 }
 
-/** An array, or a page by its media type. */
+/** Sends an array, or a page by its media type. */
 function sendList({ headers }: FastifyRequest, reply: FastifyReply, list: Page<unknown>): FastifyReply {
   const paged = pagedTypeOf(headers.accept)
   return sendAs(reply.header('x-count', list.total), paged, paged === undefined ? list.values : list)
@@ -433,7 +432,6 @@ function sendVersion(reply: FastifyReply, { value, version }: Versioned<Resource
   return reply.header('etag', `"${version}"`).send(value)
 }
 
-/** The answer to a creation. */
 function sendCreated(
   reply: FastifyReply,
   collection: string,
@@ -457,7 +455,7 @@ async function sendPage({ api, request, reply }: Omit<Context, 'params'>, found:
   return sendAs(reply, HAL_MEDIA_TYPE, await halPage(api.resources, request.url, found))
 }
 
-/** One line of names, then a line for each resource; lists and objects as JSON (RFC 4180). */
+/** Header line and one line per resource; lists and objects as JSON (RFC 4180). */
 function csvOf(fields: readonly string[], entities: readonly ResourceEntity[]): string {
   const lines = entities.map((entity) => fields.map((field) => cellOf(valueAt(entity, field))).join(','))
   return [fields.map(cellOf).join(','), ...lines].map((line) => `${line}\r\n`).join('')
@@ -476,8 +474,8 @@ async function* only(
 }
 
 /**
- * Each by its name, for listeners of one kind, and then without, for `onmessage`. The number comes with the last of both:
- * a reader that lost its connection in between gets both again.
+ * Each event twice: named, for listeners of one kind, and unnamed, for `onmessage`. The id comes with the second, so
+ * that a reader disconnected in between receives both again.
  */
 async function* serverEvents(
   events: AsyncIterable<Published<MetadataEvent>>,

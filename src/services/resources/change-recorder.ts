@@ -1,4 +1,4 @@
-/** Writes down what happened: history and log in the commit of the change, and the feed after it. */
+/** Records changes: history and log in the commit of the change, the live feed after it. */
 import { type Caller, Feed, type Json, type ReaderOptions, sameJson } from '#kernel'
 import type { Write } from '#storage'
 import type { ResourceCollections } from './collections.ts'
@@ -11,22 +11,20 @@ export interface Change {
   readonly id: string
   readonly before: ResourceEntity | undefined
   readonly after: ResourceEntity | undefined
-  /** what made the broker discover it */
+  /** Message that made the broker discover it */
   readonly message?: Json
   readonly cascaded?: readonly string[]
 }
 
 export interface Noted {
-  /** for the commit of the change */
   readonly writes: readonly Write[]
-  /** after it */
+  /** Publishes the change after the commit */
   tell(): void
 }
 
-/** So many numbers pass in a ms: those of an earlier life, of this host or another, are lower. */
+/** Numbers per ms, so that those of an earlier process are lower. */
 const NUMBERS_PER_MS = 1_000
 
-/** Readers who come back find what was kept of a topic. */
 const TOPIC = 'changes'
 
 export class ChangeRecorder {
@@ -37,7 +35,7 @@ export class ChangeRecorder {
   readonly #told: () => void
   #order = 0
 
-  /** `told`: called after each commit that has something in the log */
+  /** `told`: called after each commit with a log entry */
   constructor(collections: ResourceCollections, now: () => number, newId: () => string, told: () => void) {
     this.feed = new Feed({ kept: 1_000, behind: now() * NUMBERS_PER_MS })
     this.#collections = collections
@@ -46,12 +44,12 @@ export class ChangeRecorder {
     this.#told = told
   }
 
-  /** What comes from now on, or after a number that was seen. */
+  /** Events from now on, or after a seen number. */
   read(options: Omit<ReaderOptions, 'topic'>): ReturnType<Feed<MetadataEvent>['read']> {
     return this.feed.read({ ...options, topic: TOPIC })
   }
 
-  /** Rises with every call, and from one life of the process to the next as long as the clock does. */
+  /** Ascending across calls and, with the clock, across processes. */
   nextOrder(): number {
     this.#order = Math.max(this.#order + 1, this.#now() * 1000)
     return this.#order
@@ -71,7 +69,7 @@ export class ChangeRecorder {
     const event = eventOf(change, time)
     const kept = collections.history.putting(recordId(this.nextOrder(), this.#newId()), record, 'absent')
     const body = event as unknown as Json
-    // most changes are nothing to those who follow the log, and are not written there
+    // most changes are irrelevant to log followers and are not logged
     const isFollowed = notedChange(body) !== undefined
     return {
       writes: isFollowed ? [kept, collections.log.appending(0, [body])] : [kept],

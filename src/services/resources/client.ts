@@ -1,14 +1,10 @@
-/** The resources service over fetch: the same contract, for tests and for other processes. */
+/** Typed client of the resources service over fetch, with the same contract. */
 import { conditionOf, type Http, PAGED_MEDIA_TYPE, pathOf, typed } from '#services/shared/client'
 import type { ListQuery, ResourceEntity, ResourcesApi, TypeApi, Versioned } from './contract.ts'
 
 const PAGED = { accept: PAGED_MEDIA_TYPE }
 const SCHEMA = { accept: 'application/schema+json' }
 
-/**
- * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
- * Types of answers are those of the contract; the client does not check them again.
- */
 export function resourcesClient(http: Http): ResourcesApi {
   const list =
     <T>(collection: string, part = '', headers: Record<string, string> = {}) =>
@@ -52,7 +48,6 @@ export function resourcesClient(http: Http): ResourcesApi {
   }
 }
 
-/** What resources and types have in common. */
 function documentClient(http: Http, collection: string): Omit<TypeApi, 'constraints' | 'revalidate'> {
   return {
     create: async (body) => created(await http.open('POST', collection, { body })),

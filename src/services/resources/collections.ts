@@ -1,4 +1,4 @@
-/** The collections of the service, opened once, and the log of what happened to its resources. */
+/** Collections and change log of the service, opened once. */
 import { EffectLedger } from '#services/shared'
 import type { Collection, Log, Store, Write } from '#storage'
 import { CONSTRAINTS, type ConstraintRecord } from './constraints/constraint-schema.ts'
@@ -7,14 +7,13 @@ import { RESOURCES, type ResourceRecord } from './resource-record.ts'
 import { TYPES, type TypeRecord } from './type-record.ts'
 
 /**
- * Its partition 0 has one `MetadataEvent` for each write that tasks may depend on (`notedChange`), in the order of the
- * commits. Whoever follows it keeps a cursor.
+ * Log whose partition 0 has one `MetadataEvent` per write that tasks may depend on (`notedChange`), in the order of
+ * commits. Followers store cursors.
  */
 const CHANGE_LOG = 'resources'
 
 export interface ResourceCollections {
   readonly tenant: string
-  /** for collections of what works beside the documents */
   readonly store: Store
   readonly resources: Collection<ResourceRecord>
   readonly types: Collection<TypeRecord>

@@ -1,4 +1,4 @@
-/** Resource constraints: created, changed, deleted and shown, alone and of a type. */
+/** Service of resource constraints, single and per type. */
 import { createHash } from 'node:crypto'
 import { AppError, type Issue, refuse, retryOnConflict, sameJson } from '#kernel'
 import type { Attributes } from './attributes.ts'
@@ -26,7 +26,7 @@ export function constraintApi(newId: () => string, tenantResources: TenantResour
     return found
   }
   const typesOf = (id: string) => types.ids({ where: [{ field: 'constraints', op: 'eq', value: id }], limit: 10_000 })
-  /** Nobody writes resources of these types meanwhile. */
+  /** Excludes writes of resources of these types meanwhile. */
   const closed = <T>(ids: readonly string[], work: () => Promise<T>): Promise<T> =>
     ids.reduce((inside, type) => () => typeLock.exclusive(type, inside), work)()
 
@@ -70,7 +70,7 @@ function entityOf(record: ConstraintRecord): ResourceEntity {
   return record as unknown as ResourceEntity
 }
 
-/** Throws `VALIDATION` with every problem; a redefinition of reserved attributes has a text that clients know. */
+/** Throws `VALIDATION` with all problems; redefinitions of reserved attributes have a text that clients know. */
 export function readConstraint(body: unknown, id: string): ConstraintRecord {
   const given = Constraint.read(body)
   checkSize(given, 'the constraint')
@@ -91,7 +91,7 @@ export async function constraintForms(
   const { skip, limit } = pagingOf(query)
   const constraints = await constraintsOf(tenantResources, type)
   if (form === 'paged') return { values: constraints.slice(skip, skip + limit), skip, limit, total: constraints.length }
-  // they were checked when they were applied; ones that contradict each other leave the reserved attributes
+  // checked when they were applied; contradictory ones leave only the reserved attributes
   const attributes = mergeAttributes([RESERVED, ...constraints.map((each) => each.attributes)]) ?? RESERVED
   if (form === 'schema') return schemaOf(attributes)
   const { id } = type.own
@@ -104,7 +104,7 @@ export async function constraintForms(
   }
 }
 
-/** A UUID (version 8) that is the same for the same type, though nothing is stored under it. */
+/** Stable UUID (version 8) of a type, under which nothing is stored. */
 function idOf(tenant: string, type: string): string {
   const hex = createHash('sha256')
     .update(JSON.stringify(['merged constraints', tenant, type]))
@@ -114,8 +114,8 @@ function idOf(tenant: string, type: string): string {
 }
 
 /**
- * The constraints of a type with their status: new ones, and all when the type's own values changed, are to be held
- * against its resources. Throws `VALIDATION` for a missing one and for contradictions.
+ * Constraints of a type with their status: new ones, and all when the type's own values changed, are checked against
+ * its resources. Throws `VALIDATION` for a missing one and for contradictions.
  */
 export async function appliedConstraints(
   tenantResources: TenantResources,
@@ -133,7 +133,7 @@ export async function appliedConstraints(
   }
   if (missing.length > 0) throw refuse('the resource type', missing)
   const wishes = found.map(({ id, name, attributes }) => ({ from: `${JSON.stringify(name)} (${id})`, attributes }))
-  const opposed = contradictions([{ from: 'what the platform reserves', attributes: RESERVED }, ...wishes])
+  const opposed = contradictions([{ from: 'the reserved attributes', attributes: RESERVED }, ...wishes])
   if (opposed.length > 0) {
     const issues = opposed.map(({ attribute, between }) => {
       const where = `nothing fits the attribute ${attribute} of ${between.join(' and ')}`

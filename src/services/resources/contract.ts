@@ -1,6 +1,6 @@
 /**
- * Resources, their types and constraints as others see them. The same over HTTP and over
- * fetch (`client.ts`). Whatever comes from outside is read by the service itself: a body may be any JSON.
+ * Contract of resources, types and constraints, in process and over fetch (`client.ts`). The service validates external
+ * input itself: a body may be any JSON.
  *
  * RESOURCE-1 a change and its record in the history are one commit; no update is lost to another writer
  * RESOURCE-2 what a resource shows is its own attributes over those of its type, attribute by attribute
@@ -14,64 +14,57 @@ import type { EffectOfTask } from '#services/shared/contract'
 import type { Caller, ExpectedVersion, FeedReader, Issue, Json, Page, ReaderOptions } from '#kernel'
 import type { AttributeOrigin, Cascade } from './resource-schema.ts'
 
-/** The service as callers reach it. */
 export interface ResourcesService {
   as(caller: Caller): ResourcesApi & {
-    /** Metadata events, in order, from now on. */
     changes(options?: Omit<ReaderOptions, 'topic'>): FeedReader<MetadataEvent>
   }
 }
 
-/** The service inside the host: what its neighbours and the host call. */
+/** Service inside the host, for neighbours and the host. */
 export interface InternalResources extends ResourcesService {
-  /** Goes on with bulk operations and with the managed tasks. */
+  /** Resumes bulk operations and managed tasks. */
   start(closing?: AbortSignal): Promise<void>
   stop(): Promise<void>
   gauges(): ResourcesGauges
   /**
-   * The resource with inherited values, from memory when it is there: for the engine, which wants a value and no promise.
-   * Undefined when there is none.
+   * Resource with inherited values, synchronously when cached, as the engine needs it. Undefined for an unknown one.
    */
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
-  /** What a patch of any resource would refuse, whatever else it has. At once, from the body alone. */
   checkPatch(body: unknown): readonly Issue[]
   /**
-   * Resources that sent something: makes those that do not exist, and remembers when each was heard last. Undefined at
-   * once when all are known. Rejects only when the store does.
+   * Creates unknown resources that sent a message, and records the time of the last message of each. Returns undefined
+   * when all are known. Rejects only on a failure of the store.
    */
   discover(seen: readonly SeenResource[]): Promise<void> | undefined
 }
 
 export interface SeenResource {
   readonly resource: string
-  /** epoch ms */
   readonly time: number
-  /** what it was seen in */
   readonly message: Json
 }
 
 export interface ResourcesGauges {
   readonly openOperations: number
-  /** resources whose managed tasks are not yet as they should be */
+  /** Number of resources whose managed tasks are known to be out of date */
   readonly upkeepWaiting: number
   readonly eventStreams: number
 }
 
 export type ResourceEntity = Readonly<Record<string, Json>> & { readonly id: string }
 
-/** Of the event stream, and what adapters follow. */
+/** Event of the stream, and of the log that adapters follow. */
 export interface MetadataEvent {
   readonly type: 'create' | 'update' | 'delete' | 'discovered'
   readonly objectType: 'resource' | 'resourcetype'
-  /** epoch ms */
   readonly timestamp: number
   readonly resource?: ResourceEntity
   readonly resourcetype?: ResourceEntity
-  /** of an update: the changed attributes as they were; `null` for one that was not there */
+  /** Of an update: previous values of the changed attributes; `null` for new ones */
   readonly oldValues?: Readonly<Record<string, Json>>
-  /** of `discovered` */
+  /** Of `discovered` */
   readonly message?: Json
-  /** of `delete`: what was deleted with it */
+  /** Of `delete`: what was deleted with it */
   readonly cascadeDelete?: readonly string[]
 }
 
@@ -82,49 +75,47 @@ export interface ResourcesApi {
   readonly operations: OperationApi
 }
 
-/** A write that counts only on the version that the writer saw; the ETag over HTTP. */
+/** Expected version of a write; the ETag over HTTP. */
 export interface WriteOptions {
   readonly ifVersion?: ExpectedVersion
 }
 
-/** Of a change that a rule makes: the same effect again changes nothing, and one that comes late is `SUPERSEDED`. */
+/** Options of a change by a rule: a repeated effect changes nothing, a late one is `SUPERSEDED`. */
 export interface PatchOptions extends WriteOptions {
   readonly cause?: EffectOfTask
 }
 
-/** What is stored, with the version that it has now. */
+/** Stored value with its current version. */
 export interface Versioned<T> {
   readonly value: T
   readonly version: number
 }
 
 export interface ShowOptions {
-  /** default true: with inherited values */
+  /** With inherited values; default true */
   readonly denormalized?: boolean
 }
 
 export interface ResourceApi {
   create(body: unknown): Promise<Versioned<ResourceEntity>>
-  /** Also makes it when it is not there. */
+  /** Creates it when it does not exist. */
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
   patch(id: string, body: unknown, options?: PatchOptions): Promise<Versioned<ResourceEntity>>
   remove(id: string, options?: WriteOptions & { readonly cascade?: readonly Cascade[] }): Promise<void>
   get(id: string, options?: ShowOptions): Promise<Versioned<ResourceEntity>>
-  /** `query`: the parameters of the listing as they came (reference of `GET /api/resources`) */
+  /** `query`: parameters of the listing as received (reference of `GET /api/resources`) */
   list(query: ListQuery): Promise<Page<ResourceEntity>>
   children(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
   referrers(id: string, query: ListQuery): Promise<Page<ResourceEntity>>
   changes(id: string, query: ListQuery): Promise<Page<ChangeRecord>>
   commands(id: string, query: ListQuery): Promise<Page<Readonly<Record<string, Json>>>>
-  /** For every attribute its value and where it comes from. */
   explain(id: string): Promise<readonly AttributeOrigin[]>
 }
 
-/** Parameters by name; those that repeat are arrays. */
+/** Parameters by name; repeated ones are arrays. */
 export type ListQuery = Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
 
 export interface ChangeRecord {
-  /** ISO 8601 */
   readonly time: string
   readonly userId: string
   readonly change: 'created' | 'updated' | 'deleted'
@@ -137,7 +128,7 @@ export interface ChangeRecord {
 export interface TypeApi {
   create(body: unknown): Promise<Versioned<ResourceEntity>>
   replace(id: string, body: unknown, options?: WriteOptions): Promise<Versioned<ResourceEntity>>
-  /** `created`: it was not there. */
+  /** `created`: whether it was created. */
   patch(
     id: string,
     body: unknown,
@@ -156,12 +147,12 @@ export interface ConstraintApi {
   replace(id: string, body: unknown): Promise<ResourceEntity>
   remove(id: string): Promise<void>
   get(id: string): Promise<ResourceEntity>
-  /** The constraint as JSON Schema. */
+  /** Constraint as JSON Schema. */
   schema(id: string): Promise<unknown>
   list(query: ListQuery): Promise<Page<ResourceEntity>>
 }
 
-/** `POST /api/batch` for `resource` and `resourcetype`. */
+/** Operations of `POST /api/batch` for `resource` and `resourcetype`. */
 export interface OperationApi {
   queue(body: unknown): Promise<QueuedOperation>
   get(id: string): Promise<Readonly<Record<string, unknown>>>
@@ -174,54 +165,53 @@ export interface QueuedOperation {
   readonly operation: { readonly entity: string; readonly action: string; readonly description: string }
 }
 
-/** A task that a type's template wants for a resource. */
+/** Task that a template of the type requires for a resource. */
 export interface WantedTask {
   readonly resource: string
   readonly type: string
-  /** tells the entries of a type's templates apart, and changes with their settings: two with the same key are the same */
+  /** Digest of the entry and its settings: tasks with equal keys are the same */
   readonly key: string
   readonly templateName: string
-  /** task settings of the entry: `type`, `frequency`, `cron` ... */
+  /** Task settings of the entry: `type`, `frequency`, `cron` ... */
   readonly settings: Readonly<Record<string, Json>>
 }
 
 export interface UnstartableTask {
-  /** the setting that is wrong or missing */
+  /** Invalid or missing setting */
   readonly setting: string
   readonly message: string
   readonly suggestion?: string
 }
 
-/** What the resources ask of the rules: tasks that come and go with resources. Each call may be repeated after a crash. */
+/** Port to the rules for managed tasks. Calls may be repeated after a crash. */
 export interface ManagedTasks {
-  /** The managed tasks that there are of these resources, at most 500 of them; `key` is that of `WantedTask`. */
+  /** Existing managed tasks of at most 500 resources; `key` is that of `WantedTask`. */
   of(
     resources: readonly string[],
   ): Promise<
     readonly { readonly resource: string; readonly key: string; readonly type: string; readonly taskId: string }[]
   >
-  /** Why a task of these settings can never start, whatever its resource; undefined when it may. */
+  /** Reason why tasks with these settings can never start for any resource; undefined when they can. */
   check?(wanted: Pick<WantedTask, 'templateName' | 'settings'>): Promise<UnstartableTask | undefined>
-  /** Makes and starts one that is not there: whoever asks has looked. Rejects when the template cannot be used. */
+  /** Creates and starts a missing task. Rejects when the template is unusable. */
   make(wanted: WantedTask): Promise<void>
-  /** Stops and deletes it; one that is gone is no error. */
   remove(taskId: string): Promise<void>
-  /** References in the metadata of the resource changed: all tasks whose nodes are bound by them follow. */
+  /** Rebinds the tasks whose nodes use references in the metadata of the resource. */
   rebind?(resource: string): Promise<void>
 }
 
-/** What running a command needs of the rules: one actuator, once. */
+/** Port to the rules for commands: runs one actuator once. */
 export interface ActuatorCall {
   run(call: {
     readonly name: string
-    /** exact, or `latest` */
+      /** Exact version, or `latest` */
     readonly version: string
     readonly properties: Readonly<Record<string, Json>>
     readonly resource: string
     readonly hops: number
-    /** with hops: what everything that came of one arrival is known by */
+      /** With hops: id of the root */
     readonly root?: string
-    /** the same for the same command, also after a crash */
+      /** Id of the command, stable across crashes */
     readonly id: string
   }): Promise<{
     readonly version: string
@@ -231,7 +221,10 @@ export interface ActuatorCall {
   }>
 }
 
-/** What is deleted with a resource when it is asked for (`cascade`). Before the resource itself, so that it can be repeated. */
+/**
+ * Deletions that accompany a resource on request (`cascade`). They precede that of the resource, so that they can be
+ * repeated.
+ */
 export interface Cascades {
   readonly alarms?: (resource: string) => Promise<void>
   readonly measurements?: (resource: string) => Promise<void>

@@ -1,13 +1,10 @@
-/**
- * What a resource shows: its own attributes over those of its type, attribute by attribute; lists and objects are never
- * mixed.
- */
+/** Merges attributes of a resource over those of its type; lists and objects are replaced as a whole. */
 import { sameJson } from '#kernel'
 import type { Attributes } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 import type { AttributeOrigin } from './resource-schema.ts'
 
-/** Never inherited; what begins with `$` is bookkeeping of the type and is not inherited either. */
+/** Attributes that are not inherited, besides those that begin with `$`, which are bookkeeping of the type. */
 const OWN_ONLY: ReadonlySet<string> = new Set(['id', 'parentId'])
 
 export function isInherited(attribute: string): boolean {
@@ -20,7 +17,6 @@ export function denormalize(own: ResourceEntity, type: Attributes | undefined): 
   return inherited.length === 0 ? own : { ...own, ...Object.fromEntries(inherited) }
 }
 
-/** Each attribute of the denormalized resource with its origin, by name. */
 export function originsOf(
   own: ResourceEntity,
   type: { readonly id: string; readonly attributes: Attributes } | undefined,

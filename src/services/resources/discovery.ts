@@ -1,4 +1,4 @@
-/** Resources that the broker hears of: made when they are not there, remembered when they are. */
+/** Discovers resources by their messages: creates unknown ones and records the time of contact. */
 import { isAddressable } from '#services/shared'
 import { isStoreConflict } from '#kernel'
 import type { ChangeRecorder } from './change-recorder.ts'
@@ -6,10 +6,8 @@ import type { SeenResource } from './contract.ts'
 import type { ResourceRecord } from './resource-record.ts'
 import type { TenantResources } from './tenant-resources.ts'
 
-/** Whom history names for what the broker found out. */
 const FINDER = 'system/broker'
 const MAX_KNOWN = 1_000_000
-/** of one commit */
 const PORTION = 200
 
 export class Discovery {
@@ -29,13 +27,13 @@ export class Discovery {
       this.#tenantResources.lastSeen.heard(resource, time)
       if (this.#tenantResources.known.has(resource)) continue
       strangers ??= new Map()
-      // what it was seen in first
+      // keep the first message
       if (!strangers.has(resource)) strangers.set(resource, each)
     }
     return strangers && this.#meet([...strangers.values()])
   }
 
-  /** One search for each id, whoever asks. */
+  /** Searches once per id for concurrent callers. */
   async #meet(strangers: readonly SeenResource[]): Promise<void> {
     const waiting = new Set<Promise<void>>()
     const fresh = strangers.filter(({ resource }) => {
@@ -57,13 +55,13 @@ export class Discovery {
   async #find(portion: readonly SeenResource[]): Promise<void> {
     const { resources } = this.#tenantResources.collections
     const there = new Set((await resources.getMany(portion.map(({ resource }) => resource))).map(({ id }) => id))
-    // what no path can have is no resource: nobody could look at it or delete it
+    // an id that a path cannot have could not be read or deleted
     const missing = portion.filter(({ resource }) => !there.has(resource) && isAddressable(resource))
     try {
       if (missing.length > 0) await this.#make(missing)
     } catch (error) {
       if (!isStoreConflict(error)) throw error
-      // somebody made one of them meanwhile: each for itself
+      // another writer created one of them: retry one by one
       for (const each of missing) await this.#make([each]).catch(unlessThere)
     }
     if (this.#tenantResources.known.size + portion.length > MAX_KNOWN) this.#tenantResources.known.clear()

@@ -1,4 +1,4 @@
-/** Resources as `application/hal+json`. */
+/** Renders resources as `application/hal+json`. */
 import type { Page } from '#kernel'
 import type { ResourceApi, ResourceEntity } from './contract.ts'
 import { textAt } from './attributes.ts'

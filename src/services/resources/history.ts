@@ -1,4 +1,4 @@
-/** The history of resources and types: one record for each write by somebody, in the same commit (RESOURCE-1). */
+/** History of resources and types: one record per write of a user, in the same commit (RESOURCE-1). */
 import type { Json, Page } from '#kernel'
 import type { Collection, CollectionSpec } from '#storage'
 import type { ChangeRecord, ListQuery, ResourceEntity } from './contract.ts'
@@ -8,13 +8,12 @@ import { pagingOf } from './list/read-listing.ts'
 export type Kind = 'resource' | 'resourcetype'
 
 export interface HistoryRecord {
-  /** kind and id */
+  /** Kind and id */
   readonly of: string
-  /** epoch ms */
   readonly time: number
   readonly userId: string
   readonly change: ChangeRecord['change']
-  /** as it was stored; of a deletion the last */
+  /** Stored attributes; the last ones after a deletion */
   readonly entity?: Readonly<Record<string, Json>>
 }
 
@@ -26,21 +25,21 @@ export const HISTORY: CollectionSpec<HistoryRecord> = {
   },
 }
 
-/** Ids of records in their order, so that they are written and read side by side. */
+/** Ids ascend in the order of writes, so that neighbours are stored together. */
 export function recordId(order: number, unique: string): string {
   return `${String(order).padStart(ORDER_DIGITS, '0')}-${unique.slice(0, UNIQUE_CHARACTERS)}`
 }
 
-/** of microseconds since 1970, for some thousand years */
+/** Microseconds since 1970, for some thousand years */
 const ORDER_DIGITS = 17
-/** two hosts may write in the same microsecond */
+/** distinguishes writes of two hosts in the same microsecond */
 const UNIQUE_CHARACTERS = 8
 
 export function historyOf(kind: Kind, id: string): string {
   return `${kind}/${id}`
 }
 
-/** Newest first; `skip`, and `limit` of 10 unless said otherwise. */
+/** Newest first, with `skip`, and `limit` of 10 by default. */
 export function changesOf(
   history: Collection<HistoryRecord>,
   kind: Kind,

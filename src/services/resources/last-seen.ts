@@ -1,18 +1,18 @@
 /**
- * When resources were heard last. Readers see it at once; it is written now and then, so that a resource that talks all
- * the time does not cost a write for each message. What was not written when the process dies is lost.
+ * Times of the last contact with resources, visible at once and written now and then, so that frequent messages do not
+ * cost a write each. Unwritten times are lost in a crash.
  */
 import type { Stored } from '#storage'
 import type { ResourceCollections } from './collections.ts'
 import type { ResourceEntity } from './contract.ts'
 import { type ResourceRecord, writeBeats } from './resource-record.ts'
 
-/** of one commit: a conflict costs all of them */
+/** Writes per commit: a conflict affects all of them */
 const PORTION = 50
 
 export class LastSeen {
   readonly #collections: ResourceCollections
-  /** the order is that of the first contact that is not written */
+  /** Unwritten contacts, ordered by the first of each resource */
   readonly #unwritten = new Map<string, number>()
 
   constructor(collections: ResourceCollections) {
@@ -24,25 +24,25 @@ export class LastSeen {
     if (before === undefined || before < time) this.#unwritten.set(id, time)
   }
 
-  /** epoch ms, when it is not written yet */
+  /** Epoch ms of an unwritten contact */
   unwritten(id: string): number | undefined {
     return this.#unwritten.get(id)
   }
 
-  /** After a write that knows of it, or a deletion. */
+  /** Called after a write that includes it, or a deletion. */
   written(id: string, time = Infinity): void {
     const waiting = this.#unwritten.get(id)
     if (waiting !== undefined && waiting <= time) this.#unwritten.delete(id)
   }
 
-  /** A resource as it is with what is not written yet. */
+  /** Resource with its unwritten contact. */
   current(own: ResourceEntity): ResourceEntity {
     if (this.#unwritten.size === 0) return own
     const time = this.#unwritten.get(own.id)
     return time === undefined || !isLater(own, time) ? own : { ...own, lastMessageTimestamp: time }
   }
 
-  /** Writes the longest waiting ones, at most `most`; returns their ids. */
+  /** Writes at most `most` of the oldest contacts; returns their ids. */
   async flush(most: number): Promise<readonly string[]> {
     const due: (readonly [string, number])[] = []
     for (const entry of this.#unwritten) {
@@ -64,7 +64,7 @@ export class LastSeen {
       else
         next.push({ ...before, value: { ...before.value, own: { ...before.value.own, lastMessageTimestamp: time } } })
     }
-    // where others wrote meanwhile, the next flush has another go
+    // after a conflict, the next flush retries
     if (!(await writeBeats(this.#collections, next))) return []
     const times = new Map(due)
     for (const { id } of next) this.written(id, times.get(id))

@@ -1,4 +1,4 @@
-/** Bulk operations on resources and types: asked, shown, and carried out as jobs. */
+/** Bulk operations on resources and types as jobs. */
 import { itemHandler, type ItemOutcome, type Job, type JobContext, type JobHandler, type JobQueue } from '#jobs'
 import { AppError, type Caller, issuesText, type JsonObject, type Logger, messageOf } from '#kernel'
 import { type ItemResult, itemResults } from '#services/shared'
@@ -9,25 +9,25 @@ import { type Cascade, Operation } from './resource-schema.ts'
 
 const OPERATION_JOB = 'resources.operation'
 
-/** What is done to each resource or type of a list. */
+/** Change of each listed resource or type. */
 interface OperationData {
   readonly operation: Pick<Operation, 'entity' | 'action'> & { readonly description: string }
   readonly cascade?: readonly Cascade[]
 }
 
-/** The id of a resource or type; of `patchOrInsert` the resource itself. */
+/** Id of a resource or type; for `patchOrInsert` the resource itself. */
 type Item = string | (JsonObject & { readonly id: string })
 
 type Api = Pick<ResourcesApi, 'resources' | 'types'>
 
 const BATCH_SIZE = 100
-/** Resources that are written at a time; deletions go in order, for children go before their parents. */
+/** Parallel writes of resources; deletions run in order, children before parents. */
 const SIDE_BY_SIDE = 20
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 const DONE: ItemOutcome = { statusCode: 204 }
 
-/** `as`: what the caller may do, as over HTTP. */
+/** `as`: the caller's API, as over HTTP. */
 export function operationHandler(as: (caller: Caller) => Api, logger: Logger | undefined): JobHandler {
   return itemHandler<Item>({
     type: OPERATION_JOB,
@@ -50,7 +50,6 @@ export function operationHandler(as: (caller: Caller) => Api, logger: Logger | u
   })
 }
 
-/** Of a job of this type. */
 function operationData({ data }: Job): OperationData {
   return data as OperationData
 }
@@ -75,14 +74,13 @@ async function failed(
     logger?.error(`bulk operation ${job.id}, ${operationData(job).operation.entity} ${id}: ${messageOf(error)}`)
     return { statusCode: 500, error: 'an internal error; the log has it' }
   }
-  // no item is to blame: the job tries again
+  // the item is not to blame: the job is retried
   if (error.status >= 500) throw error
   if (isRepeat && error.code === 'NOT_FOUND' && (await wasDeleted(api, job, id))) return DONE
   // the text of a single request's answer
   return { statusCode: error.status, error: error.issues.length > 0 ? issuesText(error.issues) : error.message }
 }
 
-/** Whether this very operation deleted it before the crash: its history says so. */
 async function wasDeleted(api: Api, job: Job, id: string): Promise<boolean> {
   const changes = operationData(job).operation.entity === 'resource' ? api.resources : api.types
   try {
@@ -100,7 +98,6 @@ function idOf(item: Item): string {
 
 export interface OperationDependencies {
   readonly queue: JobQueue
-  /** epoch ms */
   readonly now: () => number
   readonly newId: () => string
 }
@@ -152,7 +149,7 @@ async function shownWalk(walk: WalkOperation) {
   return { ...head, finishedTime: isoOf(finishedTime), progress, results: await itemResults(walkResults(walk)) }
 }
 
-/** By the type, and by each template of which tasks could not be made. */
+/** Results of the type and of each template whose tasks could not be created. */
 function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly [string, ItemResult]> {
   yield [type, { statusCode: 204 }]
   for (const [template, { error, count }] of Object.entries(failed)) {
@@ -160,7 +157,7 @@ function* walkResults({ type, failed = {} }: WalkOperation): Generator<readonly 
   }
 }
 
-/** Jobs are released by their runner. */
+/** the job runner removes jobs */
 async function removeOldWalks({ store }: ResourceCollections, now: number): Promise<void> {
   const operations = store.collection(OPERATIONS)
   const where = [{ field: 'finishedTime', op: 'lt', value: now - KEPT_MS }] as const
@@ -168,7 +165,6 @@ async function removeOldWalks({ store }: ResourceCollections, now: number): Prom
   await Promise.all(old.map((id) => operations.delete(id)))
 }
 
-/** The work that a type itself names while it lasts. */
 async function ofType(collections: ResourceCollections, id: string) {
   const [found] = await collections.types.find({ where: [{ field: 'operation', op: 'eq', value: id }], limit: 1 })
   if (found === undefined) return undefined

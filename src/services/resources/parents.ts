@@ -1,15 +1,14 @@
-/** Keeps resources from becoming their own ancestors, also when two writers close a circle together. */
+/** Prevents cycles of parents, also by concurrent writers. */
 import { textAt } from './attributes.ts'
 import { problem } from './refusals.ts'
 import type { TenantResources } from './tenant-resources.ts'
 import { refuse } from '#kernel'
 
-/** A chain of parents that is longer is not looked through. */
 const MAX_ANCESTORS = 10_000
 
 export class Parents {
   readonly #tenantResources: TenantResources
-  /** links that are being written now: parents by child */
+  /** Links being written: parents by child */
   readonly #underWay = new Map<string, Map<string, number>>()
 
   constructor(tenantResources: TenantResources) {
@@ -17,8 +16,8 @@ export class Parents {
   }
 
   /**
-   * Does `work`, which makes `parent` the parent of `id`. Throws `VALIDATION` that names the circle. Of two writers that
-   * close one together, at least one is refused.
+   * Runs `work`, which makes `parent` the parent of `id`. Throws `VALIDATION` naming the cycle. Of two writers that
+   * would close one together, at least one fails.
    */
   async linking<T>(id: string, parent: string, work: () => Promise<T>): Promise<T> {
     const links = this.#underWay.get(id) ?? new Map<string, number>()
@@ -35,7 +34,7 @@ export class Parents {
   }
 
   async #check(id: string, parent: string): Promise<void> {
-    /** each ancestor with the one it was found over */
+    /** each ancestor with its child */
     const over = new Map<string, string>([[parent, id]])
     const open = [parent]
     for (let next = open.pop(); next !== undefined && over.size <= MAX_ANCESTORS; next = open.pop()) {

@@ -1,9 +1,9 @@
-/** Documents of a collection as requests read them: from memory as long as there is room. */
+/** Read-through cache of documents. */
 import { LruCache } from '#kernel'
 
 /**
- * Documents by id, kept in memory as long as there is room: exact after every write that is put here, also when a
- * reading of the store was under way meanwhile. That something is not there is kept too.
+ * Cache of documents by id, bounded and exact after every `put`, even during a concurrent read of the store. Missing
+ * documents are cached too.
  */
 export class ReadThrough<T> {
   readonly #load: (id: string) => Promise<T | undefined>
@@ -15,7 +15,7 @@ export class ReadThrough<T> {
     this.#kept = new LruCache(most)
   }
 
-  /** What is kept; undefined when nothing is known. */
+  /** Cached entry; undefined when unknown. */
   peek(id: string): { readonly value: T | undefined } | undefined {
     return this.#kept.get(id)
   }
@@ -25,7 +25,7 @@ export class ReadThrough<T> {
     return kept === undefined ? this.#read(id) : kept.value
   }
 
-  /** After a write; undefined after a deletion. */
+  /** Called after a write; undefined after a deletion. */
   put(id: string, value: T | undefined): void {
     this.#loading.delete(id)
     this.#kept.set(id, { value })
@@ -41,7 +41,7 @@ export class ReadThrough<T> {
     if (under !== undefined) return under
     const loading = this.#load(id).then(
       (value) => {
-        // a write in between knows better
+        // a concurrent write has precedence
         if (this.#loading.get(id) === loading) this.put(id, value)
         return value
       },

@@ -1,4 +1,4 @@
-/** Refusals of the service in the words that clients know, and their shape: `{ statusCode, error, code, details? }`. */
+/** Errors of the service in texts that clients know, with bodies `{ statusCode, error, code, details? }`. */
 import { AppError, type Issue, makeIssue } from '#kernel'
 import { issueLine, type Refusal } from '#services/shared'
 
@@ -42,18 +42,18 @@ export function problem(path: string, message: string, suggestion?: string): Iss
   return makeIssue('ATTRIBUTE', path, message, suggestion)
 }
 
-/** One problem of an attribute, with the keyword of JSON Schema that it failed. */
+/** Problem of an attribute, with its keyword of JSON Schema. */
 export interface WireFailure {
   readonly schemaPath: string
   readonly errors: Readonly<Record<string, never>>
   readonly keyword: string
   readonly msgs: readonly string[]
-  /** what failed; absent when it is missing, or too large to be repeated */
+  /** Failed value; absent when missing or too large */
   readonly value?: unknown
   readonly instancePath: string
 }
 
-/** The text is that of the first problem; the others are among the details. */
+/** The text is that of the first problem; the others are details. */
 export function resourcesErrorBody({ statusCode, error, code, issues }: Refusal): object {
   const [first] = issues
   if (first === undefined || code === 'CONFLICT') return { statusCode, error, code }

@@ -1,4 +1,4 @@
-/** A resource as it is stored. What is searched are its own attributes over a copy of those of its type. */
+/** Stored form of a resource. Its own attributes are indexed over a copy of its type's. */
 import { decodedText, isPlainObject, isStoreConflict, sameJson } from '#kernel'
 import type { Collection, CollectionSpec, Store, Stored } from '#storage'
 import { type Attributes, textFields, textAt, wordsOf } from './attributes.ts'
@@ -7,14 +7,14 @@ import { isInherited } from './denormalize.ts'
 
 export interface ResourceRecord {
   readonly own: ResourceEntity
-  /** the attributes of the type that are searched, as they were when `typeMark` was the type's mark */
+  /** Indexed attributes of the type, as of its `typeMark` */
   readonly inherited?: Attributes
   readonly typeMark?: number
-  /** writes of storage since the last change of `own` by somebody: an ETag does not count them */
+  /** Background writes since the last change by a user, which an ETag does not count */
   readonly beats?: number
 }
 
-/** Texts that can be searched, compared and sorted by in storage. */
+/** Text fields for searching, comparing and sorting in storage. */
 export const TEXT_FIELDS = [
   'name',
   'alias',
@@ -38,16 +38,15 @@ export const RESOURCES: CollectionSpec<ResourceRecord> = {
     parentId: { type: 'text', of: ({ own }) => textAt(own, 'parentId') },
     lastMessageTimestamp: { type: 'number', of: ({ own }) => numberOf(own['lastMessageTimestamp']) },
     tags: { type: 'texts', of: tagsOf },
-    /** ids of the resources that it refers to */
     references: { type: 'texts', of: referencesOf },
     location: { type: 'place', of: placeOf },
-    /** what `filter` looks into */
+    /** text that `filter` searches */
     words: { type: 'text', of: wordsIn },
     typeMark: { type: 'number', of: ({ typeMark }) => typeMark },
   },
 }
 
-/** The id in a reference to another resource; undefined for anything else. */
+/** Id of a reference to another resource; undefined for other values. */
 export function referredId(value: unknown): string | undefined {
   if (!isPlainObject(value)) return undefined
   const target: unknown = Object.hasOwn(value, '$ref') ? value['$ref'] : undefined
@@ -57,7 +56,6 @@ export function referredId(value: unknown): string | undefined {
 
 const REFERENCE = '/resources/'
 
-/** Of the attributes of a type those that are kept with its resources. */
 export function searchedOf(type: Attributes): Attributes | undefined {
   const kept = Object.entries(type).filter(
     ([name, value]) => isInherited(name) && (SEARCHED.has(name) || referredId(value) !== undefined),
@@ -65,7 +63,7 @@ export function searchedOf(type: Attributes): Attributes | undefined {
   return kept.length === 0 ? undefined : Object.fromEntries(kept)
 }
 
-/** Writes in the background, which no ETag counts. Returns false, and nothing is written, where others wrote meanwhile. */
+/** Writes in the background without changing ETags. Returns false, having written nothing, after a conflict. */
 export async function writeBeats(
   { resources, commit }: { readonly resources: Collection<ResourceRecord>; readonly commit: Store['commit'] },
   changed: readonly Stored<ResourceRecord>[],
@@ -83,12 +81,11 @@ export async function writeBeats(
   }
 }
 
-/** Whether resources of a type are found as before. */
+/** Whether the indexed attributes of a type are unchanged. */
 export function isSearchedAlike(before: Attributes, after: Attributes): boolean {
   return sameJson(searchedOf(before) ?? {}, searchedOf(after) ?? {})
 }
 
-/** Own or inherited. */
 function valueOf({ own, inherited }: ResourceRecord, name: string): unknown {
   if (Object.hasOwn(own, name)) return own[name]
   return inherited !== undefined && Object.hasOwn(inherited, name) ? inherited[name] : undefined

@@ -1,4 +1,4 @@
-/** What resources, types and operations on many of them look like outside, with the limits of what is sent. */
+/** Schemas of resources, types and bulk operations, with limits. */
 import { Type } from 'typebox'
 import { AppError, isPlainObject, type Json, MAX_ID_BYTES, ownValue } from '#kernel'
 import { checked, closed, type Decoded, nullable, open, refined } from '#services/shared/contract'
@@ -7,9 +7,8 @@ import { objectSchema, typeSchema } from './constraints/json-schema.ts'
 import type { Attribute } from './constraints/constraint-schema.ts'
 import { COMMAND, RESERVED, TASK_TYPES, TEMPLATE, TEMPLATES } from './constraints/reserved.ts'
 
-/** lists and objects inside one another; what is stored around them takes a few levels more */
 const MAX_LEVELS = 90
-/** characters of the JSON of one resource or type: its history and events hold it more than once */
+/** Maximum JSON characters of one resource or type: history and events contain it several times */
 const LARGEST = 262_144
 const MAX_ITEMS = 10_000
 export const CASCADES = ['alarms', 'measurements', 'tasks'] as const
@@ -17,7 +16,7 @@ export type Cascade = (typeof CASCADES)[number]
 
 const Text = Type.String()
 const MAX_APPLIED = 100
-/** Ids of constraints, or entries as they are shown. */
+/** Ids of constraints, or entries as shown. */
 const APPLIED = Type.Array(
   refined(Type.Unknown({ description: 'the id of a constraint, or an entry with it' }), (entry) =>
     isText(appliedId(entry)) ? [] : [{ message: 'is not the id of a constraint' }],
@@ -34,7 +33,7 @@ function isText(value: unknown): boolean {
   return typeof value === 'string' && value !== ''
 }
 
-/** The attributes of a body, whatever they are; what reserved ones have to be depends on what is there. */
+/** Any attributes of a body; checks of reserved ones depend on the stored resource. */
 export const ResourceAttributes = checked(Type.Unsafe<Attributes>(open({}, MAX_LEVELS)), {
   subject: 'the resource',
   type: 'ATTRIBUTE',
@@ -50,13 +49,13 @@ export const TypeAttributes = checked(
 export function checkSize(attributes: object, subject: string): void {
   const { length } = JSON.stringify(attributes)
   if (length <= LARGEST) return
-  throw new AppError('TOO_LARGE', `${subject} has ${length} characters as JSON, at most ${LARGEST} are kept`)
+  throw new AppError('TOO_LARGE', `${subject} has ${length} characters as JSON; at most ${LARGEST} are accepted`)
 }
 
 const ID = { type: 'string', minLength: 1, maxLength: MAX_ID_BYTES, description: `at most ${MAX_ID_BYTES} bytes` }
 const OF_PATH = { description: 'that of the path, or left out' }
 
-/** Null is taken for nothing. */
+/** Null counts as absent. */
 function bodySchema(title: string, own: object, attributes: readonly Attribute[], required: readonly string[] = []) {
   const properties = attributes.map(({ name, type }) => {
     const schema = SPECIAL.get(name) ?? typeSchema(type)
@@ -72,7 +71,7 @@ function bodySchema(title: string, own: object, attributes: readonly Attribute[]
 }
 
 const template = objectSchema(TEMPLATE)
-/** Entries with rules of their own; no task is made of a diagnostic template, whatever its type. */
+/** Entries with special rules; a diagnostic template has no tasks, whatever its type. */
 const SPECIAL: ReadonlyMap<string, object> = new Map([
   ['commands', { type: 'array', items: { type: 'object', additionalProperties: objectSchema(COMMAND) } }],
   [
@@ -104,7 +103,7 @@ export const NewType = {
 }
 export const TypeBody = { schema: bodySchema('ResourceType', { id: OF_PATH, $constraints }, OF_TYPES), read: readType }
 
-/** What is deleted with a resource, as a parameter: names, or lists of them. */
+/** Parameter of accompanying deletions: names, or lists of them. */
 export const CASCADE = Type.Optional(
   Type.Decode(
     refined(Type.Array(Type.String({ description: CASCADES.join(', ') })), (value) =>
@@ -129,7 +128,6 @@ export const CreatedSchema = Type.Object(
 const PAGE = { skip: Type.Integer(), limit: Type.Integer(), total: Type.Integer() }
 export const PageSchema = Type.Object({ values: Type.Array(EntitySchema), ...PAGE }, { title: 'Page' })
 export const ConstraintsSchema = Type.Array(EntitySchema, { title: 'Constraints' })
-/** An entry of the history of a resource or type. */
 const ChangeSchema = Type.Object(
   {
     time: Type.String({ description: 'ISO 8601' }),
@@ -146,7 +144,7 @@ const AttributeOriginSchema = Type.Object(
     from: Type.Enum(['resource', 'type']),
     id: Type.String({ description: 'of the resource or the type' }),
     hidden: Type.Optional(
-      Type.Unsafe<Json>(Type.Unknown({ description: 'what the type says, where the resource says otherwise' })),
+      Type.Unsafe<Json>(Type.Unknown({ description: 'the value of the type, where the resource overrides it' })),
     ),
   },
   { title: 'AttributeOrigin' },
@@ -192,7 +190,7 @@ const OperationSchema = closed({
   ),
 })
 
-/** A bulk operation. A word that is not known would be left out, and the operation would do more than was meant. */
+/** Bulk operation. Unknown words are rejected: ignoring one would do more than was meant. */
 export const Operation = checked(
   refined(OperationSchema, (body) => {
     const [entity, action, query] = ['entity', 'action', 'query'].map((name) => ownValue(body, name))
@@ -210,13 +208,15 @@ export const Operation = checked(
     const ids = Array.isArray(items) ? items.map((item) => ownValue(item, 'id')) : []
     return [
       ...(items === undefined ? [{ at: `/query/${list}`, message: 'is required' }] : []),
-      ...(others === undefined ? [] : [{ at: `/query/${other}`, message: `is not read`, suggestion: `write ${list}` }]),
+      ...(others === undefined
+        ? []
+        : [{ at: `/query/${other}`, message: `is not supported`, suggestion: `write ${list}` }]),
       ...(list === 'resources' && new Set(ids).size < ids.length
         ? [{ at: '/query/resources', message: 'an id is there twice', suggestion: 'write each resource once' }]
         : []),
       ...taken
         .filter((name) => ownValue(parameters, name) !== undefined)
-        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not read', suggestion: 'leave it out' })),
+        .map((name) => ({ at: `/actionParameters/${name}`, message: 'is not supported', suggestion: 'leave it out' })),
     ]
   }),
   { subject: 'the batch', type: 'BATCH' },

@@ -1,4 +1,4 @@
-/** Resources: created, changed, deleted and shown. */
+/** Service of resources. */
 import { at, type Caller, isPlainObject, type Issue, refuse, refusedBy } from '#kernel'
 import type { Attributes } from './attributes.ts'
 import { commandPage } from './commands/command-log.ts'
@@ -117,7 +117,7 @@ export function resourceApi(
     },
     commands: async (id, query) => {
       const page = await commandPage(collections.store, id, query)
-      // commands to a resource that is not there are written down too
+      // commands to unknown resources are recorded too
       if (page.total === 0) await stored(id)
       return page
     },
@@ -128,13 +128,13 @@ export function resourceApi(
       const origins = originsOf(own, type && { id: type.own.id, attributes: type.own })
       const lacking = type === undefined ? [] : await lackingTasks(collections.store, { resource: id })
       if (type === undefined || lacking.length === 0) return origins
-      // no attribute, but what is asked when tasks are missing
+      // `$lackingTasks` is a diagnosis, not an attribute
       return [...origins, { attribute: '$lackingTasks', value: lacking, from: 'type', id: type.own.id }]
     },
   }
 }
 
-/** What of a patch is refused whatever the resource is: an attribute that is set is what it has to be by itself. */
+/** Problems of a patch for any resource: each set attribute must be valid by itself. */
 export function issuesOfPatch(body: unknown): readonly Issue[] {
   return refusedBy(() => {
     const patch = ResourceAttributes.read(body)
@@ -142,7 +142,7 @@ export function issuesOfPatch(body: unknown): readonly Issue[] {
   })
 }
 
-/** Reserved attributes are what they have to be. Throws `VALIDATION` with every problem. */
+/** Checks the reserved attributes. Throws `VALIDATION` with all problems. */
 function checkResource(entity: Attributes): void {
   const issues: Issue[] = [...checkAttributes(RESERVED, entity), ...commandFailures(entity)].map(issueOf)
   if (issues.length > 0) throw refuse(SUBJECT, issues)
@@ -162,7 +162,7 @@ export function commandFailures(entity: Attributes): ReturnType<typeof checkAttr
   )
 }
 
-/** How many others have it as parent or refer to it. */
+/** Number of resources that have it as parent or refer to it. */
 async function usersOf({ collections: { resources } }: TenantResources, id: string): Promise<number> {
   const child = { field: 'parentId', op: 'eq', value: id } as const
   const referrer = { field: 'references', op: 'eq', value: id } as const

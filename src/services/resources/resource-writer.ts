@@ -1,6 +1,6 @@
 /**
- * The one way in which resources are written: read, checked, and committed with the history (RESOURCE-1). Writers of
- * one resource wait for each other; another host is found out by the version, and then everything is done anew.
+ * Single way to write resources: read, check, and commit with the history (RESOURCE-1). Writers of one resource are
+ * serialized; a conflict with another host restarts the write.
  */
 import { type EffectOfTask, isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import { type Caller, isTooLongForId, type Json, MAX_ID_BYTES, refuse, requireVersion, retryOnConflict } from '#kernel'
@@ -20,7 +20,6 @@ import type { TypeWork } from './type-work.ts'
 export interface WriterDependencies {
   readonly recorder: ChangeRecorder
   readonly typeWork: TypeWork
-  /** epoch ms */
   readonly now: () => number
 }
 
@@ -33,10 +32,8 @@ export interface Written {
   readonly caller: Caller
   readonly id: string
   readonly options?: WriteOptions | undefined
-  /** of a discovery */
   readonly message?: Json
   readonly cascaded?: readonly string[]
-  /** of a rule, which keeps the order of its task */
   readonly cause?: EffectOfTask | undefined
   readonly step: Step
 }
@@ -45,7 +42,7 @@ export class ResourceWriter {
   readonly #tenantResources: TenantResources
   readonly #dependencies: WriterDependencies
   readonly #parents: Parents
-  /** what resources of a type are found by, read off it once */
+  /** Indexed attributes of a type, computed once */
   readonly #inherited = new WeakMap<TypeRecord, { readonly searched: Attributes | undefined }>()
 
   constructor(tenantResources: TenantResources, dependencies: WriterDependencies) {
@@ -66,7 +63,7 @@ export class ResourceWriter {
       try {
         return await this.#try(written, kept.value)
       } catch {
-        // somebody else may have written it since: what is stored decides
+        // stale cache: the stored version decides
       }
     }
     return retryOnConflict(async () => this.#try(written, await collections.resources.get(written.id)))
@@ -102,7 +99,7 @@ export class ResourceWriter {
     return typeId === undefined ? save() : this.#tenantResources.typeLock.shared(typeId, save)
   }
 
-  /** What notes the effect; `again`: it was the last already. `SUPERSEDED`. */
+  /** Writes that record the effect; `again`: it was the last one already. Throws `SUPERSEDED`. */
   async #admitted(id: string, cause: EffectOfTask): Promise<'again' | readonly Write[]> {
     const draft = this.#tenantResources.collections.effects.draft(this.#dependencies.now())
     const { isAgain, note } = await draft.admit([`resource:${id}`], cause)
@@ -111,7 +108,7 @@ export class ResourceWriter {
     return draft.writes()
   }
 
-  /** Throws `VALIDATION` when the constraints of its type do not hold. */
+  /** Throws `VALIDATION` when constraints of its type fail. */
   async #recordOf(own: ResourceEntity): Promise<ResourceRecord> {
     const typeId = textAt(own, 'resourceTypeId')
     const type = typeId === undefined ? undefined : await this.#tenantResources.types.get(typeId)
@@ -157,27 +154,26 @@ export class ResourceWriter {
   }
 }
 
-/** One change of types and constraints at a time: a constraint must not go while it is being applied. */
+/** Serializes changes of types and constraints: a constraint must not be deleted while it is being applied. */
 export const TYPES_LANE = '$types'
 
-/** What an ETag shows: writes in the background do not count. */
 export function versionOf({ version, value }: Stored<{ readonly beats?: number }>): number {
   return version - (value.beats ?? 0)
 }
 
-/** Attributes with the id of the path; null stands for nothing. Throws `VALIDATION` when the body has another id. */
+/** Attributes with the id of the path; null counts as absent. Throws `VALIDATION` for another id. */
 export function withId(attributes: Attributes, id: string, subject: string): ResourceEntity {
   checkId(attributes, id, subject)
   checkAddressable(id, subject)
   return overlaid({}, attributes, id)
 }
 
-/** Throws `VALIDATION` for an id that nobody could ask for. */
+/** Throws `VALIDATION` for an id that a URL cannot have. */
 export function checkAddressable(id: string, subject: string): void {
   if (!isAddressable(id)) throw refuse(subject, [problem('/id', NOT_ADDRESSABLE, 'choose another id')])
 }
 
-/** Throws `VALIDATION` when the id is too long, or the body has another one than the path. */
+/** Throws `VALIDATION` when the id is too long, or differs from the path. */
 export function checkId({ id: given }: Attributes, id: string, subject: string): void {
   if (isTooLongForId(id)) throw refuse(subject, [problem('/id', `has more than ${MAX_ID_BYTES} bytes`, 'shorten it')])
   if (given === undefined || given === null || given === id) return

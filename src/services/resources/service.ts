@@ -1,7 +1,6 @@
 /**
- * The resources service put together: documents over storage, everything else injected. Writes go to storage first,
- * with their history and the log that others follow; memory and the feed learn of them afterwards. Managed tasks,
- * commands and bulk operations work beside the documents.
+ * Composes the resources service over storage, with injected neighbours. Writes go to storage first, with history and
+ * change log; memory and the feed follow. Managed tasks, commands and bulk operations run in the background.
  */
 import type { CommandOutbox } from '#services/broker/contract'
 import { type JobPlaces, JobRunner } from '#jobs'
@@ -30,43 +29,42 @@ import { Types } from './type-service.ts'
 import { TypeWork } from './type-work.ts'
 
 export interface ResourcesOptions {
-  /** of jobs, which the tenants of a host share */
+  /** Job slots shared by the tenants of a host */
   readonly places?: JobPlaces
   readonly tenant: string
   readonly store: Store
-  /** epoch ms */
   readonly now: () => number
-  /** ids of types, constraints, operations and records; never the same twice */
   readonly newId: () => string
   readonly logger?: Logger
   readonly managedTasks?: ManagedTasks
-  /** of resources whose managed tasks are looked after at a time, which the tenants of a host share */
+  /** Limit of parallel reconciliations, shared by the tenants of a host */
   readonly limit?: Semaphore
   readonly actuators?: ActuatorCall
   readonly cascades?: Cascades
-  /** calls `work` again and again, some seconds apart, until the function it gives is called; default: a timer that keeps no process alive */
+  /**
+   * Schedules repeated work some seconds apart; returns its cancellation. Default: a timer that does not keep the
+   * process alive
+   */
   readonly sweep?: (work: () => void) => () => void
-  /** default: the machine's timers, which keep no process alive */
+  /** Default: the machine's timers, which do not keep the process alive */
   readonly later?: StartTimer
 }
 
-/** What a host asks of the service besides what others do. */
 export interface HostedResources extends InternalResources {
-  /** for the broker */
   readonly outbox: CommandOutbox
-  /** A template was made or changed: managed tasks that could not be made of it are tried again. Never waits. */
+  /** Retries failed managed tasks of a template that was created or changed. Never waits. */
   templateWritten(template: string): void
-  /** Resolves when all that was asked before is done, as far as it can be. */
+  /** Resolves when everything requested so far is done as far as possible. */
   idle(): Promise<void>
 }
 
-/** ms between two writings of when resources were heard last */
+/** Interval of writing times of contact, in ms */
 const SWEEP_MS = 5_000
-/** sweeps after which effects of tasks that are a day old go */
+/** Sweeps between two removals of day-old effects */
 const SWEEPS_PER_EFFECTS = 720
-/** Resources at a time, over all tenants of a host: enough that the store can put their commits together. */
+/** Parallel reconciliations over all tenants of a host: enough for the store to group their commits. */
 export const RECONCILED_AT_ONCE = 64
-/** times of contact that one sweep writes: ingestion comes first */
+/** Times of contact per sweep: ingestion has priority */
 const MAX_CONTACTS = 2_000
 
 export function createResourcesService(options: ResourcesOptions): HostedResources {
@@ -114,7 +112,7 @@ class Resources implements HostedResources {
     const [tenantResources, typeWork, writer] = [this.#tenantResources, this.#typeWork, this.#writer]
     const [recorder, reconciler, { queue }] = [this.#recorder, this.#reconciler, this.#jobs]
     const tasks = managedTasks && { tasks: managedTasks }
-    // made when they are asked for: most requests need one of them
+    // created on demand: most requests need one of them
     return {
       get resources() {
         return resourceApi({ writer, cascades }, tenantResources, caller)
@@ -187,12 +185,12 @@ class Resources implements HostedResources {
     this.#sweeps++
     if (this.#sweeps % SWEEPS_PER_EFFECTS > 0) return
     const { effects } = this.#tenantResources.collections
-    await this.#orWarn('Effects of tasks that are a day old stay', effects.sweep(this.#options.now()))
+    await this.#orWarn('Expired effects of tasks could not be removed', effects.sweep(this.#options.now()))
   }
 
   #writeLastSeen(most: number): Promise<void> {
     const written = this.#tenantResources.writeLastSeen(most)
-    return this.#orWarn('When resources were heard last could not be written', written)
+    return this.#orWarn('Times of contact with resources could not be written', written)
   }
 
   async #orWarn(failure: string, work: Promise<unknown>): Promise<void> {
@@ -210,10 +208,10 @@ function everySweep(work: () => void): () => void {
 
 const noTasks: ManagedTasks = {
   of: async () => [],
-  make: () => Promise.reject(new AppError('CLOSED', 'this host makes no tasks')),
+  make: () => Promise.reject(new AppError('CLOSED', 'this host does not serve tasks')),
   remove: async () => undefined,
 }
 
 const noActuators: ActuatorCall = {
-  run: () => Promise.reject(new AppError('CLOSED', 'this host runs no actuators; commands wait for one that does')),
+  run: () => Promise.reject(new AppError('CLOSED', 'this host does not run actuators; commands wait for another host')),
 }

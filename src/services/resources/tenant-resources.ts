@@ -1,4 +1,4 @@
-/** What the service has in memory of one tenant: its collections, and what was read or written of them lately. */
+/** In-memory state of one tenant: collections and caches. */
 import { KeyedMutex, KeyedSharedLock } from '#kernel'
 import type { Stored } from '#storage'
 import type { ResourceCollections } from './collections.ts'
@@ -15,7 +15,7 @@ const MAX_TYPES = 10_000
 const MAX_CONSTRAINTS = 10_000
 
 interface View {
-  /** of the contact that is not written */
+  /** Time of the unwritten contact */
   readonly heard: number | undefined
   readonly type: TypeRecord | undefined
   readonly shown: ResourceEntity
@@ -23,18 +23,18 @@ interface View {
 
 export class TenantResources {
   readonly collections: ResourceCollections
-  /** with their versions, so that a writer need not read them first */
+  /** Cached with their versions, so that a writer need not read them first */
   readonly resources: ReadThrough<Stored<ResourceRecord>>
   readonly types: ReadThrough<TypeRecord>
   readonly constraints: ReadThrough<ConstraintRecord>
   readonly lastSeen: LastSeen
-  /** one write of a resource at a time, and one of types and constraints (`TYPES_LANE`) */
+  /** Serializes writes per resource, and those of types and constraints (`TYPES_LANE`) */
   readonly lanes = new KeyedMutex()
-  /** by type: exclusive while the type changes, so that no resource is checked by a stale version */
+  /** Lock per type: exclusive while the type changes, so that resources are not checked by a stale version */
   readonly typeLock = new KeyedSharedLock()
-  /** ids of resources that were there when the broker heard of them */
+  /** Ids that existed when the broker saw them */
   readonly known = new Set<string>()
-  /** made once for as long as a record and its type stay the same */
+  /** Cached for unchanged records and types */
   readonly #views = new WeakMap<ResourceRecord, View>()
 
   constructor(collections: ResourceCollections, mostResources = MAX_RESOURCES) {
@@ -56,7 +56,6 @@ export class TenantResources {
     return type === undefined ? this.#read(id) : this.#show(record, type.value)
   }
 
-  /** A resource as it is shown: without a type, its own attributes. */
   show(record: ResourceRecord, type: TypeRecord | undefined): ResourceEntity {
     return denormalize(this.lastSeen.current(record.own), type?.own)
   }
@@ -66,7 +65,7 @@ export class TenantResources {
     return typeId === undefined ? undefined : this.types.get(typeId)
   }
 
-  /** Those that waited longest. */
+  /** Writes the oldest contacts. */
   async writeLastSeen(most: number): Promise<void> {
     for (const id of await this.lastSeen.flush(most)) this.resources.forget(id)
   }

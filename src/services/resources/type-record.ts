@@ -1,18 +1,16 @@
-/** A resource type as it is stored. */
+/** Stored form of a resource type. */
 import { isPlainObject } from '#kernel'
 import type { CollectionSpec } from '#storage'
 import { textFields, textAt, wordsOf } from './attributes.ts'
 import type { ResourceEntity } from './contract.ts'
 
 export interface TypeRecord {
-  /** without `$constraints` and `$bulkOperation` */
+  /** Attributes without `$constraints` and `$bulkOperation` */
   readonly own: ResourceEntity
   readonly constraints: readonly AppliedConstraint[]
-  /** changes whenever resources of the type are found by other values than before */
+  /** Changes when the indexed attributes of its resources change */
   readonly mark: number
-  /** the operation that brings resources up to the type */
   readonly operation?: string
-  /** as of a resource */
   readonly beats?: number
 }
 
@@ -25,7 +23,6 @@ export interface AppliedConstraint {
 export interface ConstraintFailure {
   readonly error: string
   readonly errorPath: string
-  /** ids of resources, at most 1,000 */
   readonly resources: readonly string[]
 }
 
@@ -43,7 +40,7 @@ export const TYPES: CollectionSpec<TypeRecord> = {
   },
 }
 
-/** The attributes as they are shown. */
+/** Shown attributes. */
 export function typeEntity({ own, constraints, operation }: TypeRecord, alsoBusyWith?: string): ResourceEntity {
   const busy = operation ?? alsoBusyWith
   const shown = constraints.map(({ constraintId, status, errors }) => ({

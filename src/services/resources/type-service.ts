@@ -1,4 +1,4 @@
-/** Resource types: created, changed, deleted and shown. */
+/** Service of resource types. */
 import { type Caller, type Issue, type Json, refuse, requireVersion, sameJson, retryOnConflict } from '#kernel'
 import type { Stored, Write } from '#storage'
 import type { ChangeRecorder } from './change-recorder.ts'
@@ -28,13 +28,12 @@ export interface TypeDependencies {
   readonly recorder: ChangeRecorder
   readonly typeWork: TypeWork
   readonly reconciler: Reconciler
-  /** epoch ms */
   readonly now: () => number
   readonly newId: () => string
   readonly tasks?: Pick<ManagedTasks, 'check'>
 }
 
-/** What a writer wants: attributes without bookkeeping, and the ids of constraints; undefined deletes. */
+/** Requested state: attributes without bookkeeping, and ids of constraints; undefined deletes. */
 interface Wanted {
   readonly own: ResourceEntity
   readonly constraints: readonly string[]
@@ -44,7 +43,7 @@ type Before = Stored<TypeRecord> | undefined
 type Step = (before: Before) => Wanted | undefined | Promise<Wanted | undefined>
 
 const SUBJECT = 'the resource type'
-/** tasks of its templates that could not be made, and why; of one type, not of lists */
+/** Tasks of its templates that could not be created, and why; for a single type, not in lists */
 const LACKING_TASKS = '$lackingTasks'
 const BOOKKEEPING: ReadonlySet<string> = new Set(['$constraints', '$bulkOperation', LACKING_TASKS])
 
@@ -143,7 +142,7 @@ export class Types implements TypeApi {
     return found
   }
 
-  /** Holds the lock of the type, so that no resource of it is written while they are counted and checked. */
+  /** Holds the lock of the type, so that its resources are not written while they are counted and checked. */
   #aloneWith<T>(id: string, work: () => Promise<T>): Promise<T> {
     const { lanes, typeLock } = this.#tenantResources
     return lanes.run(TYPES_LANE, () => retryOnConflict(() => typeLock.exclusive(id, work)))
@@ -177,7 +176,7 @@ export class Types implements TypeApi {
     })
   }
 
-  /** Entries of which no task could ever start. Throws `VALIDATION` with all of them. */
+  /** Rejects entries whose tasks could never start. Throws `VALIDATION` with all of them. */
   async #checkTemplates(before: TypeRecord | undefined, { own }: Wanted): Promise<void> {
     const { tasks } = this.#dependencies
     const { templates } = own
@@ -219,7 +218,7 @@ export class Types implements TypeApi {
     const expect = before?.version ?? 'absent'
     const write = record === undefined ? types.deleting(id, expect) : types.putting(id, record, expect)
     const operation = record?.operation
-    // so that an operation that the type names for the first time can be asked for
+    // an operation must be readable as soon as the type names it
     const isNew = operation !== undefined && operation !== before?.value.operation
     const walk = isNew
       ? [store.collection(OPERATIONS).putting(operation, plannedWalk(operation, id, user, now(), 0))]
@@ -227,14 +226,13 @@ export class Types implements TypeApi {
     const { results } = await commit([write, ...noted, ...walk])
     this.#tenantResources.types.put(id, record)
     if (isNew) reconciler.planned()
-    // also without an operation: a resource may have been linked while the type seemed unused
     const isOther = record !== undefined && record.mark !== before?.value.mark
     if (isOther || operation !== undefined) typeWork.begin(id)
     return results[0] ?? 0
   }
 }
 
-/** Throws `VALIDATION` with every problem. */
+/** Throws `VALIDATION` with all problems. */
 function readType(attributes: Attributes & { readonly $constraints?: readonly string[] }, id: string): Wanted {
   const entity = withId(attributes, id, SUBJECT)
   const own = Object.entries(entity).filter(([name]) => !BOOKKEEPING.has(name))

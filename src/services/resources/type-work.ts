@@ -1,8 +1,8 @@
 /**
- * What a change of a type leaves to be done with its resources, in the background: they are to be found by the new
- * inherited values, and held against new constraints. The type names the operation until it is done.
+ * Background work after a change of a type: reindexes its resources by the new inherited values, and checks them
+ * against new constraints. The type names the operation until it is done.
  *
- * TYPEWORK-1 work goes in slices; what is left is found by looking, so that it goes on after a crash
+ * TYPEWORK-1 work goes in slices; the remaining work is found by looking, so that it goes on after a crash
  * TYPEWORK-2 a newer change of the type takes over: the older operation ends, and changes nothing of what came after it
  * TYPEWORK-3 what met an outage of the store is tried again until it is done
  */
@@ -18,10 +18,10 @@ export interface TypeWorkDependencies {
   readonly logger?: Logger | undefined
 }
 
-/** ms after which what failed is tried again */
+/** Retry interval in ms */
 const RETRY_MS = 10_000
 const SLICE = 200
-/** of one commit: a conflict costs all of them */
+/** Writes per commit: a conflict affects all of them */
 const PORTION = 50
 const MAX_FAILING = 1_000
 const MAX_ERRORS = 100
@@ -30,7 +30,6 @@ export class TypeWork {
   readonly #tenantResources: TenantResources
   readonly #dependencies: TypeWorkDependencies
   readonly #lanes = new KeyedMutex()
-  /** how to call off what is tried again, by type */
   readonly #retries = new Map<string, () => void>()
   #open = 0
   #stopped = false
@@ -44,7 +43,6 @@ export class TypeWork {
     return this.#open
   }
 
-  /** Goes on with what was under way. */
   async resume(): Promise<void> {
     const ids = await this.#tenantResources.collections.types.ids({
       where: [{ field: 'operation', op: 'exists', value: true }],
@@ -53,7 +51,7 @@ export class TypeWork {
     for (const id of ids) this.begin(id)
   }
 
-  /** Works off the operation that the type names. */
+  /** Runs the operation that the type names. */
   begin(typeId: string): void {
     if (this.#stopped) return
     this.#open += 1
@@ -63,7 +61,7 @@ export class TypeWork {
         if (this.#stopped) return
         const { logger, later } = this.#dependencies
         const { tenant } = this.#tenantResources.collections
-        logger?.warn('An operation on a resource type could not go on; it is tried again', {
+        logger?.warn('An operation on a resource type was interrupted; retrying', {
           tenant,
           type: typeId,
           error: messageOf(error),
@@ -79,7 +77,7 @@ export class TypeWork {
       .catch(() => {})
   }
 
-  /** A resource that was written by what its type was before: nobody else would find it. */
+  /** Reindexes a resource that was written by a stale version of its type. */
   followUp(record: ResourceRecord): void {
     const id = typeIdOf(record)
     if (id === undefined) return
@@ -106,14 +104,14 @@ export class TypeWork {
     if (!this.#stopped && type.operation !== undefined) await this.#end(stored, constraints)
   }
 
-  /** Gives resources the inherited values by which they are found. */
+  /** Updates the indexed inherited values of resources. */
   async #rewrite(typeId: string, type: TypeRecord): Promise<void> {
     const where: readonly Condition[] = [
       { field: 'resourceTypeId', op: 'eq', value: typeId },
       { field: 'typeMark', op: 'ne', value: type.mark },
     ]
     const inherited = searchedOf(type.own)
-    // those that somebody else wrote meanwhile come again in the next walk
+    // conflicting resources are retried in the next pass
     for (let again = true; again && !this.#stopped;) {
       again = false
       for await (const slice of portions(this.#tenantResources.collections.resources, where, SLICE)) {
@@ -166,7 +164,7 @@ export class TypeWork {
     })
   }
 
-  /** A type that was changed meanwhile has constraints of which this run knows nothing: it is looked at anew. */
+  /** A type that was changed meanwhile has constraints unknown to this run: check again. */
   async #end({ id, value, version }: Stored<TypeRecord>, constraints: readonly AppliedConstraint[]): Promise<void> {
     const { types } = this.#tenantResources.collections
     const { operation: _done, ...record } = value

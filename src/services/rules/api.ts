@@ -1,4 +1,4 @@
-/** Tasks, templates and operations on many of them over HTTP, as values: what each route takes and answers. */
+/** Routes of tasks and batch operations. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { AppError, type Caller, makeIssue, refuse, type RevisionOptions } from '#kernel'
@@ -33,19 +33,19 @@ import { CHECKS, TEMPLATE_ROUTES } from './templates/template-api.ts'
 import { REHEARSAL_ROUTES } from './rehearsals/rehearsal-api.ts'
 import { TOOL_ROUTES } from './tools/tool-api.ts'
 
-/** Operations of other services, which come on the paths of operations on tasks. */
+/** Batch operations of other services on the same paths. */
 export interface OtherBatches {
-  /** whether the body is one of theirs, be it right or wrong */
+  /** whether the body, valid or not, is theirs */
   takes(body: unknown): boolean
   /** `VALIDATION` with every problem */
   queue(caller: Caller, body: unknown): Promise<{ readonly id: string }>
-  /** `NOT_FOUND` for an id that is not theirs */
+  /** `NOT_FOUND` for an id of another service */
   get(caller: Caller, id: string): Promise<unknown>
 }
 
 interface RulesRouting {
   readonly service: RulesService
-  /** operations on what is not a task, which come on the same path; asked at each request */
+  /** looked up at each request */
   readonly otherBatches?: (() => OtherBatches | undefined) | undefined
 }
 
@@ -58,7 +58,6 @@ const entity = { 200: TaskEntitySchema }
 const command = Type.Enum(BATCH_ACTIONS.filter((action) => !action.startsWith('update')))
 const { updates } = UpdatePluginsSchema.properties
 const templateVersion = Type.Optional(Type.Integer({ minimum: 1, description: 'with reload', ...CHECKED }))
-/** An operation of PATCH, with its parameters beside it: as it is checked, and as the API page shows it. */
 const TaskOperationSchema = closed({
   operation: Type.Enum(['command', 'updatePlugins', 'updateProperties']),
   command: Type.Optional(command),
@@ -161,7 +160,7 @@ const TASK_ROUTES = [
       if (Object.keys(request.query as object).length === 0)
         throw new AppError('VALIDATION', '/ <- the query selects no tasks; write ids=a,b or a filter')
       const action = operation === 'command' ? command : operation
-      // the body was checked: a command has its name
+      // the checked body of a command has its name
       if (action === undefined) return {}
       return outcomes(await api.batches.run({ entity: 'task', action, query: queryOf(where), actionParameters }))
     },
@@ -303,7 +302,7 @@ function batchRoutes(otherBatches: () => OtherBatches | undefined) {
         } catch (error) {
           const others = otherBatches()
           if (others === undefined || !isNotFound(error)) throw error
-          // an id that no service knows is refused in the words of this one
+          // an unknown id is refused with the error of this service
           return await others.get(callerOf(request), id).catch((other: unknown) => {
             throw isNotFound(other) ? error : other
           })
@@ -340,7 +339,6 @@ function conditionOf(api: RulesApi, id: string, request: FastifyRequest): Promis
   return revisionCondition(request, () => api.tasks.get(id))
 }
 
-/** A filter as the query of a batch. */
 function queryOf({ tags = [], ...others }: TaskFilter): Readonly<Record<string, unknown>> {
   const values = new Map<string, (string | null)[]>()
   for (const { key, value } of tags) values.set(key, [...(values.get(key) ?? []), value ?? null])

@@ -1,4 +1,4 @@
-/** The rules service over fetch: the same contract, two-way typed, for tests and for other processes. */
+/** The rules service over fetch. */
 import type {
   BatchApi,
   InspectionApi,
@@ -28,7 +28,7 @@ import {
 
 const PAGED = { accept: PAGED_MEDIA_TYPE }
 
-/** As the service itself, but that answers are read. */
+/** The service's API, with decoded answers. */
 export interface RulesClient extends RulesApi {
   readonly tools: ToolClient
 }
@@ -38,8 +38,8 @@ interface ToolClient extends Omit<ToolApi, 'simulate'> {
 }
 
 /**
- * What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart.
- * Types of answers are those of the contract; the client does not check them again.
+ * The API with the rights of the credentials. Errors are the service's AppErrors, as far as the wire has them; answers
+ * are not checked again.
  */
 export function rulesClient(http: Http): RulesClient {
   return {
@@ -100,7 +100,7 @@ function templateClient(http: Http): TemplateApi {
     },
     upgrade: async (where, body) => {
       const response = await http.send('PATCH', '/api/templates', { query: filterQuery(where), body })
-      // that some templates failed is an outcome, not a refusal
+      // failed templates are an outcome, not a refusal
       const answer = (await response.clone().json()) as { successful?: readonly string[] }
       if (answer.successful === undefined) return typed(http.refused(response))
       return typed(Promise.resolve(answer))
@@ -173,7 +173,7 @@ function toolClient(http: Http): ToolClient {
     call: async (family, name, version, body) => {
       const response = await http.send('POST', plugPath(family, name, version), { body })
       const answer = (await response.clone().json()) as { result?: boolean }
-      // that the plug failed is an outcome, not a refusal
+      // a failed plug is an outcome, not a refusal
       return answer.result === undefined ? typed(http.refused(response)) : typed(Promise.resolve(answer))
     },
     push: (body) => typed(http.json('POST', '/api/data', { body })),
@@ -194,7 +194,6 @@ function rehearsalClient(http: Http): RehearsalApi {
   }
 }
 
-/** A filter as the parameters of a listing. */
 function filterQuery(where: TaskFilter): Readonly<Record<string, QueryValue>> {
   const { tags = [], tagKeys, ids, ...others } = where
   const query: Record<string, QueryValue> = {}

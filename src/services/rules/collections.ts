@@ -1,4 +1,3 @@
-/** The collections of the rules service. */
 import type { Collection, Store, Write } from '#storage'
 import { SOURCES, TASKS, type SourceRecord, type TaskRecord } from './tasks/task-record.ts'
 import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } from './templates/template-record.ts'
@@ -6,7 +5,6 @@ import { OLD_VERSIONS, TEMPLATES, type OldVersionRecord, type TemplateRecord } f
 export interface RulesCollections {
   readonly tasks: Collection<TaskRecord>
   readonly templates: Collection<TemplateRecord>
-  /** of templates */
   readonly oldVersions: Collection<OldVersionRecord>
   readonly sources: Collection<SourceRecord>
   commit(writes: readonly Write[]): ReturnType<Store['commit']>

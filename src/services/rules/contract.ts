@@ -1,10 +1,9 @@
 /**
- * The rules service as others see it: what may be asked and what comes back.
- * The same over HTTP (`api.ts`) and over fetch (`client.ts`).
+ * Contract of the rules service, the same over HTTP (`api.ts`) and over fetch (`client.ts`).
  *
  * Errors are AppErrors: `NOT_FOUND`, `VALIDATION` (all problems at once), `WRONG_STATUS`, `RESOLUTION`,
- * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `PRECONDITION` (another `revision` is there), `CONFLICT` (two writers at once, tried again in vain) and `CLOSED`.
- * Whatever comes from outside is read by the service itself: a specification may be any JSON.
+ * `INVALID_STATE`, `PLUG_FAILED`, `TOO_LARGE`, `PRECONDITION` (another `revision` is there), `CONFLICT` (two writers at
+ * once, after retries) and `CLOSED`. A specification may be any JSON: the service checks it.
  */
 import type { Explanation } from '#core'
 import type { Caller, Page, RevisionOptions } from '#kernel'
@@ -21,7 +20,14 @@ import type {
   TaskLogQuery,
 } from './inspection/inspection-schema.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
-import type { RehearsalApi } from './rehearsals/rehearsals.ts'
+import type {
+  EventPage,
+  QueuedRehearsal,
+  Rehearsal,
+  RehearsalEvents,
+  RehearsalRequest,
+  RehearsalSummary,
+} from './rehearsals/rehearsal-schema.ts'
 import type { FoundVariable } from '#core/spi'
 import type { PostOptions } from './templates/post-checks.ts'
 import type { GraphFormat } from './shared-schema.ts'
@@ -64,40 +70,33 @@ import type {
   TemplateRunOptions,
 } from './tools/tools-schema.ts'
 
-/** The service as callers reach it. */
 export interface RulesService {
-  /** Everything as that caller may see it. Cheap: ask for each request. */
+  /** The API with the rights of that caller. Cheap: made per request. */
   as(caller: Caller): RulesApi
 }
 
-/** The service inside the host: what its neighbours and the host call. */
+/** The service as the host and its neighbours see it. */
 export interface InternalRules extends RulesService {
-  /**
-   * Goes on with what ran and with batches that were under way. Resolves when tasks take inputs. When the signal
-   * aborts, streams of events end.
-   */
+  /** Resumes running tasks and batches. Resolves when tasks accept inputs. The signal ends streams of events. */
   start(closing?: AbortSignal): Promise<void>
-  /** No new work; batches go on at the next start. Running tasks stay as they are stored. */
+  /** Stops accepting work. Batches and running tasks continue at the next start. */
   stop(): Promise<void>
   gauges(): RulesGauges
   /** Counts of tasks by status. */
   tasksByStatus(): Promise<Readonly<Record<string, number>>>
   /**
-   * After references in a resource's metadata changed: running tasks of the resource whose nodes would be bound to other
-   * resources now start anew. Gives how many.
+   * Restarts running tasks of the resource whose references in metadata now mean other resources. Returns their number.
    */
   rebind(resource: string): Promise<number>
-  /** Of a service that has one of several partitions of the tenant: what another of them asks. */
+  /** Answers a question of another partition of the tenant. */
   answer(question: RulesQuestion): Promise<unknown>
 }
 
-/** Figures for /metrics. */
 export interface RulesGauges {
   readonly openBatches: number
   readonly eventStreams: number
 }
 
-/** What one caller can do. */
 export interface RulesApi {
   readonly tasks: TaskApi
   readonly templates: TemplateApi
@@ -107,25 +106,30 @@ export interface RulesApi {
   readonly rehearsals: RehearsalApi
 }
 
-/** Tasks one by one, and lists of them. */
 export interface TaskApi {
-  /** Nothing is stored when the rule or its start is refused. */
+  /** Rejects without storing anything when the rule or its start is invalid. */
   create(specification: TaskSpecification, options?: PostOptions): Promise<CreatedTask>
-  /** Keeps the id; a task that ran runs again, unless the specification says otherwise. Its run goes on when only its name or tags change. */
+  /**
+   * Keeps the id; a running task restarts, unless the specification says otherwise. Its run continues when only its
+   * name or tags change.
+   */
   replace(id: string, specification: TaskSpecification, options?: PostOptions & RevisionOptions): Promise<TaskEntity>
   remove(id: string, options?: RemoveOptions & RevisionOptions): Promise<void>
   start(id: string, options?: RevisionOptions): Promise<TaskEntity>
   stop(id: string, options?: RevisionOptions): Promise<TaskEntity>
-  /** Stops a task that runs, and starts it. */
+  /** Stops a running task first. */
   restart(id: string, options?: RevisionOptions): Promise<TaskEntity>
-  /** Forgets when resources were measured last, so that readings of a clock that went back are taken again. `WRONG_STATUS`. */
+  /**
+   * Forgets when resources were last measured, so that readings of a clock that was set back are accepted.
+   * `WRONG_STATUS`.
+   */
   resync(id: string): Promise<TaskEntity>
   get(id: string, options?: ShowOptions): Promise<TaskEntity>
-  /** What was posted, in the form asked for; the form it was posted in, when none is. */
+  /** The posted body, in the requested form; default: the posted form. */
   conf(id: string, format?: GraphFormat): Promise<TaskSpecification>
   list(query: TaskQuery, options?: ShowOptions & { readonly withoutGraph?: boolean }): Promise<Page<TaskEntity>>
   count(where: TaskFilter): Promise<number>
-  /** Runs of a task, newest first; the last 20. */
+  /** The last 20 runs, newest first. */
   runs(id: string): Promise<readonly TaskRunRecord[]>
 }
 
@@ -140,35 +144,32 @@ export interface TemplateApi {
   /** `WRONG_STATUS` while tasks use it. */
   remove(name: string, options?: RevisionOptions): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
-  /** As it was in that version, when one is named. */
   get(name: string, format?: GraphFormat, version?: number): Promise<TemplateEntity>
-  /** The versions that are kept, newest first. */
+  /** The kept versions, newest first. */
   versions(name: string, page: Pick<TemplateQuery, 'hits' | 'startIndex'>): Promise<Page<TemplateVersion>>
   list(query: TemplateQuery): Promise<Page<TemplateEntity>>
   upgrade(where: TemplateFilter, upgrade: TemplateUpgrade): Promise<UpgradedTemplates>
-  /** The template that discovery uses; `NOT_FOUND` when none is marked. */
+  /** The template for discovery; `NOT_FOUND` when none is marked. */
   discovery(format?: GraphFormat): Promise<TemplateEntity>
   setDiscovery(name: string): Promise<void>
-  /** Runs a stored template, or the graph of the body, in virtual time; nothing is stored. */
+  /** Runs a stored template, or the graph of the body, in virtual time; stores nothing. */
   run(name: string | undefined, run: TemplateRun, options?: TemplateRunOptions): AsyncIterable<InvocationReport>
 }
 
-/** Operations on many tasks. */
 export interface BatchApi {
   queue(request: BatchRequest): Promise<QueuedBatch>
-  /** Queues it and waits until it is over, or the host stops. */
+  /** Queues it and waits for its end, or the stop of the host. */
   run(request: BatchRequest): Promise<BatchStatus>
   preview(request: BatchRequest): Promise<BatchPreview>
   get(id: string): Promise<BatchStatus>
-  /** What the reload of one task would change. */
   previewReload(id: string, options?: ReloadOptions): Promise<TaskPreview>
-  /** Does it at once: one task made anew from its template's newest version, or from the one that is named. */
+  /** Makes one task again from its template's newest version, or from the named one. */
   reload(id: string, options?: ReloadOptions & RevisionOptions): Promise<TaskEntity>
 }
 
 export interface InspectionApi {
   node(id: string, node: string): Promise<RuntimeNode>
-  /** The states that a node can have; none for an actuator. */
+  /** The possible states of a node; none for an actuator. */
   states(id: string, node: string): Promise<readonly string[]>
   push(id: string, node: string, push: NodePush): Promise<RuntimeNode>
   command(id: string, node: string, command: NodeCommand): Promise<RuntimeNode>
@@ -179,13 +180,12 @@ export interface InspectionApi {
   deliveries(id: string, query: DeliveryQuery): Promise<readonly Delivery[]>
 }
 
-/** What needs no task. */
 export interface ToolApi {
   plugs(family: PlugFamily): Promise<readonly PlugEntity[]>
-  /** The newest version when none is given. */
+  /** The newest version by default. */
   plug(family: PlugFamily, name: string, version?: string): Promise<PlugEntity>
   versions(family: PlugFamily, name: string): Promise<readonly PlugEntity[]>
-  /** Runs one plug once. That it fails is an ordinary outcome. */
+  /** Runs one plug once. A failed run is an ordinary outcome. */
   call(
     family: PlugFamily,
     name: string,
@@ -194,11 +194,23 @@ export interface ToolApi {
     cause?: PlugCause,
   ): Promise<PlugOutcome>
   push(data: DataPush): Promise<PushOutcome>
-  /** Of a simulation as JSON too. A long one is also answered so, written where it was done. */
+  /** Accepts a simulation as JSON bytes too, and answers a long one so. */
   simulate(simulation: Simulation | Uint8Array): Promise<SimulationResult | Uint8Array>
   nextRuns(query: NextRunsQuery): Promise<NextRunsAnswer>
   /** The variables that a graph reads, in either form, declared or not. */
   variables(graph: unknown): Promise<readonly FoundVariable[]>
+}
+
+/** Rehearsals of rules. Errors: `VALIDATION` with all problems, `NOT_FOUND`, `TOO_LARGE`, `RATE_LIMITED`. */
+export interface RehearsalApi {
+  /** The answer, or where it will be when it takes longer than two seconds. */
+  run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
+  get(id: string): Promise<Rehearsal>
+  events(id: string, page?: EventPage): Promise<RehearsalEvents>
+  /** Cancels it, or removes it when it has ended. */
+  remove(id: string): Promise<void>
+  /** Of a task, newest first, at most 100. */
+  ofTask(id: string): Promise<readonly RehearsalSummary[]>
 }
 
 export type { FoundVariable }
@@ -211,7 +223,6 @@ export type { GraphFormat } from './shared-schema.ts'
 export type * from './batches/batch-schema.ts'
 export type * from './inspection/inspection-schema.ts'
 export type * from './rehearsals/rehearsal-schema.ts'
-export type { RehearsalApi } from './rehearsals/rehearsals.ts'
 export type * from './tasks/task-schema.ts'
 export type * from './templates/template-schema.ts'
 export type * from './tools/tools-schema.ts'

@@ -1,10 +1,10 @@
-/** What differs between two JSON documents. */
+/** Comparison of JSON documents. */
 import { at } from '#kernel'
 import type { DocumentChange } from './tasks/task-schema.ts'
 
 const MAX_CHANGES = 1000
 
-/** What differs between two JSON documents, by JSON pointer; lists are compared place by place. */
+/** The changes by JSON pointer; lists are compared index by index. */
 export function documentChanges(from: object, to: object): readonly DocumentChange[] {
   const found: DocumentChange[] = []
   collect(from, to, '', found)

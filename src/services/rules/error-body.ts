@@ -1,24 +1,23 @@
-/** The shape in which the rules service reports errors: `{ statusCode, error, code?, details? }`. */
+/** Errors of the rules service: `{ statusCode, error, code?, details? }`. */
 import { type AppError, type ErrorCode, type Issue, issuesText } from '#kernel'
 import type { Refusal } from '#services/shared'
 import { DUPLICATE_TEMPLATE, NAME_MISMATCH } from './error-texts.ts'
 import type { ErrorBody, WireIssue } from './shared-schema.ts'
 
-/** The body of a refused request. */
 export function rulesErrorBody({ statusCode, error, code, issues }: Refusal): ErrorBody {
   if (issues.length === 0) return { statusCode, error, code }
   const first = issues.find(({ severity }) => severity === 'ERROR') ?? issues[0]
   if (first !== undefined && OF_STORAGE.has(first.type)) {
-    // Its places are those of a commit, which nobody outside has seen.
-    const told = issues.map((issue) => ({ ...issue, path: '' }))
-    const text = `what was sent can neither be kept nor searched for: ${issuesText(told)}`
-    return { statusCode, error: text, code, details: told.map(wireIssue) }
+    // these paths are indexes of a commit, unknown to clients
+    const shown = issues.map((issue) => ({ ...issue, path: '' }))
+    const text = `what was sent can neither be kept nor searched for: ${issuesText(shown)}`
+    return { statusCode, error: text, code, details: shown.map(wireIssue) }
   }
   const { text, name } = code === 'VALIDATION' ? headline(first, error, issues) : { text: textOf(code, error, issues) }
   return { statusCode, error: text, code: name ?? code, details: issues.map(wireIssue) }
 }
 
-/** Types of the issues that storage raises. */
+/** Types of issues that storage raises. */
 const OF_STORAGE: ReadonlySet<string> = new Set(['STORAGE', 'SIZE'])
 
 function textOf(code: ErrorCode, error: string, issues: readonly Issue[]): string {
@@ -29,7 +28,7 @@ export function refusalOf(error: AppError): Refusal {
   return { statusCode: error.status, error: error.message, code: error.code, issues: error.issues }
 }
 
-/** The text of a refusal in one line, as batch results and lists of failures carry it. */
+/** The text of a refusal in one line, for batch results and lists of failures. */
 export function refusalText(error: AppError): string {
   return rulesErrorBody(refusalOf(error)).error
 }
@@ -47,7 +46,7 @@ export function wireIssue(issue: Issue): WireIssue {
   }
 }
 
-/** Some problems have a text and a code that clients know; of the others all are told. */
+/** Some problems have a text and a code that clients know; of others all are listed. */
 function headline(
   first: Issue | undefined,
   error: string,

@@ -1,8 +1,8 @@
-/** Refusals that several parts of the rules service share: their texts and codes. */
+/** Texts and codes of refusals shared by parts of the service. */
 import { AppError, makeIssue } from '#kernel'
 import type { PlugFamily } from './tools/tools-schema.ts'
 
-/** The issue types from which the body of an error takes its code. */
+/** Issue types that determine the code of an error body. */
 export const DUPLICATE_TEMPLATE = 'TEMPLATE_NAME'
 export const NAME_MISMATCH = 'NAME_MISMATCH'
 
@@ -26,10 +26,10 @@ export function unknownTemplateVersion(name: string, version: number, newest: nu
 
 function noVersion(name: string, version: number, newest: number): string {
   const kept = `/api/templates/${encodeURIComponent(name)}/versions`
-  return `No version ${version} of template ${name}; its newest is ${newest}, GET ${kept} lists those that are kept`
+  return `No version ${version} of template ${name}; its newest is ${newest}, GET ${kept} lists the kept ones`
 }
 
-/** A body that names a template which is not there is a bad body, not a wrong address. */
+/** An unknown template in a body is a bad body, not a wrong address. */
 export function unknownTemplate(name: string): AppError {
   return invalid(`No template with name ${name}`, 'TEMPLATE', '/template')
 }

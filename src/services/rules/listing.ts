@@ -1,4 +1,4 @@
-/** Filters and pages of listings: read from parameters, and answered in the form that the request accepts. */
+/** Filters and pages of listings: their parameters, and their answers in the accepted form. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import type { Page } from '#kernel'
@@ -39,7 +39,6 @@ export const TEMPLATE_LISTING = {
   ),
 }
 export const TASK_LISTING = { ...TEMPLATE_LISTING, ...TASK_FILTERS }
-/** Names of parameters that ask for a tag. */
 export const TAG_PARAMETERS = /^tags\../
 
 const SHOWN = { ...PAGING, ...FORMAT, includeHealth: Type.Optional(Flag), includegraph: Type.Optional(Flag) }
@@ -49,9 +48,9 @@ type Listing = Omit<Shown, keyof typeof PAGING> & TaskQuery
 export const taskListing = listingReader(TASK_LISTING)
 export const templateListing = listingReader(TEMPLATE_LISTING)
 
-/** Of those filters; parameters besides are passed over. */
+/** Ignores other parameters. */
 function listingReader(listing: Partial<typeof TASK_LISTING>): (query: unknown) => Listing {
-  // what the listing does not have is absent
+  // parameters of other listings are absent
   const readParameters = parameterReader({ ...(listing as typeof TASK_LISTING), ...SHOWN })
   return (query) => {
     const {
@@ -65,11 +64,11 @@ function listingReader(listing: Partial<typeof TASK_LISTING>): (query: unknown) 
       includegraph,
       ...filters
     } = readParameters(query)
-    const given = Object.entries(filters).filter(([, value]) => value !== '')
+    const filled = Object.entries(filters).filter(([, value]) => value !== '')
     const tagKeys = tags.flatMap((list) => list.split(',')).filter((key) => key !== '')
     const tagFilters = tagFiltersOf(query)
     const where: TaskFilter = {
-      ...Object.fromEntries(given),
+      ...Object.fromEntries(filled),
       ...(filters.template === 'null' && { template: null }),
       ...((ids ?? id) !== undefined && { ids: idsOf({ ids, id }) }),
       ...(tagFilters.length > 0 && { tags: tagFilters }),
@@ -80,7 +79,6 @@ function listingReader(listing: Partial<typeof TASK_LISTING>): (query: unknown) 
   }
 }
 
-/** `tags.x=v`, repeated or without a value. */
 function tagFiltersOf(query: unknown): readonly TagFilter[] {
   const parameters: readonly (readonly [string, unknown])[] = Object.entries(query ?? {})
   return parameters
@@ -92,7 +90,6 @@ function tagFilter(key: string, value: string): TagFilter {
   return value === '' ? { key } : { key, value }
 }
 
-/** `ids=a,b` and `id=a&id=b`. */
 export function idsOf({
   ids = [],
   id = [],
@@ -103,7 +100,6 @@ export function idsOf({
   return [...new Set([...ids.flatMap((list) => list.split(',')), ...id].filter((one) => one !== ''))]
 }
 
-/** More than the maximum is the maximum. */
 export function pageOf({
   startIndex = 0,
   hits = DEFAULT_HITS,

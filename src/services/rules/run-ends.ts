@@ -1,15 +1,15 @@
 /**
- * Ends that runs came to by themselves, on their way into the documents of their tasks. What a store that is away keeps
- * from being written is tried again until it is; what is left at a stop the runner tells again at the next start.
+ * Ends of runs on their way into the documents of their tasks. An unavailable store is retried; ends that are unstored
+ * at a stop are reported again by the runner at the next start.
  */
 import { isAway, type Logger, messageOf, RepeatableWork, type StartTimer } from '#kernel'
 import type { EndedRun } from './runner.ts'
 
-/** ms until all that a store was away for are tried again */
+/** ms between retries */
 const RETRY_MS = 1000
 
 export interface RunEndsDependencies {
-  /** Writes it; told twice it counts once. */
+  /** idempotent */
   store(run: EndedRun): Promise<void>
   readonly startTimer: StartTimer
   readonly logger: Logger | undefined
@@ -35,7 +35,7 @@ export class RunEnds {
     this.#work.wake()
   }
 
-  /** Resolves when what is under way is stored, or cannot be. */
+  /** Resolves when the ends in progress are stored or failed. */
   stop(): Promise<void> {
     return this.#work.stop()
   }

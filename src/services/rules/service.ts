@@ -1,7 +1,4 @@
-/**
- * The rules service put together: documents over storage, runs over the runner, everything else injected.
- * Writes go to storage first; the engine learns of them afterwards.
- */
+/** The rules service: documents in the store, runs in the runner. Writes go to the store first, then to the engine. */
 import type { Subscription } from 'rxjs'
 import { type Caller, isAway, messageOf } from '#kernel'
 import { JobRunner } from '#jobs'
@@ -70,16 +67,16 @@ class Rules implements InternalRules {
 
   as(caller: Caller): RulesApi {
     const { partition } = this.#options
-    const own = this.#own(caller)
-    return partition === undefined ? own : acrossPartitions(own, caller, partition)
+    const local = this.#local(caller)
+    return partition === undefined ? local : acrossPartitions(local, caller, partition)
   }
 
   async answer(question: RulesQuestion): Promise<unknown> {
     const rules = this.#rules
     switch (question.ask) {
       case 'api': {
-        const api = this.#own(question.caller)[question.api]
-        const method = Reflect.get(api, question.method) as (...given: readonly unknown[]) => unknown
+        const api = this.#local(question.caller)[question.api]
+        const method = Reflect.get(api, question.method) as (...args: readonly unknown[]) => unknown
         return method(...question.args)
       }
       case 'act':
@@ -96,9 +93,9 @@ class Rules implements InternalRules {
     }
   }
 
-  #own(caller: Caller): RulesApi {
+  #local(caller: Caller): RulesApi {
     const [rules, rehearsals] = [this.#rules, this.#rehearsals]
-    // made when they are asked for: most requests need one of them
+    // lazy: most requests need one of them
     return {
       get tasks() {
         return taskApi(rules, caller)
@@ -123,7 +120,7 @@ class Rules implements InternalRules {
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
-    // done once for all partitions
+    // once for all partitions
     const isFirst = (this.#options.partition?.number ?? 0) === 0
     if (isFirst) await Promise.all([this.#rules.sources.tidy(), this.#rehearsals.start()])
     await this.#resume()
@@ -160,7 +157,7 @@ class Rules implements InternalRules {
     return (await Promise.all(counts)).reduce((sum, one) => sum + one, 0)
   }
 
-  /** The next portions are read and logged while the runner takes up the last. */
+  /** The next portions are read and logged while the runner resumes the last. */
   async #resume(): Promise<void> {
     const { collections, maker, options } = this.#rules
     const { number = 0 } = options.partition ?? {}
@@ -175,10 +172,10 @@ class Rules implements InternalRules {
         if (foreignOf(id, options.partition) !== undefined) continue
         try {
           const parts = maker.parts(value)
-          const own = parts instanceof Promise ? await parts : parts
-          tasks.push(runnable(id, value.epoch, value.createTime, own))
+          const loaded = parts instanceof Promise ? await parts : parts
+          tasks.push(runnable(id, value.epoch, value.createTime, loaded))
         } catch (error) {
-          // no rule is to blame: whoever starts this tries again
+          // not a failure of the rule: the start is retried
           if (isAway(error)) throw error
           const run = { id, epoch: value.epoch, status: 'failed', finishedTime: options.now() } as const
           this.#runEnds.note({ ...run, error: messageOf(error) })
@@ -186,7 +183,7 @@ class Rules implements InternalRules {
       }
       if (taking.length === AT_ONCE) await taking.shift()
       const resumed = options.runner.resume(tasks)
-      // a failure is met by a later await; until then nobody may take it for unhandled
+      // handled by a later await
       resumed.catch(() => undefined)
       taking.push(resumed)
     }

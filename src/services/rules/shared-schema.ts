@@ -1,4 +1,4 @@
-/** What all parts of the rules contract share: its fixed words, fields of bodies, paging, and the body of an error. */
+/** Schemas shared by the rules contract: enumerations, fields, paging, and the body of an error. */
 import { Type } from 'typebox'
 import type { PatchOperation } from '#kernel'
 import type { Checked, Decoded } from '#services/shared/contract'
@@ -16,10 +16,9 @@ export const Version = Type.Integer({ minimum: 1, description: 'number of a vers
 export const TaskStatus = Type.Enum(['running', 'stopped', 'failed'])
 export const TaskType = Type.Enum(['onetime', 'scheduled', 'reactive', 'periodic'])
 
-/** Of issues, as the core has them. */
 export const ISSUE_TYPES = { type: 'TYPE', typeOfUnknown: 'FIELD' } as const
 
-/** A body that is checked by who reads it: the core, or a thread. */
+/** A body that the core, or a thread, checks. */
 export function unread<T>(schema: object): Checked<ReturnType<typeof Type.Unsafe<T>>> {
   return { schema: Type.Unsafe<T>(schema), read: (value) => value as Decoded<ReturnType<typeof Type.Unsafe<T>>> }
 }
@@ -36,7 +35,6 @@ const FixSchema = Type.Unsafe<readonly PatchOperation[]>(
   ),
 )
 
-/** One problem of a request. */
 export const WireIssueSchema = Type.Object(
   {
     type: Type.String({ description: 'stable kind: PLUGIN, VARIABLE, BINDING, STATE, LABEL ...' }),
@@ -51,7 +49,6 @@ export const WireIssueSchema = Type.Object(
 )
 export interface WireIssue extends Decoded<typeof WireIssueSchema> {}
 
-/** The body of every answer of 400 and above. */
 export const ErrorBodySchema = Type.Object(
   {
     statusCode: Type.Integer(),
@@ -66,7 +63,7 @@ export interface ErrorBody extends Decoded<typeof ErrorBodySchema> {}
 export const MAX_HITS = 100
 export const DEFAULT_HITS = 10
 
-/** Wraps a list: the answer to the paged media type. */
+/** The answer to the paged media type. */
 export function pagedSchema<T extends ReturnType<typeof Type.Object>>(item: T, title: string) {
   return Type.Object(
     {

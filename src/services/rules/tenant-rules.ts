@@ -1,4 +1,4 @@
-/** What makes, changes and shows the tasks of one tenant, with the plugs that this tenant has. */
+/** Parts of the rules service that make, change and show tasks, with the plugs of the tenant. */
 import type { Plug, Ports } from '#core'
 import { followPlugs } from '#core/spi'
 import { KeyedMutex, KeyedSharedLock, type Logger } from '#kernel'
@@ -19,7 +19,7 @@ import type { RunDependencies } from './tools/template-run.ts'
 
 export interface RulesOptions {
   readonly tenant: string
-  /** of jobs, which the tenants of a host share */
+  /** of jobs, shared by the tenants of a host */
   readonly places?: JobPlaces
   readonly store: Store
   readonly runner: TaskRunner
@@ -27,18 +27,18 @@ export interface RulesOptions {
   readonly plugs: () => readonly Plug[]
   /** the same plugs for runs that store nothing, which can wait where tasks must not; default `plugs` */
   readonly directPlugs?: () => readonly Plug[]
-  /** where long runs that store nothing are done; default: here */
+  /** threads for long runs that store nothing; default: this thread */
   readonly elsewhere?: RunsElsewhere
-  /** what runs that store nothing may ask; the runner has its own */
+  /** of runs that store nothing; the runner has its own */
   readonly ports?: Ports
   /** epoch ms */
   readonly now: () => number
-  /** ids of tasks and batch operations; never the same twice */
+  /** unique ids of tasks and batch operations */
   readonly newId: () => string
   readonly logger?: Logger
-  /** which of several partitions of its tenants it has; absent: tenants have one */
+  /** the tenant's partition; absent: it has one */
   readonly partition?: RulesPartition | undefined
-  /** who answers the filters `resourceType` and `resourceMetadataExpression`; asked at each use. Without, they are refused */
+  /** looked up at each use; without it the filters `resourceType` and `resourceMetadataExpression` are rejected */
   readonly resources?: () => ResourceFinder | undefined
   /** called after a template was created, changed or removed; must not wait */
   readonly templateWritten?: (template: string) => void
@@ -59,15 +59,15 @@ export class TenantRules {
   readonly direct: DirectRuns
   /** one change of a template at a time */
   readonly templateLanes = new KeyedMutex()
-  /** by template: exclusive while it is deleted, so that no task is made of a deleted one */
+  /** by template: exclusive while it is deleted, so that tasks are not made of a deleted one */
   readonly templateLock = new KeyedSharedLock()
   readonly #jobs: JobRunner
 
-  /** Throws `PLUG` when two of the plugs have one name and version. */
+  /** Throws `PLUG` when two plugs have the same name and version. */
   constructor(options: RulesOptions, history: TaskEventHistory, jobs: JobRunner) {
     const { store, plugs, directPlugs = plugs, elsewhere, ports = {}, runner, now } = options
     const registry = followPlugs(plugs)
-    // now, and not in the middle of a request; the direct ones are the same, and many tenants never ask for them
+    // fails now, not in a request; the direct plugs are the same, and many tenants never use them
     registry.list()
     this.options = options
     this.history = history

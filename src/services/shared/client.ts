@@ -1,4 +1,4 @@
-/** What the clients of services share. Runs in a page, too. */
+/** Door for the clients of services. Runs in browsers too. */
 export { type Ask, conditionOf, Http, type Method, pathOf, type QueryValue, typed } from './http/client/http.ts'
 export { jsonLines, serverEvents, textEvents } from './http/client/streams.ts'
 export { tarOf } from './http/client/tar.ts'

@@ -1,4 +1,4 @@
-/** What the contracts of services share: fields of bodies, their check, and effects. */
+/** Door for the contracts of services: fields of bodies, their check, and effects. */
 export { checked, type Checked } from './api/check.ts'
 export {
   CHECKED,

@@ -1,41 +1,42 @@
 /**
- * What services remember of the effects of tasks, so that a call that lands late does nothing any more.
+ * Order of effects: services remember the effects of tasks, so that late calls have no effect.
  *
  * EFFECT-1 an effect is refused when a later one of its task was applied to the same thing before: `SUPERSEDED`
- * EFFECT-2 what was last stands in the commit of the change: it holds through a crash, and of two writers one sees the
- *   other
+ * EFFECT-2 the last effect is stored in the commit of the change: it holds through a crash, and of two writers one sees
+ *   the other
  *
- * Not in here: what a thing is, and what is answered to an effect that comes again.
+ * Services define what a thing is, and the answer to a repeated effect.
  */
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { Collection, CollectionSpec, Store, Stored, Write } from '#storage'
 
-/** Of what causes a change: which effect of which task it is. */
+/** Identifies the effect of a task that causes a change. */
 export interface EffectOfTask {
   readonly task: string
-  /** `task/run/input/place`, of a loop's item with `#item` behind it, of a call within a call with `.part`. Any other text has no order */
+  /**
+   * `task/run/input/place`, with `#item` appended for an item of a loop, `.part` for a call within a call. Other texts
+   * have no order
+   */
   readonly effect: string
-  /** the id does not say what it comes after: it is neither refused nor remembered */
+  /** Whether the id lacks an order: neither rejected nor remembered */
   readonly unordered?: boolean
 }
 
 interface EffectRecord {
   readonly effect: string
-  /** epoch ms */
   readonly at: number
 }
 
-/** The last effect of a task on a thing. Services of one store share it. */
+/** Last effect of a task on a thing, shared by the services of a store. */
 const EFFECTS: CollectionSpec<EffectRecord> = {
   name: 'task_effects',
   version: 1,
   fields: { at: { type: 'number', of: ({ at }) => at } },
 }
 
-/** No call is later than that. */
+/** Retention in ms: calls are never later. */
 const KEPT_MS = 86_400_000
-/** records of one tenant; the oldest go first when there are more */
 const MAX_RECORDS = 1_000_000
 const SLICE = 1_000
 
@@ -48,12 +49,12 @@ export class EffectLedger {
     this.#most = most
   }
 
-  /** For one commit. `now`: epoch ms */
+  /** Draft for one commit. `now`: epoch ms */
   draft(now: number): EffectDraft {
     return new EffectDraft(this.#records, now)
   }
 
-  /** Lets go of what is a day old, and of the oldest when there is too much. */
+  /** Removes day-old records, and the oldest above the limit. */
   async sweep(now: number): Promise<void> {
     const over = (await this.#records.count()) - this.#most
     const old = await this.#delete([{ field: 'at', op: 'lte', value: now - KEPT_MS }], Infinity)
@@ -71,15 +72,14 @@ export class EffectLedger {
   }
 }
 
-/** An effect whose turn it may be. */
 export interface Admitted {
-  /** it was the last one already */
+  /** Whether it was the last one already */
   readonly isAgain: boolean
-  /** It is applied with the commit. */
+  /** Records it with the commit. */
   note(): void
 }
 
-/** The effects of one commit. Everything that was read is expected to be still so when it is written. */
+/** Effects of one commit, which expects everything read to be unchanged. */
 export class EffectDraft {
   readonly #records: Collection<EffectRecord>
   readonly #now: number
@@ -91,7 +91,7 @@ export class EffectDraft {
     this.#now = now
   }
 
-  /** `SUPERSEDED` when a later effect of the task was applied to one of the things. */
+  /** Throws `SUPERSEDED` when a later effect of the task was applied to one of the things. */
   async admit(things: readonly string[], by: EffectOfTask | undefined): Promise<Admitted> {
     const order = by === undefined || by.unordered === true ? undefined : orderOf(by)
     if (by === undefined || order === undefined) return UNORDERED
@@ -124,12 +124,12 @@ export class EffectDraft {
 
 const UNORDERED: Admitted = { isAgain: false, note: () => undefined }
 
-/** run, input, place, item and part: in this order they decide. */
+/** Lexicographic order of run, input, place, item and part. */
 type Order = readonly number[]
 
 const PLACE = /^\/(\d{1,15})\/(\d{1,15})\/(\d{1,15})(?:#(\d{1,15}))?(?:\.(\d{1,15}))?$/
 
-/** Undefined for an id that has no order. */
+/** Undefined for an id without an order. */
 function orderOf({ task, effect }: EffectOfTask): Order | undefined {
   const parts = effect.startsWith(task) ? PLACE.exec(effect.slice(task.length)) : null
   return parts === null ? undefined : Array.from(parts, (part: string | undefined = '0') => Number(part)).slice(1)
@@ -149,6 +149,6 @@ function recordId(task: string, thing: string): string {
 function superseded(effect: string, last: string, thing: string): AppError {
   return new AppError(
     'SUPERSEDED',
-    `the effect ${effect} came too late: the later ${last} of its task was applied to ${thing} before; nothing was changed`,
+    `the effect ${effect} came too late: the later ${last} of its task was applied to ${thing} before; this one has no effect`,
   )
 }

@@ -1,4 +1,4 @@
-/** Secrets over HTTP, as values: put and removed, and never shown. */
+/** Routes of secrets: values are write-only. */
 import type { FastifyInstance } from 'fastify'
 import { Type } from 'typebox'
 import { addRoutes, routesOf } from '#services/shared'
@@ -41,7 +41,6 @@ const ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service. */
 export function vaultRoutes(app: FastifyInstance, { service }: { service: VaultService }): Promise<void> {
   return addRoutes(app, service, { tag: 'vault', errors: ErrorSchema, routes: ROUTES })
 }

@@ -1,8 +1,7 @@
-/** The vault over fetch: the same contract, for the command line and for other processes. */
+/** Typed client of the vault over fetch, with the same contract. */
 import { type Http, pathOf, typed } from '#services/shared/client'
 import type { SecretInfo, VaultApi } from './contract.ts'
 
-/** What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart. */
 export function vaultClient(http: Http): VaultApi {
   return {
     list: async () => {

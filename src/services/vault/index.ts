@@ -1,3 +1,3 @@
-/** The vault, as a host puts it together. */
+/** Door of the vault for a host. */
 export { vaultRoutes } from './api.ts'
 export { createVaultService } from './service.ts'

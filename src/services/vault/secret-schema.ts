@@ -1,19 +1,19 @@
-/** What secrets look like outside, with the limits of what is sent. */
+/** Schemas of secrets, with limits. */
 import { Type } from 'typebox'
 import { checked, closed, type Decoded, type Problem, refined, text } from '#services/shared/contract'
 
-/** characters of a value */
+/** Maximum characters of a value */
 const MAX_VALUE = 16_384
 
 const Text = Type.String()
 const value = refined(
-  text(MAX_VALUE, { minLength: 1, description: 'sealed at once, and never part of an answer' }),
+  text(MAX_VALUE, { minLength: 1, description: 'sealed on receipt, and never part of an answer' }),
   (given) => [problemOf(given)].flatMap((message): readonly Problem[] => (message === undefined ? [] : [{ message }])),
 )
 
-/** Without the value, which is part of no error. */
+/** Omits the value, which errors never contain. */
 function problemOf(given: unknown): string | undefined {
-  if (typeof given !== 'string' || given === '') return 'must be a text that is not empty'
+  if (typeof given !== 'string' || given === '') return 'must be a non-empty text'
   if (given.length > MAX_VALUE) return `has ${given.length} characters, and at most ${MAX_VALUE} are accepted`
   if (/\p{Surrogate}/u.test(given)) return 'has half of a character'
   return given.includes('\0') ? 'has a NUL, which environments cannot hold' : undefined

@@ -1,4 +1,4 @@
-/** The vault of a tenant over its store: a document for each secret, with its value sealed. */
+/** Vault of a tenant over its store: one document per secret, with its sealed value. */
 import { AppError, type Caller, makeIssue, refuse, Semaphore } from '#kernel'
 import type { Seal } from '#platform'
 import type { Collection, CollectionSpec, Store } from '#storage'
@@ -9,7 +9,6 @@ export interface VaultOptions {
   readonly tenant: string
   readonly store: Store
   readonly seal: Seal
-  /** epoch ms */
   readonly now: () => number
 }
 
@@ -17,7 +16,6 @@ interface SecretRecord {
   readonly name: string
   readonly sealed: string
   readonly createdBy: string
-  /** epoch ms */
   readonly createdAt: number
   readonly updatedBy: string
   readonly updatedAt: number
@@ -25,7 +23,6 @@ interface SecretRecord {
 
 const SECRETS: CollectionSpec<SecretRecord> = { name: 'vault', version: 1, fields: {} }
 const NAME = new RegExp(SECRET_NAME)
-/** secrets of one tenant */
 const MAX_SECRETS = 500
 
 export function createVaultService(options: VaultOptions): InternalVault {
@@ -35,7 +32,7 @@ export function createVaultService(options: VaultOptions): InternalVault {
 class Vault implements InternalVault {
   readonly #options: VaultOptions
   readonly #collection: Collection<SecretRecord>
-  /** one change at a time */
+  /** Serializes changes */
   readonly #turns = new Semaphore(1)
 
   constructor(options: VaultOptions) {
@@ -61,7 +58,7 @@ class Vault implements InternalVault {
     const values = found.map(({ value: { name, sealed } }) => {
       return [name, this.#options.seal.open(sealed, this.#placeOf(name))] as const
     })
-    // of a secret that was removed and given again the version may be the same, what is sealed never is
+    // a recreated secret may have the same version, but never the same sealed text
     const revision = JSON.stringify(found.map(({ value: { name, sealed } }) => [name, sealed.slice(-24)]))
     return { values: new Map(values), revision }
   }
@@ -76,7 +73,7 @@ class Vault implements InternalVault {
     const collection = this.#collection
     const former = await collection.get(name)
     if (former === undefined && (await collection.count()) >= MAX_SECRETS)
-      throw new AppError('TOO_LARGE', `there are ${MAX_SECRETS} secrets already; remove one first`)
+      throw new AppError('TOO_LARGE', `the tenant has the maximum of ${MAX_SECRETS} secrets; remove one first`)
     const now = this.#options.now()
     const { createdBy = user, createdAt = now } = former?.value ?? {}
     const record: SecretRecord = {
@@ -91,7 +88,7 @@ class Vault implements InternalVault {
     return { secret: infoOf(record), created: former === undefined }
   }
 
-  /** Where a value opens, and nowhere else. */
+  /** Context that a sealed value is bound to. */
   #placeOf(name: string): string {
     return `vault/${this.#options.tenant}/${name}`
   }

@@ -1,15 +1,14 @@
-/** Status and headers of an answer, as a webscript gives them: material to judge. */
+/** Checks status and headers of an answer, which are untrusted. */
 import { hash } from 'node:crypto'
 import { AppError } from '#kernel'
 import type { WebHead } from '#services/functions/contract'
 import { CONNECTION_HEADERS } from '#services/shared/contract'
 
 const NAME = /^[!#$%&'*+.^_`|~0-9A-Za-z-]{1,100}$/
-// what a line of a head can have
 const VALUE = /^[\t\u0020-\u007e\u0080-\u00ff]*$/
 const MAX_HEADERS = 100
 const MAX_CHARACTERS = 16_384
-/** They are about the connection, or about the whole host and all its tenants, or the host knows them itself. */
+/** Headers of the connection, of the whole host, or set by the host. */
 const OF_THE_HOST: ReadonlySet<string> = new Set([
   ...CONNECTION_HEADERS,
   'alt-svc',
@@ -23,7 +22,7 @@ const OF_THE_HOST: ReadonlySet<string> = new Set([
   'strict-transport-security',
 ])
 
-/** Throws `PLUG_FAILED` for what no answer can have. */
+/** Throws `PLUG_FAILED`. */
 export function headOf({ status, headers }: { readonly status?: unknown; readonly headers?: unknown }): WebHead {
   if (typeof status !== 'number' || !Number.isInteger(status) || status < 200 || status > 599) {
     throw wrong(`the status ${shown(status)}; it is a number from 200 to 599`)
@@ -53,13 +52,12 @@ function wrong(what: string): AppError {
   return new AppError('PLUG_FAILED', `it answered with ${what}`, { cause: 'answer' })
 }
 
-/** Weak, as Express makes them. */
+/** Weak, as in Express. */
 export function etagOf(body: string | Uint8Array): string {
   const digest = hash('sha1', body, 'base64').slice(0, 27)
   return `W/"${Buffer.byteLength(body).toString(16)}-${digest}"`
 }
 
-/** Whether the client has what it asks for. */
 export function isKnown(etag: string, ifNoneMatch: string | undefined): boolean {
   if (ifNoneMatch === undefined) return false
   const weak = (text: string): string => text.trim().replace(/^W\//, '')

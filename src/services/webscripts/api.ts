@@ -1,9 +1,9 @@
-/** Webscripts over HTTP: routes that manage and watch them as values, and their calls beside these. */
+/** Routes that manage and observe webscripts. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { addRoutes, EVENTS_MEDIA_TYPE, routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
 import { BASE, callRoutes, type CallRouting } from './call-routes.ts'
-import type { WebscriptsApi } from './contract.ts'
+import type { InternalWebscripts, WebscriptsApi } from './contract.ts'
 import {
   ErrorSchema,
   InfoSchema,
@@ -40,8 +40,8 @@ const ROUTES = [
     handler: ({ api, params, query, reply, request }) => {
       const { 'last-event-id': last } = request.headers
       const after = typeof last === 'string' && /^\d{1,15}$/.test(last) ? { after: Number(last) } : {}
-      const asked = { ...ofVersion(query, request), ...after, signal: untilClosed(reply) }
-      return sendEvents(reply, eventsOf(api.tail(params.name, asked)))
+      const tail = { ...ofVersion(query, request), ...after, signal: untilClosed(reply) }
+      return sendEvents(reply, eventsOf(api.tail(params.name, tail)))
     },
   }),
   route({
@@ -106,23 +106,25 @@ const ROUTES = [
   }),
 ]
 
-/** Adds every route of the service, those of calls in a scope of their own. */
-export async function webscriptsRoutes(app: FastifyInstance, routing: CallRouting): Promise<void> {
-  await addRoutes(app, routing.service, { tag: 'webscripts', errors: ErrorSchema, routes: ROUTES })
-  await app.register(async (own) => callRoutes(own, routing))
+/** Adds the routes of calls too. */
+export async function webscriptsRoutes(
+  app: FastifyInstance,
+  { service, ...routing }: CallRouting & { readonly service: Pick<InternalWebscripts, 'as'> },
+): Promise<void> {
+  await addRoutes(app, service, { tag: 'webscripts', errors: ErrorSchema, routes: ROUTES })
+  await app.register(async (scope) => callRoutes(scope, routing))
 }
 
 function accepted(reply: FastifyReply, operation: unknown): unknown {
   return reply.code(202).send(operation)
 }
 
-/** Of the header that picks one. */
 function versionOf({ headers }: FastifyRequest): string | undefined {
   const { 'x-webscript-version': version } = headers
   return typeof version === 'string' && version.trim() !== '' ? version.trim() : undefined
 }
 
-/** The parameter goes before the header. */
+/** The parameter overrides the header. */
 function ofVersion<Query extends { readonly version?: string }>({ version, ...query }: Query, request: FastifyRequest) {
   const picked = version || versionOf(request)
   return { ...query, ...(picked !== undefined && { version: picked }) }

@@ -1,71 +1,78 @@
-/** Calls of webscripts: any method, any body, at the address of one. */
+/** Routes of calls. */
 import type { FastifyInstance, FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
-import { AppError, type CancelSignal, ERRORS, secondsToWait } from '#kernel'
+import { AppError, type CancelSignal, decodedText, ERRORS, secondsToWait } from '#kernel'
 import { Type } from 'typebox'
 import { foreignPage, mayBeAttached, refusedPage } from '#services/shared'
 import { CONNECTION_HEADERS } from '#services/shared/contract'
 import type { CallFailure, DeployedWebscript } from '#services/functions/contract'
-import { noWebscript } from './admission.ts'
+import { admit, type AdmissionOptions, noWebscript } from './admission.ts'
 import { etagOf, isKnown } from './answer-head.ts'
-import { ClientGone } from './client-gone.ts'
-import type { Admitted, ScriptAddress, ScriptAnswer, ScriptRequest, WebscriptsService } from './contract.ts'
+import type { Admitted, InternalWebscripts, ScriptAnswer, ScriptRequest } from './contract.ts'
+import { DisconnectSignal } from './disconnect-signal.ts'
 import { ErrorSchema } from './webscript-schema.ts'
 
-/** What every address of the service begins with. */
+/** prefix of the service's paths */
 export const BASE = '/api/v1'
-/** Where webscripts are called: there, and as the links of the registry have it. */
+/** Calls are also accepted below the path in links of the registry. */
 export const CALL_BASES = [BASE, '/functions/v1'] as const
 
-export interface CallRouting {
-  readonly service: WebscriptsService
-  /** how clients reach this host, where a proxy sends another name as `Host` */
+export interface CallRouting extends AdmissionOptions {
+  /** webscripts of a tenant that may not exist */
+  readonly find: (tenant: string) => InternalWebscripts | undefined
+  /** webscripts of the tenants that are open on this host */
+  readonly all: () => Iterable<InternalWebscripts>
+  /** address of this host for clients, behind a proxy */
   readonly ownUrl?: string | undefined
-  /** Whether the request came to the origin of webscripts, which has no routes of the API; absent: all share one origin. */
+  /** Whether a request came to the separate origin of webscripts; absent: there is one origin. */
   readonly isOnOwnOrigin?: ((request: FastifyRequest) => boolean) | undefined
 }
 
-/** bytes of the body of a call */
+/** bytes */
 const MAX_BODY = 10_485_760
 const METHODS = ['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] as const
 const VERSION_HEADER = 'x-webscript-version'
-/** A page of a webscript is not one of the host: it gets no access to what its reader may do here. */
+/** Pages of webscripts have no access to the host's origin. */
 const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
 const OF_THE_CONNECTION: ReadonlySet<string> = new Set(CONNECTION_HEADERS)
 
-/** What was found out before the body was read. */
+/** A call that was authorized before its body is read. */
 interface AdmittedCall extends Admitted {
   readonly script: DeployedWebscript
-  readonly address: ScriptAddress
-  /** without what let the call in */
+  readonly service: InternalWebscripts
+  /** behind the address of the webscript, encoded; begins with a slash */
+  readonly path: string
+  /** without the secret */
   readonly query: string
 }
 
-export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUrl }: CallRouting): void {
+export function callRoutes(app: FastifyInstance, routing: CallRouting): void {
+  const { isOnOwnOrigin, ownUrl } = routing
   const admitted = new WeakMap<FastifyRequest, AdmittedCall>()
   app.removeAllContentTypeParsers()
   app.addContentTypeParser('*', { parseAs: 'buffer', bodyLimit: MAX_BODY }, (_request, body, parsed) =>
     parsed(null, body),
   )
 
-  /** Without a promise for a public one, which takes everybody: most who call it show nothing. */
-  const letIn = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
+  /** Synchronous for public webscripts without credentials, the usual case. */
+  const authorize = (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     reply.header('access-control-allow-origin', '*')
     if (isPreflight(request)) return void allow(request, reply)
     const { raw, headers } = request
     const [path = '', ...queries] = (raw.url ?? '').slice(app.prefix.length).split('?')
     const query = queries.join('?')
     const base = CALL_BASES.find((one) => path.startsWith(`${one}/`)) ?? BASE
-    const address = service.find(path.slice(base.length + 1))
+    const located = locate(path.slice(base.length + 1), routing)
     const version = headers[VERSION_HEADER]
-    const script = address && service.choose(address, typeof version === 'string' ? version.trim() : undefined)
+    const requested = typeof version === 'string' ? version.trim() : undefined
+    const script = located?.service.choose(located.name, requested)
     const { authorization } = headers
-    /** Gives why not. */
+    /** Returns the refusal. */
     const enter = (caller: Admitted): Error | undefined => {
       try {
-        if (script === undefined || address === undefined) throw noWebscript()
-        service.admit(script)
+        if (script === undefined || located === undefined) throw noWebscript()
+        located.service.admit()
         const shown = script.isPrivate ? withoutSecret(query) : query
-        admitted.set(request, { ...caller, script, address, query: shown })
+        admitted.set(request, { ...caller, ...located, script, query: shown })
         return undefined
       } catch (error) {
         return withHeaders(reply, error as Error)
@@ -76,7 +83,7 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
       const page = script?.isPrivate === true && mayBeAttached(authorization) ? foreignPage(request, ownUrl) : undefined
       if (page !== undefined) return new AppError('FORBIDDEN', refusedPage(page))
       try {
-        return enter(await service.authenticate(script, shown))
+        return enter(await (located?.service.authenticate(script, shown) ?? admit(undefined, [], shown, routing)))
       } catch (error) {
         return withHeaders(reply, error as Error)
       }
@@ -89,11 +96,11 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
   const call = async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
     const found = admitted.get(request)
     if (found === undefined) throw noWebscript()
-    const signal = new ClientGone(reply.raw)
+    const signal = new DisconnectSignal(reply.raw)
     let answer: ScriptAnswer
     try {
       const isOnApiOrigin = isOnOwnOrigin?.(request) !== true
-      answer = await service.call(found.script, { ...requestOf(request, found, signal), isOnApiOrigin })
+      answer = await found.service.call(found.script, { ...requestOf(request, found, signal), isOnApiOrigin })
     } catch (error) {
       return refuse(reply, error, found)
     }
@@ -107,22 +114,24 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
       app.route({
         url,
         method,
-        // which of them there are is the webscript's matter
+        // methods are up to the webscript
         exposeHeadRoute: false,
         bodyLimit: MAX_BODY,
         config: { scope: 'public', isTenantContent: true },
-        onRequest: letIn,
+        onRequest: authorize,
         handler: call,
         schema: {
           operationId: `callWebscriptBy${method[0]}${method.slice(1).toLowerCase()}`,
           hide: hide || method === 'OPTIONS' || method === 'HEAD',
           summary: 'Call a webscript',
           description:
-            'By its id, or by its tenant and its name. A private one wants its secret (the header `Authorization: hmac-sha256 <secret>`, or `?secret=`), or a key of its tenant. The answer is what the webscript gives.',
+            'By its id, or by its tenant and its name. A private one needs its secret (the header `Authorization: hmac-sha256 <secret>`, or `?secret=`), or a key of its tenant. The webscript makes the answer.',
           security: [],
           params: Type.Object({
             id: Type.String({ description: 'of the webscript, or its tenant' }),
-            '*': Type.Optional(Type.String({ description: 'its name behind a tenant; then what it is told as path' })),
+            '*': Type.Optional(
+              Type.String({ description: 'the name behind a tenant; then the path for the webscript' }),
+            ),
           }),
           response: {
             '2xx': Type.Unknown({ description: 'whatever the webscript answers' }),
@@ -135,9 +144,28 @@ export function callRoutes(app: FastifyInstance, { service, isOnOwnOrigin, ownUr
   }
 }
 
+interface LocatedScript {
+  readonly service: InternalWebscripts
+  readonly name: string
+  readonly path: string
+}
+
+/** The webscript of an address: `{id}/{path}` or `{tenant}/{name}/{path}`, encoded. */
+function locate(address: string, { find, all }: CallRouting): LocatedScript | undefined {
+  const [first = '', second = ''] = address.split('/', 2)
+  const [id, named] = [decodedText(first), decodedText(second)]
+  for (const service of all()) {
+    const name = service.nameOf(id)
+    if (name !== undefined) return { service, name, path: address.slice(first.length) || '/' }
+  }
+  const service = find(id)
+  if (service?.has(named) !== true) return undefined
+  return { service, name: named, path: address.slice(first.length + 1 + second.length) || '/' }
+}
+
 function requestOf(
   { raw, headers, body, method }: FastifyRequest,
-  { address, query, isHeaderOurs }: AdmittedCall,
+  { path, query, isHeaderOurs }: AdmittedCall,
   signal: CancelSignal,
 ): ScriptRequest {
   const pairs: [string, string][] = []
@@ -150,13 +178,13 @@ function requestOf(
       if (hasAuthorization) continue
       hasAuthorization = true
     }
-    // a content type without content was taken away before
+    // removed before, as of a content type without content
     if (headers[name] === undefined) continue
     pairs.push([name, raw.rawHeaders[at + 1] ?? ''])
   }
   return {
     method,
-    path: address.path,
+    path,
     query,
     headers: pairs,
     body: body instanceof Uint8Array ? body : new Uint8Array(),
@@ -171,7 +199,7 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, headers, b
     const former = names.get(name)
     names.set(name, former === undefined ? value : [former, value].flat())
   }
-  // policies add up: that of the webscript can only forbid more
+  // policies accumulate: that of the webscript can only forbid more
   names.set('content-security-policy', [names.get('content-security-policy') ?? [], SANDBOX].flat())
   for (const [name, value] of names) reply.header(name, value)
   if (!names.has('x-content-type-options')) reply.header('x-content-type-options', 'nosniff')
@@ -186,11 +214,10 @@ function send(request: FastifyRequest, reply: FastifyReply, { status, headers, b
     if (isKnown(etag, request.headers['if-none-match'])) return reply.code(304).send()
   }
   if (!names.has('content-type')) reply.type('application/octet-stream')
-  // a text goes out in one piece with the head
   return reply.send(body)
 }
 
-/** With the headers that tell a client what to do. */
+/** Adds headers for retries and authentication. */
 function withHeaders(reply: FastifyReply, error: Error): Error {
   const code = error instanceof AppError ? error.code : undefined
   if (code === 'UNAUTHORIZED') {
@@ -200,7 +227,7 @@ function withHeaders(reply: FastifyReply, error: Error): Error {
   return error
 }
 
-/** What went wrong inside is in the webscript's log; callers learn of which kind it was, those of its tenant the reason. */
+/** The log of the webscript has the details; only callers of its tenant receive the reason. */
 function refuse(reply: FastifyReply, error: unknown, { isOwner, script }: AdmittedCall): FastifyReply {
   if (!(error instanceof AppError)) throw error
   const { code } = error
@@ -210,9 +237,9 @@ function refuse(reply: FastifyReply, error: unknown, { isOwner, script }: Admitt
   }
   const [statusCode, kind] = kindOf(error)
   const reason = code === 'PLUG_FAILED' ? error.message : code === 'CLOSED' ? script.failure : undefined
-  const told = isOwner && reason !== undefined ? `${kind}: ${reason}` : kind
+  const message = isOwner && reason !== undefined ? `${kind}: ${reason}` : kind
   if (statusCode === 503) reply.header('retry-after', 1)
-  return reply.code(statusCode).type('application/json; charset=utf-8').send({ error: told, code, statusCode })
+  return reply.code(statusCode).type('application/json; charset=utf-8').send({ error: message, code, statusCode })
 }
 
 function kindOf(error: AppError): readonly [number, string] {
@@ -231,19 +258,19 @@ function isPreflight({ method, headers }: FastifyRequest): boolean {
   return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined
 }
 
-/** Browsers ask so without credentials, before they call. */
+/** Preflight requests have no credentials. */
 function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const asked = headers['access-control-request-headers']
+  const requested = headers['access-control-request-headers']
   return reply
     .code(204)
     .header('access-control-allow-methods', METHODS.join(', '))
     .header('access-control-max-age', 600)
     .header('vary', 'access-control-request-headers')
-    .headers(typeof asked === 'string' ? { 'access-control-allow-headers': asked } : {})
+    .headers(typeof requested === 'string' ? { 'access-control-allow-headers': requested } : {})
     .send()
 }
 
-/** Most queries have none, and names may be escaped. */
+/** Parses only queries that may have one. */
 function secretIn(query: string): string | undefined {
   if (!query.includes('secret') && !query.includes('%')) return undefined
   return new URLSearchParams(query).get('secret') ?? undefined

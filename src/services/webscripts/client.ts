@@ -1,9 +1,9 @@
-/** The webscripts service over fetch: logs and figures as its contract has them. A call is a fetch of its address. */
+/** Client of webscripts. A call is a fetch of its address. */
 import { type Ask, type Http, pathOf, serverEvents, typed } from '#services/shared/client'
 import type { WebscriptsApi } from './contract.ts'
 import type { ScriptLine } from './webscript-schema.ts'
 
-/** What the caller behind the credentials can do. Errors are the same AppErrors, as far as the wire tells them apart. */
+/** Errors are AppErrors, as far as the wire distinguishes them. */
 export function webscriptsClient(http: Http): WebscriptsApi {
   const picked = (version: string | undefined): Pick<Ask, 'headers'> =>
     version === undefined ? {} : { headers: { 'x-webscript-version': version } }

@@ -1,4 +1,5 @@
-/** Webscripts, as a host puts them together. */
+/** Webscripts, for the host. */
 export { webscriptsRoutes } from './api.ts'
 export { CALL_BASES } from './call-routes.ts'
+export { ScriptLog } from './script-log.ts'
 export { createWebscriptsService } from './service.ts'

@@ -1,4 +1,4 @@
-/** Webscripts made and looked at in one request each: a script as text in the place of an archive. */
+/** Creates and shows webscripts whose script is a text. */
 import { AppError } from '#kernel'
 import type { Change, DeployedWebscript, FunctionsApi, FunctionVersion } from '#services/functions/contract'
 import { noWebscript } from './admission.ts'
@@ -6,7 +6,7 @@ import type { NewWebscript, Operation, WebscriptChange, WebscriptInfo } from './
 
 const PAGE = 100
 
-/** `api`: webscripts of the registry. `deployed`: as they can be called now. */
+/** `api`: of the registry. */
 export class Management {
   readonly #api: FunctionsApi
   readonly #deployed: (name: string) => readonly DeployedWebscript[]
@@ -30,22 +30,21 @@ export class Management {
     return this.#infoOf(await (isAny ? this.#api.latest(name) : this.#api.get(name, version)))
   }
 
-  async create({ name, ...given }: NewWebscript): Promise<Operation> {
-    if (given.version === undefined && (await this.#isThere(name))) {
+  async create({ name, ...change }: NewWebscript): Promise<Operation> {
+    if (change.version === undefined && (await this.#isThere(name))) {
       throw new AppError('CONFLICT', `'${name}' exists already; replace it, or give a version`)
     }
-    return operationOf(await this.#api.create(filesOf(name, given), { draft: given.draft === true }))
+    return operationOf(await this.#api.create(filesOf(name, change), { draft: change.draft === true }))
   }
 
-  /** The next version of it; of a draft that is named, its files. */
-  async replace(name: string, given: WebscriptChange, asked?: string): Promise<Operation> {
+  async replace(name: string, change: WebscriptChange, named?: string): Promise<Operation> {
     if (!(await this.#isThere(name))) throw noWebscript()
-    const { version = asked, draft = false } = given
-    const files = filesOf(name, { ...given, ...(version !== undefined && { version }) })
-    const former = asked === undefined ? undefined : await this.#api.get(name, asked)
-    const isDraft = former?.draft === true && asked !== undefined
+    const { version = named, draft = false } = change
+    const files = filesOf(name, { ...change, ...(version !== undefined && { version }) })
+    const former = named === undefined ? undefined : await this.#api.get(name, named)
+    const isDraft = former?.draft === true && named !== undefined
     return operationOf(
-      isDraft ? await this.#api.putAssets(name, asked, files) : await this.#api.create(files, { draft }),
+      isDraft ? await this.#api.putAssets(name, named, files) : await this.#api.create(files, { draft }),
     )
   }
 
@@ -106,11 +105,11 @@ function hrefOf(id: string): NonNullable<Operation['operation']> {
   return { id, href: `/api/v1/webscripts/operations/${encodeURIComponent(id)}` }
 }
 
-/** The files of a webscript that is one text. */
-function filesOf(name: string, given: WebscriptChange): ReadonlyMap<string, Uint8Array> {
-  const { script, version, runtime = 'web-node24', allowHmac, envVars, metadata, dependencies = {}, lock } = given
+/** The assets of a script. */
+function filesOf(name: string, change: WebscriptChange): ReadonlyMap<string, Uint8Array> {
+  const { script, version, runtime = 'web-node24', allowHmac, envVars, metadata, dependencies = {}, lock } = change
   const deploy = envVars && { envVars }
-  const manifest = { name, version, runtime, private: given.private, allowHmac, deploy, metadata }
+  const manifest = { name, version, runtime, private: change.private, allowHmac, deploy, metadata }
   const texts = new Map([
     ['webscript.json', JSON.stringify(manifest)],
     [runtime === 'web-python3' ? 'main.py' : 'index.js', script],

@@ -1,4 +1,4 @@
-/** One call of a webscript as the host sees it: its body in pieces, its answer as it comes, and what is kept of it. */
+/** An open call of a webscript: its body and its answer in pieces, with log and figures. */
 import { Readable } from 'node:stream'
 import { AppError, isPlainObject, type Causation, messageOf, Deadline, type StartTimer } from '#kernel'
 import { PIECE_BYTES, type WebHead } from '#services/functions/contract'
@@ -8,11 +8,11 @@ import type { ScriptFigures } from './script-figures.ts'
 import type { ScriptLog } from './script-log.ts'
 import type { LogLevel } from './webscript-schema.ts'
 
-/** bytes that wait for a client */
+/** bytes buffered for a client */
 const WAITING_BYTES = 262_144
-/** ms in which a client has to take what waits for it: less than a question may take */
+/** ms until a stalled client is dropped; shorter than the deadline of a question */
 const STALL_MS = 8_000
-/** ms that an answer in pieces may take in all */
+/** ms of an answer in pieces */
 const STREAM_MS = 600_000
 /** Browsers would store them for the API too (WEBSCRIPT-6). */
 const NOT_ON_API_ORIGIN: ReadonlySet<string> = new Set(['set-cookie', 'www-authenticate'])
@@ -20,17 +20,17 @@ const WHY_REMOVED =
   'on the origin of the API browsers would apply it to the API too; --webscript-url sets up another origin'
 
 export interface CallTimes {
-  /** epoch ms */
   readonly now: () => number
-  /** ms of a clock that never goes back */
+  /** ms, monotonic */
   readonly clock: () => number
   readonly later: StartTimer
 }
 
 export interface CallFacts {
   readonly requestId: string
-  /** of the webscript, in all its versions */
-  readonly owner: string
+  readonly name: string
+  /** in the log */
+  readonly key: string
   readonly version: string
   readonly request: ScriptRequest
   readonly log: ScriptLog
@@ -40,20 +40,20 @@ export interface CallFacts {
 export class OpenCall {
   /** resolves when the answer begins */
   readonly answer: Promise<ScriptAnswer>
-  /** more time as the answer gets on */
+  /** renewed as the answer proceeds */
   readonly timer = new Deadline()
   readonly #facts: CallFacts
   readonly #times: CallTimes
   readonly #begin: number
   #resolve: (answer: ScriptAnswer) => void = () => undefined
   #reject: (error: unknown) => void = () => undefined
-  /** of an answer in pieces: most come whole */
+  /** of an answer in pieces */
   #pieces: Readable | undefined
-  #room: (() => void) | undefined
+  #resume: (() => void) | undefined
   #isLate = false
   #stopLimit: (() => void) | undefined
   #status = 0
-  /** bytes of the answer */
+  /** bytes */
   #sent = 0
 
   constructor(times: CallTimes, facts: CallFacts) {
@@ -67,25 +67,25 @@ export class OpenCall {
     const { figures, request } = facts
     figures.open++
     figures.bytesIn += request.body.length
-    // a query may hold secrets
+    // without the query, which may hold secrets
     this.#say('info', 'request', `${request.method} ${request.path} (${request.body.length} bytes)`)
   }
 
-  get owner(): string {
-    return this.#facts.owner
+  get name(): string {
+    return this.#facts.name
   }
 
-  get led(): Causation | undefined {
-    return this.#facts.request.led
+  get causation(): Causation | undefined {
+    return this.#facts.request.causation
   }
 
-  /** Returns bytes of the body, as base64. */
+  /** Bytes of the body in base64. */
   read(offset: unknown): string {
     if (typeof offset !== 'number' || !Number.isSafeInteger(offset) || offset < 0) throw refused('it wants an offset')
     return Buffer.from(this.#facts.request.body.subarray(offset, offset + PIECE_BYTES)).toString('base64')
   }
 
-  /** Begins the answer. Throws `PLUG_FAILED` for a head that no answer can have. */
+  /** Begins an answer in pieces. `PLUG_FAILED` */
   begin(params: Readonly<Record<string, unknown>>): void {
     if (this.#pieces !== undefined) throw refused('the answer has begun already')
     const head = headOf(params)
@@ -97,7 +97,7 @@ export class OpenCall {
         done(error)
       },
     })
-    // the sender is notified by the stream
+    // the stream itself notifies its sender
     pieces.on('error', () => undefined)
     this.#pieces = pieces
     this.#stopLimit = this.#times.later(STREAM_MS, () => (this.#isLate = true))
@@ -105,11 +105,11 @@ export class OpenCall {
     this.#answerWith(head, pieces)
   }
 
-  /** Resolves when there is room for another piece. Rejects when the client is gone or takes nothing. */
+  /** Resolves when there is room for another piece. Rejects when the client disconnects or stalls. */
   async write(params: Readonly<Record<string, unknown>>): Promise<void> {
     const pieces = this.#pieces
     if (pieces === undefined) throw refused('the answer has not begun')
-    if (this.#room !== undefined) throw refused('a piece is on its way; write the next one when it is answered')
+    if (this.#resume !== undefined) throw refused('a piece is on its way; write the next one when it is answered')
     const piece = Buffer.from(bodyOf(params))
     if (pieces.destroyed) throw refused('the client went away')
     if (this.#isLate) throw refused(`the answer takes longer than ${STREAM_MS} ms`)
@@ -121,7 +121,7 @@ export class OpenCall {
     if (pieces.destroyed) throw refused('the client went away')
   }
 
-  /** The process answered: with the whole, unless it was sent in pieces. Throws `PLUG_FAILED` for what is not an answer. */
+  /** The process has answered: with the whole, or after all pieces. `PLUG_FAILED` */
   finish(answer: unknown): void {
     if (this.#pieces !== undefined) {
       if (!this.#pieces.destroyed) this.#pieces.push(null)
@@ -144,7 +144,6 @@ export class OpenCall {
     this.#reject(error)
   }
 
-  /** Nothing more comes. */
   end(): void {
     const { figures } = this.#facts
     this.#stopLimit?.()
@@ -163,7 +162,7 @@ export class OpenCall {
     this.#resolve({ ...this.#allowed(head), body })
   }
 
-  /** Without what is not allowed on the origin of the API; the log reports what was removed. */
+  /** Removes and logs headers that are not allowed on the origin of the API. */
   #allowed(head: WebHead): WebHead {
     if (this.#facts.request.isOnApiOrigin !== true) return head
     const removed = head.headers.flatMap(([name]) => (NOT_ON_API_ORIGIN.has(name) ? [name] : []))
@@ -178,27 +177,27 @@ export class OpenCall {
   }
 
   #say(level: LogLevel, kind: 'request' | 'response', message: string): void {
-    const { log, owner, version, requestId } = this.#facts
-    log.add(owner, { time: this.#times.now(), level, kind, message, version, requestId })
+    const { log, key, version, requestId } = this.#facts
+    log.add(key, { time: this.#times.now(), level, kind, message, version, requestId })
   }
 
   #untilRoom(pieces: Readable): Promise<void> {
     return new Promise((resolve, reject) => {
-      const callOff = this.#times.later(STALL_MS, () => {
-        this.#room = undefined
+      const cancel = this.#times.later(STALL_MS, () => {
+        this.#resume = undefined
         pieces.destroy(new Error('the client takes nothing'))
         reject(refused(`the client took nothing for ${STALL_MS} ms`))
       })
-      this.#room = () => {
-        callOff()
+      this.#resume = () => {
+        cancel()
         resolve()
       }
     })
   }
 
   #wake(): void {
-    const room = this.#room
-    this.#room = undefined
+    const room = this.#resume
+    this.#resume = undefined
     room?.()
   }
 }

@@ -1,13 +1,13 @@
-/** The last lines of webscripts on this host, bounded for each and in all, and who follows them. */
+/** The last lines of all webscripts on this host, bounded by webscript, tenant and in total. */
 import { Feed } from '#kernel'
 import { LOG_LEVELS, MAX_LINES, type ScriptLine, type ScriptLogPage, type ScriptLogQuery } from './webscript-schema.ts'
 
 const MAX_MESSAGE = 2_000
-/** characters that a line takes beside its message, about */
+/** characters of a line beside its message */
 const LINE = 100
 const LIMIT = 100
 
-/** Its time is epoch ms: texts are made for those that are read. */
+/** Time in epoch ms; formatted when it is read. */
 type KeptLine = Omit<ScriptLine, 'timestamp'> & { readonly time: number }
 
 function shown({ number, time, ...line }: KeptLine): ScriptLine {
@@ -19,22 +19,22 @@ interface KeptLines {
   characters: number
 }
 
-/** The webscripts of a tenant, the one that was logged longest ago first. */
+/** Least recently logged first. */
 interface TenantLines {
   readonly scripts: Map<string, KeptLines>
   characters: number
 }
 
-/** characters of one webscript, of all webscripts of a tenant, and of all tenants */
+/** characters */
 const LIMITS = { ofScript: 262_144, ofTenant: 4 * 1024 * 1024, inAll: 64 * 1024 * 1024 }
 
 export class ScriptLog {
-  /** the one that was logged longest ago first */
+  /** least recently logged first */
   readonly #tenants = new Map<string, TenantLines>()
   readonly #feed = new Feed<KeptLine>()
   readonly #limits: typeof LIMITS
-  /** what was logged to last: the next line is often its, too */
-  #newest: { readonly script: string; readonly kept: TenantLines; readonly own: KeptLines } | undefined
+  /** the last one, since the next line often belongs to it */
+  #newest: { readonly script: string; readonly kept: TenantLines; readonly entry: KeptLines } | undefined
   #characters = 0
   #last = 0
 
@@ -43,19 +43,19 @@ export class ScriptLog {
     this.#limits = limits
   }
 
-  /** `script`: what all versions of a webscript share, its tenant up to the first slash. */
+  /** `script`: tenant, slash and name. */
   add(script: string, line: Omit<KeptLine, 'number'>): void {
     const one = { ...line, number: ++this.#last, message: cut(line.message) }
     const { ofScript, ofTenant, inAll } = this.#limits
-    const { kept, own } = this.#linesOf(script)
-    const before = own.characters
-    own.lines.push(one)
-    own.characters += sizeOf(one)
-    while (own.lines.length > MAX_LINES || own.characters > ofScript) {
-      const first = own.lines.shift()
-      if (first !== undefined) own.characters -= sizeOf(first)
+    const { kept, entry } = this.#linesOf(script)
+    const before = entry.characters
+    entry.lines.push(one)
+    entry.characters += sizeOf(one)
+    while (entry.lines.length > MAX_LINES || entry.characters > ofScript) {
+      const first = entry.lines.shift()
+      if (first !== undefined) entry.characters -= sizeOf(first)
     }
-    this.#count(kept, own.characters - before)
+    this.#count(kept, entry.characters - before)
     while (kept.characters > ofTenant && kept.scripts.size > 1) this.#dropOldest(kept)
     for (const [name, other] of this.#characters > inAll ? this.#tenants : []) {
       if (other === kept) break
@@ -65,18 +65,17 @@ export class ScriptLog {
     this.#feed.publish(script, one)
   }
 
-  /** Those of a webscript, and what holds them; both are the newest then. */
+  /** Moves the webscript and its tenant to the end. */
   #linesOf(script: string) {
     if (this.#newest?.script === script) return this.#newest
     const tenant = tenantOf(script)
     const kept = this.#tenants.get(tenant) ?? { scripts: new Map<string, KeptLines>(), characters: 0 }
-    const own = kept.scripts.get(script) ?? { lines: [], characters: 0 }
-    // to the end: those at the front go first
+    const entry = kept.scripts.get(script) ?? { lines: [], characters: 0 }
     kept.scripts.delete(script)
-    kept.scripts.set(script, own)
+    kept.scripts.set(script, entry)
     this.#tenants.delete(tenant)
     this.#tenants.set(tenant, kept)
-    return (this.#newest = { script, kept, own })
+    return (this.#newest = { script, kept, entry })
   }
 
   #count(kept: TenantLines, characters: number): void {
@@ -105,7 +104,7 @@ export class ScriptLog {
     return this.#tenants.get(tenantOf(script))?.scripts.get(script)?.lines ?? []
   }
 
-  /** What is kept after `after` first, then what comes. */
+  /** Kept lines after `after`, then new ones. */
   async *tail(script: string, query: ScriptLogQuery & { readonly signal: AbortSignal }): AsyncGenerator<ScriptLine> {
     const fits = testOf(query)
     const reader = this.#feed.read({ topic: script, signal: query.signal })
@@ -114,7 +113,7 @@ export class ScriptLog {
     for await (const { value } of reader) if (fits(value)) yield shown(value)
   }
 
-  /** Nobody follows any more. */
+  /** Ends all tails. */
   end(): void {
     this.#feed.end()
   }
@@ -128,7 +127,7 @@ function sizeOf({ message }: KeptLine): number {
   return message.length + LINE
 }
 
-/** A text of its own: a part of a long one would keep all of it. */
+/** Copies the part, which else would retain the whole text. */
 function cut(message: string): string {
   return message.length <= MAX_MESSAGE ? message : Buffer.from(message.slice(0, MAX_MESSAGE)).toString()
 }

@@ -1,5 +1,5 @@
-/** The webscripts service put together: addresses, calls, and what is kept of them. */
-import { AppError, type Caller, decodedText, isPlainObject, type Causation, LruCache, TransientMap } from '#kernel'
+/** The webscripts of one tenant: their calls, logs and figures. */
+import { AppError, type Caller, type Causation, isPlainObject, LruCache, TransientMap } from '#kernel'
 import {
   type ApiAnswer,
   type ApiRequest,
@@ -10,72 +10,70 @@ import {
   type WebCallParams,
 } from '#services/functions/contract'
 import semver from 'semver'
-import { type AdmissionOptions, admit as letIn, noWebscript } from './admission.ts'
+import { type AdmissionOptions, admit as admitCaller, noWebscript } from './admission.ts'
+import { type CallLimits, CallQuota } from './call-quota.ts'
 import type {
   Admitted,
-  ScriptAddress,
+  InternalWebscripts,
   ScriptAnswer,
   ScriptRequest,
   ShownCredentials,
   WebscriptsApi,
-  WebscriptsService,
 } from './contract.ts'
 import { Management } from './manage.ts'
 import { type CallTimes, OpenCall } from './open-call.ts'
 import { ScriptFigures } from './script-figures.ts'
-import { ScriptLog } from './script-log.ts'
-import { type CallLimits, TenantCalls } from './tenant-calls.ts'
+import type { ScriptLog } from './script-log.ts'
 import type { LogLevel } from './webscript-schema.ts'
 
 export interface WebscriptsOptions extends AdmissionOptions, CallTimes {
-  /** functions of a tenant; undefined: the host does not have the tenant, or serves no functions */
-  readonly functions: (tenant: string) => InternalFunctions | undefined
-  /** Whose webscript has that id. */
-  readonly webscriptOf: (id: string) => { readonly tenant: string; readonly name: string } | undefined
-  /** Asks the API of this host as a tenant; `led`: by which rules. */
+  readonly tenant: string
+  /** undefined: functions are not served */
+  readonly functions: () => InternalFunctions | undefined
+  /** Requests the API of this host as the tenant. */
   readonly askApi: (
     caller: Caller,
     request: ApiRequest,
     signal: AbortSignal,
-    led: Causation | undefined,
+    causation: Causation | undefined,
   ) => Promise<ApiAnswer>
-  readonly limits: Pick<CallLimits, 'takeCall' | 'mostOpen' | 'cpu'>
-  /** never the same twice */
+  readonly limits: CallLimits
+  /** of the host */
+  readonly log: ScriptLog
+  /** unique ids on the host */
   readonly newId: () => string
 }
 
-export function createWebscriptsService(options: WebscriptsOptions): WebscriptsService {
+export function createWebscriptsService(options: WebscriptsOptions): InternalWebscripts {
   return new Webscripts(options)
 }
 
 const MAX_FIGURES = 10_000
-class Webscripts implements WebscriptsService {
+
+class Webscripts implements InternalWebscripts {
   readonly #options: WebscriptsOptions
   readonly #calls = new TransientMap<string, OpenCall>()
   readonly #figures = new LruCache<string, ScriptFigures>(MAX_FIGURES)
-  readonly #log = new ScriptLog()
-  readonly #quota: TenantCalls
-  /** functions whose lines are kept */
-  readonly #heard = new WeakSet<InternalFunctions>()
+  readonly #quota: CallQuota
   #total = 0
   #errors = 0
 
   constructor(options: WebscriptsOptions) {
     this.#options = options
-    const { limits, clock } = options
-    this.#quota = new TenantCalls({ ...limits, clock, cpuMs: (tenant) => this.#functions(tenant)?.cpuMs(tenant) ?? 0 })
+    const { limits, clock, functions } = options
+    this.#quota = new CallQuota({ ...limits, clock, cpuMs: () => functions()?.cpuMs() ?? 0 })
   }
 
   as(caller: Caller): WebscriptsApi {
-    const { tenant } = caller
+    const { functions, log } = this.#options
     const management = (): Management => {
-      const functions = this.#functions(tenant)
-      if (functions === undefined) throw new AppError('CLOSED', 'this host serves no functions')
-      return new Management(functions.as(caller, 'webscripts'), (name) => functions.webscripts(tenant, name))
+      const service = functions()
+      if (service === undefined) throw new AppError('CLOSED', 'this host serves no functions')
+      return new Management(service.as(caller, 'webscripts'), (name) => service.webscripts(name))
     }
     const known = (name: string): string => {
-      if (this.#versions(tenant, name).length === 0) throw noWebscript()
-      return scriptKey(tenant, name)
+      if (!this.has(name)) throw noWebscript()
+      return name
     }
     return {
       list: async () => management().list(),
@@ -84,26 +82,25 @@ class Webscripts implements WebscriptsService {
       replace: async (name, body, version) => management().replace(name, body, version),
       remove: async (name, version) => management().remove(name, version),
       operation: async (id) => management().operation(id),
-      log: async (name, query = {}) => this.#log.page(known(name), query),
-      tail: (name, query) => this.#log.tail(known(name), query),
+      log: async (name, query = {}) => log.page(this.#keyOf(known(name)), query),
+      tail: (name, query) => log.tail(this.#keyOf(known(name)), query),
       metrics: async (name) => this.#figuresOf(known(name)).metrics,
     }
   }
 
-  find(address: string): ScriptAddress | undefined {
-    const [first = '', second = '', ...rest] = address.split('/')
-    const owner = this.#options.webscriptOf(decodedText(first))
-    if (owner !== undefined) return { ...owner, path: pathOf(address, first) }
-    const [tenant, name] = [decodedText(first), decodedText(second)]
-    if (this.#versions(tenant, name).length === 0) return undefined
-    return { tenant, name, path: rest.length === 0 ? '/' : pathOf(address, `${first}/${second}`) }
+  has(name: string): boolean {
+    return this.#versions(name).length > 0
   }
 
-  choose({ tenant, name }: Pick<ScriptAddress, 'tenant' | 'name'>, version?: string): DeployedWebscript | undefined {
-    const versions = this.#versions(tenant, name)
+  nameOf(id: string): string | undefined {
+    return this.#options.functions()?.webscriptName(id)
+  }
+
+  choose(name: string, version?: string): DeployedWebscript | undefined {
+    const versions = this.#versions(name)
     const exact = versions.find((one) => one.version === version)
     if (exact !== undefined) return exact
-    const published = versions.filter((one) => !one.draft && fits(one.version, version))
+    const published = versions.filter((one) => !one.draft && isRequested(one.version, version))
     return (
       published.find((one) => one.isRunning && !one.deprecated) ??
       published.find((one) => one.isRunning) ??
@@ -112,35 +109,42 @@ class Webscripts implements WebscriptsService {
   }
 
   authenticate(script: DeployedWebscript | undefined, shown: ShownCredentials): Promise<Admitted> {
-    // a public one takes everybody
-    return letIn(script, script?.isPrivate === true ? this.#secretsOf(script) : [], shown, this.#options)
+    return admitCaller(script, script?.isPrivate === true ? this.#secretsOf(script) : [], shown, this.#options)
   }
 
-  #secretsOf({ tenant, name, secret }: DeployedWebscript): readonly string[] {
+  #secretsOf({ name, secret }: DeployedWebscript): readonly string[] {
     if (secret === undefined) return []
-    const others = this.#versions(tenant, name).filter((one) => !one.draft && one.isRunning)
+    const others = this.#versions(name).filter((one) => !one.draft && one.isRunning)
     return [secret, ...others.flatMap((one) => one.secret ?? [])]
   }
 
-  admit({ tenant }: Pick<DeployedWebscript, 'tenant'>): void {
-    this.#quota.admit(tenant)
+  admit(): void {
+    this.#quota.admit()
   }
 
   async call(script: DeployedWebscript, request: ScriptRequest): Promise<ScriptAnswer> {
-    const { tenant, name, version } = script
-    const functions = this.#functions(tenant)
+    const { name, version } = script
+    const functions = this.#options.functions()
     if (functions === undefined || !script.isRunning) {
       throw new AppError('CLOSED', `The webscript is not running: its status is ${script.status}`)
     }
-    const release = this.#quota.begin(tenant)
+    const release = this.#quota.begin()
     const requestId = this.#options.newId()
-    const owner = scriptKey(tenant, name)
-    const [log, figures] = [this.#log, this.#figuresOf(owner)]
-    const call = new OpenCall(this.#options, { requestId, owner, version, request, log, figures })
+    const figures = this.#figuresOf(name)
+    const { log } = this.#options
+    const call = new OpenCall(this.#options, {
+      requestId,
+      name,
+      key: this.#keyOf(name),
+      version,
+      request,
+      log,
+      figures,
+    })
     this.#total++
     this.#calls.set(requestId, call)
     const options = { signal: request.signal, timer: call.timer, onStart: () => void figures.coldStarts++ }
-    const answered = functions.callWebscript(tenant, name, version, paramsOf(requestId, request), options)
+    const answered = functions.callWebscript(name, version, paramsOf(requestId, request), options)
     void this.#finish(call, answered, () => {
       this.#calls.delete(requestId)
       release()
@@ -149,80 +153,66 @@ class Webscripts implements WebscriptsService {
     return call.answer
   }
 
-  async answer(
-    { tenant, name }: Pick<DeployedWebscript, 'tenant' | 'name'>,
-    question: string,
-    params: unknown,
-    signal: AbortSignal,
-  ): Promise<unknown> {
+  async answer(name: string, question: string, params: unknown, signal: AbortSignal): Promise<unknown> {
     if (!isPlainObject(params)) throw new AppError('PLUG_FAILED', 'a question has parameters')
     if (question === 'api') {
-      const led = this.#ledOf(scriptKey(tenant, name))
-      return this.#options.askApi({ tenant, user: `webscripts/${name}` }, requestOf(params), signal, led)
+      const { tenant, askApi } = this.#options
+      return askApi({ tenant, user: `webscripts/${name}` }, requestOf(params), signal, this.#causationOf(name))
     }
     const call = this.#calls.get(String(params['id']))
-    // those of others are not found
-    if (call === undefined || call.owner !== scriptKey(tenant, name))
-      throw new AppError('PLUG_FAILED', 'that call is not open')
+    // a webscript reaches its own calls alone
+    if (call?.name !== name) throw new AppError('PLUG_FAILED', 'that call is not open')
     if (question === 'web.read') return call.read(params['offset'])
     if (question === 'web.head') return call.begin(params)
     if (question === 'web.write') return call.write(params)
-    throw new AppError('PLUG_FAILED', 'there is no such question to the host')
+    throw new AppError('PLUG_FAILED', `the host has no answer to ${question.slice(0, 100)}`)
   }
 
-  gauges(): ReturnType<WebscriptsService['gauges']> {
+  addLine({ type, name, version, time, level, text }: FunctionLine): void {
+    if (type !== 'webscripts') return
+    const line = { time, level: level as LogLevel, kind: 'console', message: text, version } as const
+    this.#options.log.add(this.#keyOf(name), line)
+  }
+
+  gauges(): ReturnType<InternalWebscripts['gauges']> {
     return { open: this.#calls.size, calls: this.#total, errors: this.#errors }
   }
 
-  stop(): void {
-    this.#log.end()
-  }
-
-  async #finish(call: OpenCall, answered: Promise<unknown>, over: () => void): Promise<void> {
+  async #finish(call: OpenCall, answered: Promise<unknown>, ended: () => void): Promise<void> {
     try {
       call.finish(await answered)
     } catch (error) {
       this.#errors++
       call.fail(error)
     } finally {
-      over()
+      ended()
     }
   }
 
-  /** By which rules: a script does not tell which of its open calls it asks for, and the longest chain ends a loop. */
-  #ledOf(owner: string): Causation | undefined {
+  /** The longest chain of open calls, since a question does not name its call; this ends loops. */
+  #causationOf(name: string): Causation | undefined {
     let longest: Causation | undefined
-    for (const call of this.#calls.values()) {
-      if (call.owner === owner && call.led !== undefined && call.led.hops > (longest?.hops ?? -1)) longest = call.led
+    for (const { name: called, causation } of this.#calls.values()) {
+      if (called === name && causation !== undefined && causation.hops > (longest?.hops ?? -1)) longest = causation
     }
     return longest
   }
 
-  #versions(tenant: string, name: string): readonly DeployedWebscript[] {
-    return this.#functions(tenant)?.webscripts(tenant, name) ?? []
+  #versions(name: string): readonly DeployedWebscript[] {
+    return this.#options.functions()?.webscripts(name) ?? []
   }
 
-  #functions(tenant: string): InternalFunctions | undefined {
-    const functions = this.#options.functions(tenant)
-    if (functions !== undefined && !this.#heard.has(functions)) {
-      this.#heard.add(functions)
-      functions.onLine((line) => this.#said(line))
-    }
-    return functions
-  }
-
-  #said({ tenant, type, name, version, time, level, text }: FunctionLine): void {
-    if (type !== 'webscripts') return
-    const line = { time, level: level as LogLevel, kind: 'console', message: text, version } as const
-    this.#log.add(scriptKey(tenant, name), line)
-  }
-
-  #figuresOf(key: string): ScriptFigures {
-    const known = this.#figures.get(key)
+  #figuresOf(name: string): ScriptFigures {
+    const known = this.#figures.get(name)
     if (known !== undefined) return known
     const figures = new ScriptFigures()
-    this.#figures.set(key, figures)
+    this.#figures.set(name, figures)
     return figures
+  }
+
+  /** The webscript in the log. */
+  #keyOf(name: string): string {
+    return `${this.#options.tenant}/${name}`
   }
 }
 
@@ -236,27 +226,18 @@ function paramsOf(id: string, { method, path, query, headers, body }: ScriptRequ
 function requestOf(params: Readonly<Record<string, unknown>>): ApiRequest {
   const { method, path, headers = [], body } = params
   const pairs = Array.isArray(headers) ? (headers as readonly unknown[]) : []
-  const areGood = pairs.every(
+  const areTexts = pairs.every(
     (pair) => Array.isArray(pair) && pair.length === 2 && pair.every((one) => typeof one === 'string'),
   )
-  if (typeof method !== 'string' || typeof path !== 'string' || !areGood) {
+  if (typeof method !== 'string' || typeof path !== 'string' || !areTexts) {
     throw new AppError('PLUG_FAILED', 'a request to the API has a method, a path and headers')
   }
   if (body !== undefined && typeof body !== 'string') throw new AppError('PLUG_FAILED', 'a body is text')
   return { method, path, headers: pairs as ApiRequest['headers'], ...(body !== undefined && { body }) }
 }
 
-function scriptKey(tenant: string, name: string): string {
-  return `${tenant}/${name}`
-}
-
-function pathOf(address: string, first: string): string {
-  const path = address.slice(first.length)
-  return path === '' ? '/' : path
-}
-
-/** Whether a published version is among those that the header asks for; nothing, `latest` and `*` mean any. */
-function fits(version: string, asked: string | undefined): boolean {
-  if (asked === undefined || asked === 'latest' || asked === '*' || asked === '') return true
-  return asked.length <= 100 && semver.satisfies(version, asked)
+/** `latest`, `*` and an absent header mean any. */
+function isRequested(version: string, range: string | undefined): boolean {
+  if (range === undefined || range === 'latest' || range === '*' || range === '') return true
+  return range.length <= 100 && semver.satisfies(version, range)
 }

@@ -1,4 +1,4 @@
-/** What webscripts, their log and their figures look like outside, with the limits of what is sent. */
+/** Schemas of webscripts, their log and figures. */
 import { Type } from 'typebox'
 import { checked, closed, type Decoded, type Problem, readOnly, refined } from '#services/shared/contract'
 
@@ -35,7 +35,7 @@ export const InfoSchema = Type.Object(
 )
 export interface WebscriptInfo extends Decoded<typeof InfoSchema> {}
 
-/** What became of a request, and where it can be seen how it is getting on. */
+/** The outcome of a request, and where to follow it. */
 export const OperationSchema = Type.Object(
   {
     message: Text,
@@ -60,7 +60,7 @@ const FIELDS = {
   lock: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'the package-lock.json' })),
 }
 
-/** Packages are installed as a lock has them. */
+/** Packages need a lock. */
 function lockProblems(body: unknown): readonly Problem[] {
   const { dependencies, lock } = body as Readonly<Record<string, unknown>>
   if (lock !== undefined || Object.keys(dependencies ?? {}).length === 0) return []
@@ -71,7 +71,7 @@ const NewSchema = refined(closed({ name: Text, ...FIELDS }, { title: 'NewWebscri
 export const NewWebscript = checked(NewSchema, { subject: 'the webscript', type: 'MANIFEST' })
 export interface NewWebscript extends Decoded<typeof NewSchema> {}
 
-// the name is that of the path
+// the name is in the path
 const ChangeSchema = refined(closed({ ...FIELDS, ...readOnly(['name']) }, { title: 'ChangedWebscript' }), lockProblems)
 export const WebscriptChange = checked(ChangeSchema, { subject: 'the webscript', type: 'MANIFEST' })
 export interface WebscriptChange extends Decoded<typeof ChangeSchema> {}
@@ -114,7 +114,7 @@ const QuerySchema = Type.Object(LOG_QUERY)
 type Query = Decoded<typeof QuerySchema>
 export interface ScriptLogQuery extends Readonly<{ [Name in keyof Query]?: Query[Name] | undefined }> {}
 
-/** Of this host, since it started. */
+/** Of this host, since its start. */
 export const MetricsSchema = Type.Object(
   {
     calls: Type.Integer(),

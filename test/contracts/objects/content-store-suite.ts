@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { ContentStore } from '../../../src/services/objects/contract.ts'
 
 export interface OpenedStore {
-  readonly store: ContentStore
+  readonly of: (tenant: string) => ContentStore
   close(): Promise<void>
 }
 
@@ -35,12 +35,12 @@ export function describeContentStore(name: string, open: () => Promise<OpenedSto
     let store: ContentStore
     beforeAll(async () => {
       opened = await open()
-      store = opened.store
+      store = opened.of('acme')
     })
     afterAll(() => opened.close())
-    const put = (id: string, content: Uint8Array, tenant = 'acme') => store.put(tenant, id, piecesOf(content), TYPE)
-    const read = async (id: string, range?: { from: number; until?: number }, tenant = 'acme') =>
-      (await whole(await store.open(tenant, id, range)))?.toString()
+    const put = (id: string, content: Uint8Array) => store.put(id, piecesOf(content), TYPE)
+    const read = async (id: string, range?: { from: number; until?: number }, from = store) =>
+      (await whole(await from.open(id, range)))?.toString()
 
     it('come back whole, with their size and MD5', async () => {
       const content = Buffer.from('hällo')
@@ -52,13 +52,13 @@ export function describeContentStore(name: string, open: () => Promise<OpenedSto
 
     it('come back whole and in parts when they are large', async () => {
       expect(await put('large', LARGE)).toEqual({ size: LARGE.length, etag: md5(LARGE) })
-      expect(md5((await whole(await store.open('acme', 'large'))) ?? Buffer.alloc(0))).toBe(md5(LARGE))
+      expect(md5((await whole(await store.open('large'))) ?? Buffer.alloc(0))).toBe(md5(LARGE))
       for (const [from, until] of [
         [0, 0],
         [8_388_607, 8_388_609],
         [16_999_990, 16_999_999],
       ] as const) {
-        const part = await whole(await store.open('acme', 'large', { from, until }))
+        const part = await whole(await store.open('large', { from, until }))
         expect(part?.equals(LARGE.subarray(from, until + 1))).toBe(true)
       }
     })
@@ -72,19 +72,16 @@ export function describeContentStore(name: string, open: () => Promise<OpenedSto
     it('are not there before they are put, for another tenant, and when they are removed', async () => {
       expect(await read('none')).toBeUndefined()
       await put('mine', Buffer.from('x'))
-      expect(await read('mine', undefined, 'other')).toBeUndefined()
-      await store.remove('acme', 'mine')
-      await store.remove('acme', 'mine')
+      expect(await read('mine', undefined, opened.of('other'))).toBeUndefined()
+      await store.remove('mine')
+      await store.remove('mine')
       expect(await read('mine')).toBeUndefined()
     })
 
     it('are copied to contents of their own', async () => {
       await put('source', Buffer.from('abc'))
-      expect([await store.copy('acme', 'source', 'copy'), await store.copy('acme', 'none', 'other')]).toEqual([
-        true,
-        false,
-      ])
-      await store.remove('acme', 'source')
+      expect([await store.copy('source', 'copy'), await store.copy('none', 'other')]).toEqual([true, false])
+      await store.remove('source')
       expect([await read('copy'), await read('other')]).toEqual(['abc', undefined])
     })
 
@@ -92,19 +89,19 @@ export function describeContentStore(name: string, open: () => Promise<OpenedSto
       ['small', Buffer.from('half')],
       ['large', LARGE],
     ] as const)('that break off are not there: %s', async (id, content) => {
-      await expect(store.put('acme', `broken-${id}`, broken(content), TYPE)).rejects.toThrow('the sender hung up')
-      await store.remove('acme', `broken-${id}`)
+      await expect(store.put(`broken-${id}`, broken(content), TYPE)).rejects.toThrow('the sender hung up')
+      await store.remove(`broken-${id}`)
       expect(await read(`broken-${id}`)).toBeUndefined()
     })
 
     it('need not be read to their end', async () => {
       await put('left', LARGE)
-      const content = await store.open('acme', 'left')
+      const content = await store.open('left')
       for await (const piece of content ?? []) {
         expect(piece[0]).toBe(LARGE[0])
         break
       }
-      await store.remove('acme', 'left')
+      await store.remove('left')
     })
   })
 }

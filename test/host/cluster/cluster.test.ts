@@ -249,7 +249,7 @@ describeWithPostgres('two hosts of a cluster', (startServer) => {
     const folderOfOthers = await failureOf(start('four', { blobs: join(folder, 'other-objects') }))
     expect(folderOfOthers.message).toContain('is not the one that the other hosts of this cluster have')
     const elsewhere = await failureOf(start('five', { advertise: hosts[0].url }))
-    expect(elsewhere.message).toContain('somebody else answers; name the address')
+    expect(elsewhere.message).toContain('another server answers at')
     const reader = new Database({ url: server.url, schema: 'admin', patience: 0 })
     await reader.query({ text: 'create role reader superuser login' })
     await reader.query({ text: 'alter role reader set default_transaction_read_only = on' })

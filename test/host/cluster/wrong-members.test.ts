@@ -22,7 +22,7 @@ it('a host that keeps objects elsewhere, has another time and an address where n
     `the host at ${cluster.hosts[0]?.url} keeps contents of objects in files, and this one in s3://`,
   )
   expect(message).toContain('give all hosts the same --objects')
-  expect(message).toContain('nobody answers at http://127.0.0.1:1')
+  expect(message).toContain('http://127.0.0.1:1 does not answer')
 })
 
 it('a host is ready for any caller once it is a member, not before', async () => {

@@ -139,7 +139,7 @@ describe('a write with an idempotency key', () => {
       expect((await post('/broken', {}, { method })).statusCode).toBe(500)
       const again = await post('/broken', {}, { method })
       expect([again.statusCode, done()]).toEqual([status, count])
-      if (status === 409) expect(again.body).toContain('look whether it was done, then choose a new key')
+      if (status === 409) expect(again.body).toContain('check whether it took effect, then choose a new key')
     }
   })
 
@@ -149,14 +149,14 @@ describe('a write with an idempotency key', () => {
     const again = post('/late')
     release()
     const { statusCode, body } = await again
-    expect([statusCode, body, done()]).toEqual([409, expect.stringContaining('read what is there'), 1])
+    expect([statusCode, body, done()]).toEqual([409, expect.stringContaining('read the current state'), 1])
   })
 
   it('of which the answer is too large says so', async () => {
     const { post, done } = bench()
     expect((await post('/large')).statusCode).toBe(200)
     const { statusCode, body } = await post('/large')
-    expect([statusCode, body, done()]).toEqual([409, expect.stringContaining('too large to be kept'), 1])
+    expect([statusCode, body, done()]).toEqual([409, expect.stringContaining('too large to be stored'), 1])
   })
 
   // Holds IDEMPOTENCY-3

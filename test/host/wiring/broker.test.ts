@@ -5,12 +5,13 @@ import type { InternalBroker, Forwarding } from '../../../src/services/broker/co
 import { createBrokerService } from '../../../src/services/broker/service.ts'
 import type { Storage } from '../../../src/storage/contract.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { logsOn, TakingEngine } from '../../services/broker/support/bench-of-broker.ts'
+import { TenantLog } from '../../../src/log/tenant-log.ts'
+import { TakingEngine } from '../../services/broker/support/bench-of-broker.ts'
 
 const NOW = 1_700_000_000_000
 const BOTH = { store: true, forward: true }
 
-type Received = readonly [tenant: string, posts: Parameters<Forwarding['receive']>[1]]
+type Received = Parameters<Forwarding['receive']>[0]
 
 let storage: Storage
 let broker: InternalBroker
@@ -24,22 +25,23 @@ beforeEach(async () => {
   received = []
   woken = () => undefined
   isAway = false
-  const logOf = logsOn(storage)
-  const taking = new TakingEngine(logOf)
+  const store = storage.tenant('acme')
+  const log = new TenantLog(store)
+  const taking = new TakingEngine(log)
   const engine: Forwarding = {
-    receive: async (...call) => {
-      const [tenant, posts, writes, followed] = call
-      received.push([tenant, posts])
+    receive: async (posts, writes, followed) => {
+      received.push(posts)
       if (isAway) throw new Error('no engine')
-      await taking.receive(tenant, posts, writes, (place) => {
+      await taking.receive(posts, writes, (place) => {
         woken()
         followed(place)
       })
     },
   }
   broker = createBrokerService({
-    storage,
-    log: logOf,
+    tenant: 'acme',
+    store,
+    log,
     now: () => NOW,
     engine: () => engine,
     every: () => () => undefined,
@@ -57,7 +59,7 @@ function cause(effect: string, hops = 1): Cause {
 }
 
 describe('what plugs ask of the broker', () => {
-  it('is kept and read for their tenant alone', async () => {
+  it('is stored, and read at once', async () => {
     await data.post('r', { t: 21 }, BOTH, cause('1'))
     expect(await data.latest('r')).toEqual([{ metric: 't', time: NOW, value: 21 }])
     expect(await data.messages('r', 5)).toEqual([{ t: 21, timestamp: NOW }])
@@ -65,12 +67,11 @@ describe('what plugs ask of the broker', () => {
       query: { metric: 't' },
       series: expect.arrayContaining([expect.arrayContaining([21])]) as unknown,
     })
-    expect(await dataPort('other', () => broker).latest('r')).toEqual([])
   })
 
   it('tells the engine how many rules led to a message', async () => {
     await data.post('r', { t: 21 }, { store: false, forward: true }, cause('1', 3))
-    expect(received).toMatchObject([['acme', [{ messages: [{ resource: 'r', t: 21 }], hops: 3 }]]])
+    expect(received).toMatchObject([[{ messages: [{ resource: 'r', t: 21 }], hops: 3 }]])
     expect(await data.messages('r', 5)).toEqual([])
   })
 
@@ -121,7 +122,12 @@ describe('what plugs ask of the broker', () => {
     await expect(data.post('r', { t: 1 }, BOTH, at(1))).rejects.toMatchObject(late)
     await expect(data.post('r', { t: 3 }, { store: false, forward: true }, at(3))).rejects.toMatchObject(late)
     await broker.stop()
-    broker = createBrokerService({ storage, now: () => NOW, every: () => () => undefined })
+    broker = createBrokerService({
+      tenant: 'acme',
+      store: storage.tenant('acme'),
+      now: () => NOW,
+      every: () => () => undefined,
+    })
     await broker.start()
     await expect(data.command('r', { name: 'close' }, at(3))).rejects.toMatchObject(late)
     expect(await data.messages('r', 5)).toEqual([{ t: 2, timestamp: NOW }])

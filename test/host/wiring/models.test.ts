@@ -64,6 +64,6 @@ describe('what rules ask of models', () => {
 
   it('says when this host has no models, and when there is no class in an answer', async () => {
     await expect(modelPort('acme', () => undefined).predict(ASKED)).rejects.toMatchObject({ code: 'CLOSED' })
-    await expect(predicting([['x']] as never).classify(ASKED)).rejects.toThrow('where a probability is wanted')
+    await expect(predicting([['x']] as never).classify(ASKED)).rejects.toThrow('instead of a probability')
   })
 })

@@ -19,7 +19,7 @@ describe('the port of objects', () => {
     expect(await port.get('assets', 'empty', 10)).toMatchObject({ text: '' })
     for (const path of ['none', 'a/']) expect(await port.get('assets', path, 10)).toBeUndefined()
     await expect(port.get('assets', 'a/b.json', 9)).rejects.toMatchObject({ code: 'TOO_LARGE' })
-    await expect(port.get('assets', 'image', 10)).rejects.toThrow('no text in UTF-8')
+    await expect(port.get('assets', 'image', 10)).rejects.toThrow('not text in UTF-8')
     await expect(port.get('none', 'x', 10)).resolves.toBeUndefined()
     await host.stop()
   })
@@ -30,7 +30,7 @@ describe('the port of objects', () => {
     const put = (bucket: string, more: object = {}) =>
       port.put(bucket, 'x', 'text', { contentType: 'text/plain' }, { ...cause, ...more })
     expect(await put('assets')).toMatchObject({ path: 'x', size: 4, contentType: 'text/plain' })
-    const [change] = await host.objects.changes(TENANT).read(0)
+    const [change] = await host.objects.changes.read(0)
     expect(change?.cause).toMatchObject({ task: 't', effect: 't/1/1/0', hops: 1, root: 'r' })
     await expect(put('etl-export')).rejects.toMatchObject({ code: 'FORBIDDEN' })
     await expect(put('assets', { hops: 17 })).rejects.toMatchObject({ code: 'TOO_LARGE' })
@@ -39,12 +39,12 @@ describe('the port of objects', () => {
   })
 })
 
-it('a change wakes those that hear its bucket, with the hops that led to it', async () => {
+it('a change wakes sensors of its bucket, with the hops that led to it', async () => {
   const received: unknown[] = []
-  const forwarding = objectForwarding({ receive: async (...given) => void received.push(given) })
+  const forwarding = objectForwarding({ receive: async (...args) => void received.push(args) })
   const object = { bucket: 'assets', path: 'x', etag: 'e', size: 1, contentType: 't', modified: 5, content: 'hidden' }
   const change: ObjectChange = { position: 1, event: 'delete', object, time: 7, cause }
-  await forwarding.receive(TENANT, change, [])
+  await forwarding.receive(change, [])
   const { content: _content, ...shown } = object
   expect(received).toEqual([
     [

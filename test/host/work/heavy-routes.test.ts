@@ -201,7 +201,7 @@ describe('heavy work of requests', () => {
     threads.endAll(60_000)
     const answers = await Promise.all(heavy)
     expect(answers.map(({ status, body }) => [status, body['error']])).toEqual(
-      heavy.map(() => [503, 'the work was ended after 60 s; ask for less at once']),
+      heavy.map(() => [503, 'the work exceeded its limit of 60 s; request less at once']),
     )
     expect(order).toEqual(['post', 'post', 'post', 'post', 'post', 'heavy', 'heavy', 'heavy'])
     const next = await host.ask('POST', '/api/actions/log', CALL)
@@ -221,7 +221,7 @@ describe('heavy work of requests', () => {
       expect([answer.statusCode, Number(answer.headers['retry-after']) > 0, answer.json()]).toEqual([
         429,
         true,
-        expect.objectContaining({ error: expect.stringMatching(/too much CPU time .*; go on in \d+ s/) as string }),
+        expect.objectContaining({ error: expect.stringMatching(/CPU budget .* is used up; retry in \d+ s/) as string }),
       ])
     }
     expect((await asked(row, 'umbrella')).statusCode).toBe(200)

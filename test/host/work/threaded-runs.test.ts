@@ -34,7 +34,7 @@ const deployed = [
   { name: 'twice', version: '1.0.0', kind: 'sensor', states: ['Success'], input: [], output: [] },
 ] as const
 const functions = {
-  call: (_tenant: string, _name: string, _version: string, params: unknown) =>
+  call: (_name: string, _version: string, params: unknown) =>
     Promise.resolve({ state: 'Success', rawData: { asked: Object.keys(params as object).length } }),
 }
 
@@ -60,7 +60,7 @@ const here = runsHere({
   registry: createRegistry([
     ...createBuiltins({ services }),
     ...sirens,
-    ...deployed.map((one) => functionPlug('acme', one, () => functions)),
+    ...deployed.map((one) => functionPlug(one, () => functions)),
   ]),
   ports,
   now: () => 1_000,

@@ -59,7 +59,7 @@ describe('an effect that comes late', () => {
   it('says which effect was there, and what it acted on', async () => {
     await clear(by(2))
     await expect(raise(by(1))).rejects.toThrow(
-      'the effect task-1/1/1/0 came too late: the later task-1/1/2/0 of its task was applied to alarm:boiler-1/HEAT before; nothing was changed',
+      'the effect task-1/1/1/0 came too late: the later task-1/1/2/0 of its task was applied to alarm:boiler-1/HEAT before; this one has no effect',
     )
   })
 
@@ -203,6 +203,6 @@ describe('the check of an alarm before it is raised', () => {
       ['/escalation/after', '"soon" is not a duration'],
       ['/escalation/severity', 'Could not parse severity, valid values are: CRITICAL, MAJOR, MINOR, WARNING'],
     ])
-    expect(check({ note: 'x'.repeat(70_000) })).toEqual([['', expect.stringContaining('at most 65536 are kept')]])
+    expect(check({ note: 'x'.repeat(70_000) })).toEqual([['', expect.stringContaining('at most 65536 are accepted')]])
   })
 })

@@ -95,12 +95,12 @@ describe('an effect of a rule', () => {
   it('is refused and reported when seventeen rules in a row led to it', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, hops: 16 } })
     const round = { cause: { ...cause, effect: 'other', hops: 17 } }
-    const text = '17 rules in a row set each other off, the last one at node alarm of task task-1; at most 16 may'
+    const text = '17 rules in a row triggered each other, more than 16, the last one at node alarm of task task-1'
     const refused = { code: 'TOO_LARGE', message: expect.stringContaining(text) as unknown }
     await expect(alarms.api.raise(alarmOf(), round)).rejects.toMatchObject(refused)
     await expect(alarms.api.update(id, { status: 'CLEARED' }, round)).rejects.toMatchObject(refused)
     expect(await alarms.api.get(id)).toMatchObject({ count: 1, status: 'ACTIVE' })
-    expect(alarms.log).toEqual([`an alarm was not touched: ${text}`, `an alarm was not touched: ${text}`])
+    expect(alarms.log).toEqual([`an alarm was not changed: ${text}`, `an alarm was not changed: ${text}`])
   })
 })
 
@@ -121,7 +121,7 @@ describe('why an alarm was raised', () => {
   it('is the task and the node alone when the rules do not know any more', async () => {
     const { id } = await alarms.api.raise(alarmOf(), { cause: { ...cause, node: 'forgotten' } })
     expect(await alarms.api.why(id)).toMatchObject({ cause: { node: 'forgotten' }, explanation: null })
-    expect(alarms.log).toEqual(['why task task-1 raised an alarm could not be asked: Task not found'])
+    expect(alarms.log).toEqual(['the explanation of an alarm by task task-1 could not be read: Task not found'])
   })
 
   it.each([
@@ -206,6 +206,6 @@ describe('the engine', () => {
     await alarms.api.raise(alarmOf({ source: { id: 'two' } }))
     await alarms.service.idle()
     expect(engine.heard.map(({ source }) => source)).toEqual(['two'])
-    expect(alarms.log).toEqual(['the engine does not take alarm event 1: no such thing'])
+    expect(alarms.log).toEqual(['the engine rejected alarm event 1: no such thing'])
   })
 })

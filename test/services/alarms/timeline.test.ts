@@ -80,7 +80,7 @@ describe('a timeline', () => {
     const answer = await alarms.ask('GET', '/alarm/alarms?type=HEAT', undefined, asked)
     expect([answer.statusCode, answer.json<{ details: unknown }>().details]).toEqual([
       400,
-      ['/source <- is missing (a timeline is of at least one source)'],
+      ['/source <- is missing (name at least one source)'],
     ])
   })
 })

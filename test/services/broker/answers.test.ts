@@ -32,7 +32,7 @@ describe('a post over HTTP', () => {
   it('is refused with 429 and Retry-After when too much waits', async () => {
     const stored = deferred()
     const engine: Forwarding = {
-      receive: (_tenant, _posts, _writes, followed) => stored.promise.then(() => followed({ first: 0, last: 0 })),
+      receive: (_posts, _writes, followed) => stored.promise.then(() => followed({ first: 0, last: 0 })),
     }
     await using broker = await brokerBench({ limits: { posts: 2 }, engine: () => engine })
     const post = (x: number) => broker.ask('POST', '/resources/a/events?store=false', { x })

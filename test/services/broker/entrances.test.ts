@@ -25,7 +25,7 @@ const got = async (path: string): Promise<string> => (await bench.app.inject({ m
 describe('a whole number that no number keeps', () => {
   it('stays in its message as it was written, and no series and no rule has it', async () => {
     const told: unknown[] = []
-    bench = await brokerBench({ odd: (what, about, details) => told.push([what, about, details]) })
+    bench = await brokerBench({ logOddity: (what, about, details) => told.push([what, about, details]) })
     const message = `{"serial":${LONG},"flow":9007199254740992,"of":{"list":[1,-${LONG}]}}`
     const answer = await post('/resources/m/events', message)
     expect(answer).toMatchObject({ status: 200, text: expect.stringContaining(`"serial":${LONG},`) as unknown })
@@ -79,7 +79,7 @@ describe('a timestamp that the clock of the host cannot explain', () => {
     ['a text', '2055-01-01T00:00:00Z'],
   ])('such as %s is taken at receipt, kept in the message and counted', async (_name, timestamp) => {
     const told: string[] = []
-    bench = await brokerBench({ bounds: BOUNDS, odd: (what, about) => told.push(`${what}: ${about}`) })
+    bench = await brokerBench({ bounds: BOUNDS, logOddity: (what, about) => told.push(`${what}: ${about}`) })
     await bench.api.posting.events('r', { t: 1, timestamp })
     expect(await bench.api.messages.current('r')).toEqual({ t: 1, timestamp: NOON, claimedTimestamp: timestamp })
     expect(await bench.api.series.list('r')).toEqual([{ metric: 't', time: NOON, value: 1 }])

@@ -28,6 +28,16 @@ describe('a post with an idempotency key', () => {
     expect(broker.engine.messages).toHaveLength(1)
   })
 
+  it('is done once among posts of other keys in the same turn', async () => {
+    await using broker = await brokerBench()
+    const keys = ['a', 'b', 'a', 'c', 'b', 'a']
+    const answers = await Promise.all(
+      keys.map((name) => broker.ask('POST', `/resources/${name}/events`, { x: 1 }, { 'idempotency-key': name })),
+    )
+    expect(answers.map(({ status }) => status)).toEqual(keys.map(() => 200))
+    expect(broker.engine.messages.map(({ resource }) => resource).toSorted()).toEqual(['a', 'b', 'c'])
+  })
+
   it('is forgotten after a day, and let go by the sweep', async () => {
     await using broker = await brokerBench()
     await broker.ask('POST', '/resources/a/events', { x: 1 }, key)

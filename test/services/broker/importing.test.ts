@@ -1,19 +1,20 @@
 import { expect, it, vi } from 'vitest'
+import { TenantLog } from '../../../src/log/tenant-log.ts'
 import { openMemory } from '../../../src/storage/memory/open-memory.ts'
-import { brokerBench, logsOn, NOON, TakingEngine } from './support/bench-of-broker.ts'
+import { brokerBench, NOON, TakingEngine } from './support/bench-of-broker.ts'
 
 // Holds BROKER-1
 it('what is imported is in series alone, over what was posted before, and makes its resources', async () => {
   const seen: string[] = []
   const storage = openMemory({ clock: () => NOON })
-  const engine = new TakingEngine(logsOn(storage))
+  const engine = new TakingEngine(new TenantLog(storage.tenant('acme')))
   await using broker = await brokerBench({
     storage,
     engine: () => engine,
     resources: () => ({ discover: async (all) => void seen.push(...all.map(({ resource }) => resource)) }),
   })
   await broker.api.posting.events('a', { n: 1, timestamp: NOON }, { forward: false })
-  const importing = broker.service.importing('acme')
+  const { importing } = broker.service
   await importing.begin()
   await importing.append([
     { resource: 'a', metric: 'n', time: NOON, value: 2 },
@@ -38,7 +39,7 @@ it('waits for the disk with what no log brings back after a power cut, and with 
   const [append, remove] = [vi.spyOn(series, 'append'), vi.spyOn(series, 'remove')]
   const synced = () => [append, remove].map(({ mock }) => mock.calls.map(([what]) => what.synced === true))
   await broker.api.posting.events('a', { n: 1, timestamp: NOON }, { forward: false })
-  const importing = broker.service.importing('acme')
+  const { importing } = broker.service
   await importing.begin()
   expect(synced()).toEqual([[false], []])
   await importing.append([{ resource: 'a', metric: 'n', time: NOON, value: 2 }])

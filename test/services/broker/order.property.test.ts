@@ -70,7 +70,7 @@ describe('any mix of posts at once', () => {
           for await (const { topic, value } of reader) told.push({ resource: topic, n: Number(value['n']) })
         })()
         const expected = await play(broker, steps)
-        await broker.service.readable('acme')
+        await broker.service.readable()
         for (let turn = 0; turn < 3; turn++) await new Promise(setImmediate)
         gone.abort()
         await reading

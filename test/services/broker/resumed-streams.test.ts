@@ -134,7 +134,7 @@ describe('a stream that goes on in another process', () => {
     // entries are let go of some minutes after series have them
     for (let sweeps = 0; sweeps < 2; sweeps += 1) {
       first.timers.fire(SWEEP_MS)
-      await first.service.readable('acme')
+      await first.service.readable()
       await expect.poll(async () => (await first.storage.tenant('acme').log('log').bounds(0)).last).toBe(3)
       clock.now += 600_000
     }

@@ -25,7 +25,6 @@ const ROWS: readonly [string, unknown, PostOptions, typeof ALL][] = [
   ['a repeated one with store=false', repeated, { store: false }, NONE],
 ]
 
-// Holds BROKER-5
 describe('a post', () => {
   it.each(ROWS)('of %s goes where it belongs', async (_what, body, options, expected) => {
     await using broker = await brokerBench()

@@ -134,8 +134,8 @@ describe('a socket that publishes', () => {
 
   it.each([
     ['store=perhaps', '/store <- Boolean value expected'],
-    ['stroe=false', '/stroe <- is no parameter of this request (write one of store, forward, ttl)'],
-    ['store=false&store=true', '/store <- is there 2 times (give it once)'],
+    ['stroe=false', '/stroe <- is not a parameter of this request (write one of store, forward, ttl)'],
+    ['store=false&store=true', '/store <- was sent 2 times (send it once)'],
   ])('is closed when its query cannot be used: %s', async (query, problem) => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/socket?${query}&apiKey=k&apiSecret=s`)
@@ -203,11 +203,11 @@ describe('a socket that subscribes', () => {
     expect(await socket.has(2)).toEqual([{}, { resource: 'a', n: 1, timestamp: NOON }])
   })
 
-  it('is told that it only tells', async () => {
+  it('is refused on a socket for subscribers', async () => {
     await using broker = await brokerBench()
     await using socket = await Socket.open(`${await broker.listen()}/resources/a/events/subscribe`)
     socket.client.send('{"n":1}')
-    expect(await socket.has(1)).toEqual([{ error: 'This socket only tells; open .../publish to send messages' }])
+    expect(await socket.has(1)).toEqual([{ error: 'This socket only sends messages to the client; open .../publish to send messages' }])
     expect(broker.engine.messages).toEqual([])
   })
 

@@ -121,15 +121,15 @@ describe('a test of a converter', () => {
         ],
         metadata: { a: { room: 'K1' } },
       },
-      warnings: ['/metrics/0/raw is no number, text or boolean: series do not get it'],
+      warnings: ['/metrics/0/raw is not a number, text or boolean, and is stored with the message only'],
     })
     expect((await refusalOf(api.test(config, {}, 'other/a'))).code).toBe('VALIDATION')
   })
 
   it.each([
-    ['{"resource":"a","t":"21.5"}', 'is the text "21.5" and no number'],
-    ['{"resource":"$payload.gone","t":1}', 'nothing was found for the reference'],
-    ['{"resource":"a","t":"$payload.gone"}', 'nothing was found for the reference'],
+    ['{"resource":"a","t":"21.5"}', 'is the text "21.5" instead of a number'],
+    ['{"resource":"$payload.gone","t":1}', 'the reference is unresolved'],
+    ['{"resource":"a","t":"$payload.gone"}', 'the reference is unresolved'],
     ['{"resource":"a","t":1,"timestamp":"17"}', '/metrics/0/timestamp is a text'],
     ['{"resource":"a","t":1},{"resource":"a","u":1}', 'several entries are of "a"'],
   ])('warns of %s', async (entries, warning) => {
@@ -154,7 +154,7 @@ describe('what is taken', () => {
         {
           id: taken.rejected,
           time: '1970-01-01T00:00:00.000Z',
-          error: expect.stringContaining('nothing was found for the reference') as string,
+          error: expect.stringContaining('the reference is unresolved') as string,
           code: 'CONVERSION',
           payload: '{"t":1}',
           encoding: 'utf8',

@@ -197,7 +197,7 @@ describe('a build', () => {
   it.each<[string, Runtime, object, RegExp]>([
     ['without its main file', NODE, { 'main.js': '' }, /has a file index\.js/],
     ['without a lock', NODE, { 'index.js': '', 'package.json': project }, /nothing locks it/],
-    ['with a package.json that is a list', NODE, { 'index.js': '', 'package.json': [] }, /no JSON object/],
+    ['with a package.json that is a list', NODE, { 'index.js': '', 'package.json': [] }, /not a JSON object/],
     ['with workspaces', NODE, { 'index.js': '', 'package.json': { workspaces: ['a'] } }, /workspaces/],
     ['with a package of a folder', NODE, locked({ resolved: 'file:../../etc', integrity: 'y' }), /does not come from/],
     ['with a package of a link', NODE, locked({ link: true, resolved: '../x' }), /is a link/],

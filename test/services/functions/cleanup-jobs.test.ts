@@ -14,10 +14,10 @@ async function tenantWith(record: FunctionRecord, uses: number) {
   const dependencies = {
     builder: { remove: () => Promise.resolve() },
     runnerOf: () => ({ rest: () => Promise.resolve(), ended: () => Promise.resolve() }),
-    storeOf: () => store,
+    store,
     now: () => 5_000,
     usesOf: () => Promise.resolve(uses),
-    queueOf: () => ({
+    queue: () => ({
       get: (id: string) => Promise.resolve(added.find((one) => one.id === id)),
       add: (job: NewJob) => Promise.resolve(added.push(job)),
     }),

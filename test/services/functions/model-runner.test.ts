@@ -28,7 +28,7 @@ async function modelsOf(versions: readonly string[], served?: string) {
     withdraw: () => Promise.resolve(void (place = undefined)),
   } as unknown as InternalModels['releases']
   const models = { releases } as InternalModels
-  const runner = new ModelRunner({ models: () => models, storeOf: () => store })
+  const runner = new ModelRunner({ models: () => models, tenant: 't', store })
   return { runner, place: () => place }
 }
 
@@ -52,7 +52,7 @@ describe('a version that has answered', () => {
     ['one that is being taken away', ['1.0.0 undeploying'], undefined, '1.0.0', undefined],
   ])('%s', async (_title, versions, served, verified, expected) => {
     const { runner, place } = await modelsOf(versions, served)
-    await runner.verified('t', id(verified))
+    await runner.verified(id(verified))
     expect(place()).toBe(expected)
   })
 })
@@ -64,7 +64,7 @@ describe('a version that is gone', () => {
     ['changes nothing where another one stands', ['1.0.1'], '1.0.1', '1.0.0', '1.0.1'],
   ])('%s', async (_title, versions, served, gone, expected) => {
     const { runner, place } = await modelsOf(versions, served)
-    await runner.ended('t', id(gone))
+    await runner.ended(id(gone))
     expect(place()).toBe(expected)
   })
 })

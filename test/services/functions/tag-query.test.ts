@@ -162,7 +162,7 @@ describe('a query of tags', () => {
     ['tag:a '.repeat(51), 'has more than 50 terms'],
     [`tag:${'a,'.repeat(100)}a`, 'has more than 100 tags in one list'],
     [`tag:any(${'a,'.repeat(100)}a)`, 'has more than 100 tags in one list'],
-    ['tag:a '.repeat(700), 'has 4200 characters, at most 4000 are read'],
+    ['tag:a '.repeat(700), 'has 4200 characters; at most 4000 are accepted'],
   ])('%s is refused with the place', (text, problem) => {
     expect(readTagQuery(text)).toEqual({ problem })
   })

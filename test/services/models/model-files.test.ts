@@ -30,10 +30,14 @@ describe('the zip of a model', () => {
   const folders = Array.from({ length: 1_001 }, (_, n) => [`${n}/`, ''])
   it.each<[string, Uint8Array, RegExp, Framework?]>([
     ['that is none', bytes('hello'), /cannot be read/],
-    ['without the model', zipOf({}), /no model\.bst.*at its root/],
-    ['with the model in a folder', zipOf({ 'm/model.bst': 'x' }), /"m\/model\.bst" does not belong.*no model\.bst/],
+    ['without the model', zipOf({}), /model\.bst is missing.*at its root/],
+    [
+      'with the model in a folder',
+      zipOf({ 'm/model.bst': 'x' }),
+      /"m\/model\.bst" does not belong.*model\.bst is missing/,
+    ],
     ['with another file', zipOf({ 'model.bst': 'x', 'a.py': '' }), /"a\.py" does not belong.*model\.bst alone/],
-    ['of another framework', zipOf({ 'model.joblib': 'x' }), /no saved_model\.pb/, 'tensorflow'],
+    ['of another framework', zipOf({ 'model.joblib': 'x' }), /saved_model\.pb is missing/, 'tensorflow'],
     ['that leads out', one({ path: '../model.bst' }), /invalid relative path/],
     ['with an absolute path', one({ path: '/etc/model.bst' }), /absolute path/],
     ['with a link', one({ mode: 0o120777 }), /is a link/],

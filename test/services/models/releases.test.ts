@@ -121,7 +121,7 @@ describe('a release', () => {
     const { releases, api } = started()
     const files = new Map([['model.joblib', bytes('x')]])
     await expect(releases.deploy(release('1.0.0', '', { files }))).rejects.toMatchObject(
-      refusal('VALIDATION', /there is no model\.bst/),
+      refusal('VALIDATION', /model\.bst is missing/),
     )
     expect(await api.list()).toEqual([])
   })

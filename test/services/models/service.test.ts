@@ -112,7 +112,7 @@ describe('a model', () => {
     const short = api.predict('m', { instances: [1, 2] })
     await expect(short).rejects.toMatchObject({
       code: 'MODEL_FAILED',
-      message: 'the model gave 1 values for 2 instances',
+      message: 'the model returned 1 values for 2 instances',
     })
   })
 

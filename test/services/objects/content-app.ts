@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
 import { contentRoutes } from '../../../src/services/objects/routes/content-routes.ts'
 import { SigningKeys } from '../../../src/services/objects/signing/signing-keys.ts'
-import { bytes, MASTER, objectsWorld, TENANT, type ObjectsWorld, type WorldOptions } from './support.ts'
+import { MASTER, objectsWorld, TENANT, type ObjectsWorld, type WorldOptions } from './support.ts'
 
 export interface ContentApp extends ObjectsWorld {
   readonly app: FastifyInstance
@@ -31,12 +31,16 @@ export async function contentApp(options: WorldOptions = {}): Promise<ContentApp
   })
   // no body stands still for long in these tests
   await app.register(async (own) =>
-    contentRoutes(own, { service, keys, now: () => clock.now, later: () => () => undefined }),
+    contentRoutes(own, {
+      objectsOf: () => service.inside,
+      find: (tenant) => (tenant === TENANT ? service.inside : undefined),
+      keys,
+      now: () => clock.now,
+      later: () => () => undefined,
+    }),
   )
   await app.listen({ host: '127.0.0.1', port: 0 })
   const origin = `http://127.0.0.1:${(app.server.address() as AddressInfo).port}`
-  // the tenant is there
-  await api.put('public', 'here', bytes('x'))
   return {
     ...world,
     app,

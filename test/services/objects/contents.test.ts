@@ -331,12 +331,12 @@ describe('an upload that breaks off', () => {
     const full = await contentApp({
       contents: (own) =>
         otherwise(own, {
-          put: (tenant, id, pieces, options) =>
+          put: (id, pieces, options) =>
             options.contentType === 'full/disk'
               ? Promise.reject(
                   new AppError('STORE', 'no', { cause: Object.assign(new Error('no'), { code: 'ENOSPC' }) }),
                 )
-              : own.put(tenant, id, pieces, options),
+              : own.put(id, pieces, options),
         }),
     })
     const answer = await full.ask('PUT', 'x', { body: 'x', headers: { 'content-type': 'full/disk' } })

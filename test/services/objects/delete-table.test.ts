@@ -108,7 +108,7 @@ describe('a removal', () => {
 
   it('is for those with the right, and so is a put', async () => {
     const { api, service } = await objectsWorld()
-    const inside = service.inside('acme')
+    const { inside } = service
     await putAll(inside, 'etl-export', 'a.csv')
     await expect(api.remove('etl-export', 'a.csv')).rejects.toMatchObject({ code: 'FORBIDDEN' })
     await expect(api.put('etl-export', 'b', new Uint8Array())).rejects.toMatchObject({ code: 'FORBIDDEN' })

@@ -27,6 +27,7 @@ export interface ObjectsWorld {
 
 export interface WorldOptions {
   readonly storage?: Storage
+  readonly tenant?: string
   /** in front of the store of contents */
   readonly contents?: (own: ContentStore) => ContentStore
 }
@@ -36,14 +37,17 @@ let ids = 0
 
 export async function objectsWorld({
   storage = openMemory(),
+  tenant = TENANT,
   contents = (own) => own,
 }: WorldOptions = {}): Promise<ObjectsWorld> {
   const clock = { now: START }
   const waiting: (() => void)[] = []
   const warnings: string[] = []
+  const store = storage.tenant(tenant)
   const service = createObjectsService({
-    storage,
-    contents: contents(new BlobContents(storage)),
+    tenant,
+    store,
+    contents: contents(new BlobContents(store.blobs)),
     keys: new SigningKeys(MASTER),
     now: () => clock.now,
     newId: () => `content-${(ids += 1)}`,
@@ -58,13 +62,12 @@ export async function objectsWorld({
   return {
     storage,
     service,
-    api: service.as({ tenant: TENANT, user: 'users/1' }),
+    api: service.as({ tenant, user: 'users/1' }),
     clock,
     waiting,
     warnings,
-    contents: async () =>
-      (await storage.tenant(TENANT).blobs.list({ prefix: 'contents/' })).map(({ path }) => path.slice(9)),
-    changes: () => service.changes(TENANT).read(0),
+    contents: async () => (await store.blobs.list({ prefix: 'contents/' })).map(({ path }) => path.slice(9)),
+    changes: () => service.changes.read(0),
   }
 }
 
@@ -75,7 +78,6 @@ export const otherwise = (own: ContentStore, changes: Partial<ContentStore>): Co
   open: (...given) => own.open(...given),
   copy: (...given) => own.copy(...given),
   remove: (...given) => own.remove(...given),
-  close: () => own.close(),
   ...changes,
 })
 

@@ -155,7 +155,7 @@ describe('a query', () => {
   it('uses the mean where a frequency comes alone, and says so', async () => {
     await using queries = await filled()
     const { data, messages } = await queries.api.execute({ query: { ...RANGE, resource: 'A', metric: 'h' } })
-    expect(messages[0]).toMatchObject({ level: 'info', message: 'freq is given and aggregation is not: mean is used' })
+    expect(messages[0]).toMatchObject({ level: 'info', message: 'freq without aggregation: mean is used' })
     expect(data).toMatchObject([{ columns: ['timestamp', { aggregation: 'mean' }] }])
   })
 
@@ -174,9 +174,7 @@ describe('a query', () => {
         ],
       },
     ])
-    expect(messages[0]?.message).toBe(
-      "Series ('A', 'state', 'mean') has no numbers: mean passes over texts and truth values",
-    )
+    expect(messages[0]?.message).toBe("Series ('A', 'state', 'mean') has no numbers: mean ignores texts and booleans")
   })
 
   it('drops series that come again, and keeps those that a name tells apart', async () => {
@@ -312,7 +310,7 @@ describe('a query', () => {
     expect(grouped.data).toMatchObject([
       { columns: ['timestamp', { group: 'K1', metric: 't' }, { group: 'K2' }], data: [[JUNE, 1, 2]] },
     ])
-    expect(grouped.messages).toMatchObject([{ message: '1 resources are in no group: they lack room' }])
+    expect(grouped.messages).toMatchObject([{ message: '1 resources are outside of all groups: they lack room' }])
     const listed = await queries.api.execute({ query: { ...query, resources: ['C', 'A', 'C'] } })
     expect(listed.data).toMatchObject([{ columns: ['timestamp', { resource: 'C' }, { resource: 'A' }] }])
   })

@@ -15,16 +15,16 @@ describe('a query that is wrong', () => {
       'without an order',
       { ...OK, interpolation: 'spline', data: [{}, { metric: 'n', interpolation: { method: 'polynomial' } }] },
       [
-        '/interpolation/order <- is missing, and spline needs it (give a whole number from 1 to 5)',
-        '/data/1/interpolation/order <- is missing, and polynomial needs it (give a whole number from 1 to 5)',
+        '/interpolation/order <- is missing, and spline needs it (add a whole number from 1 to 5)',
+        '/data/1/interpolation/order <- is missing, and polynomial needs it (add a whole number from 1 to 5)',
       ],
     ],
     [
       'of duplicates that differ',
       { ...OK, data: [{ interpolation: 'pad' }, { interpolation: 'linear' }, { name: 'x' }] },
       [
-        '/data/1 <- has the resource, metric and aggregation of another series, and another interpolation (give each of them a name)',
-        '/data/2 <- has the resource, metric and aggregation of another series, and another interpolation (give each of them a name)',
+        '/data/1 <- has the resource, metric and aggregation of another series, and another interpolation (name each of them)',
+        '/data/2 <- has the resource, metric and aggregation of another series, and another interpolation (name each of them)',
       ],
     ],
     [
@@ -32,7 +32,7 @@ describe('a query that is wrong', () => {
       { ...OK, from: 0, until: 1, window: 'PT1H', interpolation: 'spline' },
       [
         '/window <- from, until and window cannot be combined (leave out one of the three)',
-        '/interpolation/order <- is missing, and spline needs it (give a whole number from 1 to 5)',
+        '/interpolation/order <- is missing, and spline needs it (add a whole number from 1 to 5)',
       ],
     ],
     [
@@ -40,23 +40,23 @@ describe('a query that is wrong', () => {
       { metric: 't', resources: ['A', 'B'], render: { mode: 'UPLOAD', iso_timestamp: true } },
       [
         '/render <- UPLOAD cannot be combined with other options (leave the options out)',
-        '/render <- UPLOAD takes a single resource (ask for one resource, or for another mode)',
+        '/render <- UPLOAD takes a single resource (request one resource, or another mode)',
       ],
     ],
     [
       'with both resource and resources',
       { ...OK, resources: ['B'] },
-      ['/resources <- stands beside resource (leave out one of the two)'],
+      ['/resources <- cannot be combined with resource (leave out one of the two)'],
     ],
     [
       'with a selection of nothing',
       { metric: 't', resources: {} },
-      ['/resources <- selects nothing (give type, tag or query)'],
+      ['/resources <- selects nothing (add type, tag or query)'],
     ],
     [
       'with groups of samples as they are',
       { metric: 't', resources: { tag: 'x', groupBy: 'room' } },
-      ['/resources/groupBy <- stands without freq (give freq and an aggregation)'],
+      ['/resources/groupBy <- requires freq (add freq and an aggregation)'],
     ],
   ])('is refused with every problem: %s', async (_name, query, problems) => {
     await using queries = await bench()
@@ -73,7 +73,10 @@ describe('a query that is wrong', () => {
   it('says that a selection needs resources, and a name a stored query', async () => {
     await using queries = await bench()
     const selection = await queries.ask('POST', '/data/query', { metric: 't', resources: { tag: 'x' } })
-    expect([selection.status, selection.at('error')]).toEqual([503, 'this host serves no resources to select from'])
+    expect([selection.status, selection.at('error')]).toEqual([
+      503,
+      'this host does not serve resources to select from',
+    ])
     const unknown = await queries.ask('GET', '/data/query/nothing')
     expect([unknown.status, unknown.body]).toEqual([
       404,

@@ -33,7 +33,7 @@ const batchOf = (action: string, query: object, actionParameters: object = {}) =
 const values = (...names: readonly string[]) => names.map((parameterName) => ({ parameterName, value: 1 }))
 const TAKEN = 'is the name of a field of the message itself (choose another name)'
 const DUPLICATE = "A template with name 'overheating' already exists"
-const NO_PAGE = '/pageToken <- "next" is no page of this log (send the pageToken of the page before)'
+const NO_PAGE = '/pageToken <- "next" is not a page of this log (send the pageToken of the page before)'
 
 const CASES: readonly Case[] = [
   ['POST /api/tasks', { template: 'nope', name: 'a' }, 'No template with name nope'],
@@ -58,7 +58,11 @@ const CASES: readonly Case[] = [
     'Not possible to reload task t1: it was not made from a template',
     'WRONG_STATUS',
   ],
-  ['DELETE /api/tasks?name=a', undefined, '/name <- is no parameter of this request (write one of ids, id, forceStop)'],
+  [
+    'DELETE /api/tasks?name=a',
+    undefined,
+    '/name <- is not a parameter of this request (write one of ids, id, forceStop)',
+  ],
   [
     'PATCH /api/templates?ids=overheating',
     upgrade('9.9.9'),
@@ -67,12 +71,12 @@ const CASES: readonly Case[] = [
   [
     'PATCH /api/templates?ids=overheating',
     upgrade('latest'),
-    '/updates/0/toVersion <- latest is no exact version (write "toVersion": "1.1.0", the newest of heat)',
+    '/updates/0/toVersion <- latest is not an exact version (write "toVersion": "1.1.0", the newest of heat)',
   ],
   [
     'POST /api/batch',
     batchOf('updatePlugins', { ids: ['t1'] }, { updates: upgrade('latest').updates }),
-    '/actionParameters/updates/0/toVersion <- latest is no exact version (write "toVersion": "1.1.0", the newest of heat)',
+    '/actionParameters/updates/0/toVersion <- latest is not an exact version (write "toVersion": "1.1.0", the newest of heat)',
   ],
   [
     'POST /api/data',

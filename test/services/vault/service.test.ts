@@ -95,8 +95,8 @@ it("opens nobody else's, not even one that somebody moved in the store", async (
 
 // Holds VAULT-1
 it.each<[string, string, unknown, RegExp]>([
-  ['without a value', 'A', '', /\/value <- must be a text/],
-  ['with a value that is no text', 'A', { deep: VALUE }, /\/value <- must be a text/],
+  ['without a value', 'A', '', /\/value <- must be a non-empty text/],
+  ['with a value that is no text', 'A', { deep: VALUE }, /\/value <- must be a non-empty text/],
   ['with one that is too long', 'A', VALUE.repeat(2_000), /has 22000 characters, and at most 16384/],
   ['with half a character', 'A', `${VALUE}\ud800`, /half of a character/],
   ['with a NUL', 'A', `${VALUE}\0`, /has a NUL/],

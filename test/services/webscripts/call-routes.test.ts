@@ -3,32 +3,31 @@ import Fastify from 'fastify'
 import { afterAll, describe, expect, it } from 'vitest'
 import { AppError } from '../../../src/kernel/errors.ts'
 import type { DeployedWebscript } from '../../../src/services/functions/contract.ts'
-import { admit } from '../../../src/services/webscripts/admission.ts'
-import type { ScriptRequest, WebscriptsService } from '../../../src/services/webscripts/contract.ts'
+import { admit, type AdmissionOptions } from '../../../src/services/webscripts/admission.ts'
+import type { InternalWebscripts, ScriptRequest } from '../../../src/services/webscripts/contract.ts'
 import { callRoutes } from '../../../src/services/webscripts/call-routes.ts'
 
 const app = Fastify()
 const asked: ScriptRequest[] = []
-const service: Partial<WebscriptsService> = {
-  find: (address) => {
-    const [tenant = '', name = ''] = address.split('/')
-    return { tenant, name, path: '/' }
-  },
-  choose: ({ tenant, name }) => ({ tenant, name, isPrivate: name === 'private' }) as DeployedWebscript,
-  authenticate: (script, shown) =>
-    admit(script, ['s3cret'], shown, {
-      checkPair: (key) => Promise.resolve(key === 'acme' ? { tenant: 'acme' } : undefined),
-      isToken: (token) => Promise.resolve(token === 'of-the-host'),
-    }),
-  admit: ({ tenant }) => {
+const admission: AdmissionOptions = {
+  checkPair: (key) => Promise.resolve(key === 'acme' ? { tenant: 'acme' } : undefined),
+  isToken: (token) => Promise.resolve(token === 'of-the-host'),
+}
+const serviceOf = (tenant: string): Partial<InternalWebscripts> => ({
+  has: (name) => ['public', 'private', 'one'].includes(name),
+  nameOf: (id) => (id === 'the-id' ? 'public' : undefined),
+  choose: (name) => ({ tenant, name, isPrivate: name === 'private' }) as DeployedWebscript,
+  authenticate: (script, shown) => admit(script, ['s3cret'], shown, admission),
+  admit: () => {
     if (tenant === 'busy') throw new AppError('RATE_LIMITED', 'go on in 7 s', { cause: 7 })
   },
   call(_, request) {
     asked.push(request)
     return Promise.resolve({ status: 200, headers: [], body: '' })
   },
-}
-callRoutes(app, { service: service as WebscriptsService })
+})
+const find = (tenant: string) => serviceOf(tenant) as InternalWebscripts
+callRoutes(app, { ...admission, find, all: () => [find('acme')] })
 afterAll(() => app.close())
 
 async function handedOn(name: string, query: string, authorization?: string) {
@@ -40,6 +39,22 @@ async function handedOn(name: string, query: string, authorization?: string) {
   const { headers, query: seen } = asked.at(-1) as ScriptRequest
   return { authorization: headers.find(([key]) => key === 'authorization')?.[1], query: seen }
 }
+
+describe('an address', () => {
+  it.each([
+    ['the-id', 200, '/'],
+    ['the-id/a/%62?c=d', 200, '/a/%62'],
+    ['acme/public', 200, '/'],
+    ['acme/p%75blic//a/', 200, '//a/'],
+    ['acme/none', 404, undefined],
+    ['acme', 404, undefined],
+    ['other-id', 404, undefined],
+  ])('%s', async (address, status, path) => {
+    const before = asked.length
+    const answer = await app.inject({ url: `/api/v1/${address}` })
+    expect([answer.statusCode, asked.length > before ? asked.at(-1)?.path : undefined]).toEqual([status, path])
+  })
+})
 
 describe('a tenant that calls too much', () => {
   it('is refused before the body is read, and told when to come again', async () => {

@@ -16,7 +16,7 @@ const request = {
 function opened() {
   const [log, figures] = [new ScriptLog(), new ScriptFigures()]
   const times = { now: () => 0, clock: () => 0, later: () => () => undefined }
-  return new OpenCall(times, { requestId: '1', owner: 'acme/one', version: '1.0.0', request, log, figures })
+  return new OpenCall(times, { requestId: '1', name: 'one', key: 'acme/one', version: '1.0.0', request, log, figures })
 }
 
 describe('an answer', () => {

@@ -1,7 +1,7 @@
 /** Webscripts of the world outside, in the place of the host's own: who calls them is written down, and they behave as plugs do. */
 import type { MakeService } from '../../../src/host/wiring/service-dependencies.ts'
 import { AppError } from '../../../src/kernel/errors.ts'
-import type { ScriptAnswer, ScriptRequest, WebscriptsService } from '../../../src/services/webscripts/contract.ts'
+import type { InternalWebscripts, ScriptAnswer, ScriptRequest } from '../../../src/services/webscripts/contract.ts'
 import type { NoteBook } from './note-plug.ts'
 import type { VirtualLoop } from './virtual-loop.ts'
 
@@ -18,7 +18,7 @@ export interface ScriptCall {
   doneAt?: number
 }
 
-type Script = Parameters<WebscriptsService['call']>[0]
+type Script = Parameters<InternalWebscripts['call']>[0]
 
 export class ScriptCalls {
   readonly list: ScriptCall[] = []
@@ -36,15 +36,15 @@ export class ScriptCalls {
     name: 'webscripts',
     description: 'Webscripts outside of this machine',
     routes: () => undefined,
-    open: () => ({ provides: { webscripts: this.#service() } }),
+    open: ({ tenant }) => ({ provides: { webscripts: this.#service(tenant) } }),
   })
 
-  #service(): WebscriptsService {
+  #service(tenant: string): InternalWebscripts {
     const notSimulated = (): never => {
       throw new AppError('CLOSED', 'the simulator has calls of webscripts alone')
     }
     return {
-      choose: ({ tenant, name }) => ({
+      choose: (name) => ({
         id: name,
         tenant,
         name,
@@ -59,10 +59,11 @@ export class ScriptCalls {
       admit: () => undefined,
       call: (script, request) => this.#call(script, request),
       as: notSimulated,
-      find: () => undefined,
+      has: () => true,
+      nameOf: () => undefined,
       answer: notSimulated,
+      addLine: () => undefined,
       gauges: () => ({ open: 0, calls: 0, errors: 0 }),
-      stop: () => undefined,
     }
   }
 

@@ -554,7 +554,7 @@ export class World {
 }
 
 function hasNoRoute({ status, body }: Answer): boolean {
-  return status === 404 && /There is nothing at [A-Z]+ [/]/.test(JSON.stringify(body))
+  return status === 404 && /[A-Z]+ [/][^ ]* does not exist; [/]docs/.test(JSON.stringify(body))
 }
 
 function isSlow({ writeMs, refused, unread = 0 }: Manners): boolean {

@@ -1,13 +1,13 @@
 /**
- * What goes over a connection between two hosts: batches, each of them one write, of frames, each of which is about one
- * request. A batch is signed with its number, so that nobody between the hosts can add, change, repeat or leave out one.
+ * Batches of frames between two hosts. Each batch is one write; each frame is about one request. A batch is signed with
+ * its number, so that it cannot be changed, inserted, repeated or dropped on the way.
  *
- * Bytes of a batch: 4 length of the frames, 16 signature, frames. Of a frame: 4 length of what follows, 1 kind, 4 number
- * of the request, 4 length of its head, head in UTF-8, body.
+ * Bytes of a batch: 4 length of the frames, 16 signature, frames. Of a frame: 4 length of what follows, 1 kind, 4
+ * number of the request, 4 length of its head, head in UTF-8, body.
  *
  * FRAMEBATCH-1 what is read is what was written, wherever the bytes were split on their way
- * FRAMEBATCH-2 whatever no host of the cluster has written to this one, in this place, is refused with a sentence, before
- *   anything of its batch is used
+ * FRAMEBATCH-2 bytes that a host of the cluster did not write to this one, at this position, are rejected with a
+ *   sentence, before anything of their batch is used
  * FRAMEBATCH-3 no more is held than one batch, whose length is bounded
  */
 import { timingSafeEqual } from 'node:crypto'
@@ -15,10 +15,10 @@ import type { Signer } from '../signer.ts'
 
 export interface Frame {
   readonly kind: number
-  /** of the request */
+  /** Number of the request */
   readonly number: number
   readonly head: string
-  /** a text has one character for each byte */
+  /** Bytes, or a text with one character per byte */
   readonly body: Uint8Array | string
 }
 
@@ -26,13 +26,13 @@ export interface ReadFrame extends Frame {
   readonly body: Buffer
 }
 
-/** bytes of the frames of a batch */
+/** Maximum bytes of the frames of a batch */
 export const MAX_BATCH = 1_048_576
 const SIGNATURE = 16
 const BATCH_HEAD = 4 + SIGNATURE
 const FRAME_HEAD = 13
 
-/** Bytes that a frame takes. */
+/** Encoded size of a frame in bytes. */
 export function frameSize({ head, body }: Frame): number {
   return FRAME_HEAD + Buffer.byteLength(head) + body.length
 }
@@ -45,7 +45,7 @@ export class BatchWriter {
     this.#signer = signer
   }
 
-  /** `size`: of all frames by `frameSize`, `MAX_BATCH` at most */
+  /** `size`: sum of `frameSize`, at most `MAX_BATCH` */
   write(frames: readonly Frame[], size: number): Buffer {
     const bytes = Buffer.allocUnsafe(BATCH_HEAD + size)
     let at = BATCH_HEAD
@@ -71,19 +71,18 @@ export class BatchReader {
   #count = 0n
   #pieces: Buffer[] = []
   #held = 0
-  /** of the batch that comes in, with its head; undefined until that is whole */
+  /** Length of the incoming batch with its header; undefined until the header is complete */
   #length: number | undefined
 
   constructor(signer: Signer) {
     this.#signer = signer
   }
 
-  /** a whole batch at least */
   get hasRead(): boolean {
     return this.#count > 0n
   }
 
-  /** Frames of all batches that are whole. Throws an Error with a sentence; nothing more can be read after it. */
+  /** Returns the frames of all complete batches. Throws an Error with a sentence; the reader is unusable afterwards. */
   read(piece: Buffer): readonly ReadFrame[] {
     this.#pieces.push(piece)
     this.#held += piece.length
@@ -93,7 +92,7 @@ export class BatchReader {
       const [first = piece] = this.#pieces
       const bytes = this.#pieces.length === 1 ? first : Buffer.concat(this.#pieces)
       const length = bytes.readUInt32BE(0)
-      if (length > MAX_BATCH) throw new Error(`a batch of frames has ${length} bytes, at most ${MAX_BATCH} are read`)
+      if (length > MAX_BATCH) throw new Error(`a batch of frames has ${length} bytes, more than ${MAX_BATCH}`)
       const end = BATCH_HEAD + length
       this.#length = end
       if (bytes.length < end) {
@@ -114,7 +113,7 @@ export class BatchReader {
 
 function readFrames(bytes: Buffer, frames: ReadFrame[]): void {
   for (let at = 0; at < bytes.length;) {
-    if (bytes.length - at < FRAME_HEAD) throw new Error('a frame has no whole head')
+    if (bytes.length - at < FRAME_HEAD) throw new Error('the head of a frame is incomplete')
     const end = at + 4 + bytes.readUInt32BE(at)
     const headEnd = at + FRAME_HEAD + bytes.readUInt32BE(at + 9)
     if (end > bytes.length || headEnd > end) throw new Error('a frame ends behind its batch')

@@ -1,8 +1,8 @@
 /**
- * Kept connections to other hosts, over which small requests are handed on in frames. One is made when the first request
- * is for a host; whatever comes while there is none goes without.
+ * Persistent connections to other hosts for forwarding small requests in frames. The first request for a host opens
+ * one; until then requests use HTTP.
  *
- * FRAMED-1 a request has its answer once, or hears that there is none: an answer that comes after that is nobody's
+ * FRAMED-1 each request receives its answer once, or an error; a later answer is ignored
  * FRAMED-2 a host that does not speak frames, or does not take them fast enough, is handed requests without
  */
 import { request as askPlain, type IncomingMessage } from 'node:http'
@@ -34,15 +34,15 @@ import {
 import { FrameLink } from './frame-link.ts'
 
 const CONNECT_MS = 2_000
-/** ms until a host is asked again for a connection: one that was lost, and one that it does not make */
+/** Pause before a lost or declined connection is requested again, in ms */
 const LOST_MS = 1_000
 const REFUSED_MS = 30_000
 
-/** Hears of a request that was asked in a frame. Each is told nothing more after `whole`, `ended` or `failed`. */
+/** Receiver of the answer to a framed request. `whole`, `ended` and `failed` are final. */
 export interface FramedAsking {
   whole(head: AnswerHead, body: Buffer): void
   begun(head: AnswerHead): void
-  /** `read`: to be told when it was read */
+  /** `read`: call when the piece was read */
   piece(bytes: Buffer): void
   ended(): void
   failed(error: Error): void
@@ -50,22 +50,21 @@ export interface FramedAsking {
 
 export interface FrameClientsOptions {
   readonly hops: Hops
-  /** ms since some moment; never goes back */
   readonly elapsed: () => number
 }
 
-/** Nothing was done: the host was about to stop. */
+/** The request had no effect: the host was stopping. */
 export class UntakenError extends Error {
   readonly code = 'UNTAKEN'
 
   constructor() {
-    super('the host stops, and has not taken it')
+    super('the host is stopping and rejected it')
   }
 }
 
 export class FrameClients {
   readonly #options: FrameClientsOptions
-  /** by address; a number: `elapsed` from which on it may be asked for one again; null: it is being made */
+  /** By address; a number: `elapsed` at which it may be requested again; null: connecting */
   readonly #links = new Map<string, AskingLink | number | null>()
   readonly #open = new Set<AskingLink>()
   #isEnded = false
@@ -74,7 +73,7 @@ export class FrameClients {
     this.#options = options
   }
 
-  /** Undefined: the host is to be asked without frames at the moment. */
+  /** Undefined: forward without frames at the moment. */
   to(url: string): AskingLink | undefined {
     const known = this.#links.get(url)
     if (known instanceof AskingLink) return known.takesMore ? known : undefined
@@ -82,7 +81,7 @@ export class FrameClients {
     return undefined
   }
 
-  /** `live`: addresses of hosts that are there */
+  /** `live`: addresses of live hosts */
   looked(live: ReadonlySet<string>): void {
     for (const url of this.#links.keys()) if (!live.has(url)) this.#links.delete(url)
     for (const link of this.#open) if (!live.has(link.url)) link.cut()
@@ -134,7 +133,7 @@ export class FrameClients {
   }
 }
 
-/** What this host asks of another one. */
+/** Requests of this host to another one. */
 export class AskingLink {
   readonly url: string
   readonly #link: FrameLink
@@ -142,7 +141,7 @@ export class AskingLink {
   #last = 0
   #isLeaving = false
 
-  /** `gone`: nothing more can be asked; the connection is closed, or is about to be */
+  /** `gone`: the link is unusable, and closed or closing */
   constructor(url: string, socket: Socket, { asking, owner }: FrameKeys, gone: (isClosed: boolean) => void) {
     this.url = url
     socket.setNoDelay(true).setKeepAlive(true)
@@ -168,7 +167,7 @@ export class AskingLink {
     return !this.#isLeaving && this.#waiting.size < MAX_OPEN && !this.#link.isFull
   }
 
-  /** Its number; undefined when its head is too long for a frame. */
+  /** Returns the request's number; undefined when its head is too long for a frame. */
   ask(
     { method, url, headers }: { method: string; url: string; headers: AskHead[2] },
     { count, term, slot = 0, address = '' }: Hop,
@@ -184,14 +183,14 @@ export class AskingLink {
     return this.#last
   }
 
-  /** Nobody waits for the answer any more. */
+  /** Cancels the request. */
   drop(number: number): void {
     if (!this.#waiting.delete(number)) return
     this.#link.send(DROP, number)
     this.#closeWhenDone()
   }
 
-  /** So many bytes of pieces were read. */
+  /** Acknowledges read bytes of pieces. */
   more(number: number, bytes: number): void {
     if (this.#waiting.has(number)) this.#link.send(MORE, number, String(bytes))
   }
@@ -202,7 +201,7 @@ export class AskingLink {
 
   #take({ kind, number, head, body }: ReadFrame): void {
     const asking = this.#waiting.get(number)
-    // nobody waits for it any more
+    // it was cancelled
     if (asking === undefined) return
     if (kind === PIECE) return asking.piece(body)
     if (kind === BEGIN) return asking.begun(JSON.parse(head) as AnswerHead)
@@ -211,7 +210,7 @@ export class AskingLink {
     else if (kind === END) asking.ended()
     else if (kind === BROKEN) asking.failed(new Error('the host broke its answer off'))
     else if (kind === UNTAKEN) asking.failed(new UntakenError())
-    else throw new Error(`a host that answers sends no frame of kind ${kind}`)
+    else throw new Error(`a frame of kind ${kind} is invalid from an answering host`)
     this.#closeWhenDone()
   }
 

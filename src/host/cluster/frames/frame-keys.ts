@@ -1,10 +1,10 @@
-/** The keys of one connection: made of what only hosts of the cluster know and of a number of each end, used once. */
+/** Keys of one connection, derived from the cluster's secret and one nonce per side. */
 import { randomBytes } from 'node:crypto'
 import type { Hops } from '../hop.ts'
 import { Signer } from '../signer.ts'
 
 export interface FrameKeys {
-  /** of who hands on */
+  /** Signer of the forwarding host */
   readonly asking: Signer
   readonly owner: Signer
 }

@@ -1,41 +1,40 @@
-/** What frames say. Numbers never get another meaning: hosts of different versions talk to each other. */
+/** Kinds and limits of frames. Numbers keep their meaning, since hosts of different versions talk to each other. */
 
-/** The name of the protocol, as the `Upgrade` of HTTP has it. */
+/** Protocol name in the `Upgrade` header. */
 export const PROTOCOL = 'reflexarc-frames-1'
 export const FRAMES_PATH = '/cluster/frames'
 export const NONCE_HEADER = 'reflexarc-nonce'
 
-/** From who hands on. */
+/** Forwarding host: a request. */
 export const ASK = 1
-/** Nobody waits for the answer any more. */
+/** Forwarding host: cancels a request. */
 export const DROP = 2
-/** So many bytes of pieces were read; the head tells how many. */
+/** Forwarding host: acknowledges the number of bytes of pieces in its head. */
 export const MORE = 3
 
-/** From the owner: a whole answer. */
+/** Owner: a whole answer. */
 export const ANSWER = 16
-/** The head of an answer that comes in pieces. */
+/** Owner: head of an answer in pieces. */
 export const BEGIN = 17
 export const PIECE = 18
-/** All pieces were there. */
+/** Owner: end of the pieces. */
 export const END = 19
-/** There is no answer, or no more of it. */
+/** Owner: the answer failed or broke off. */
 export const BROKEN = 20
-/** Nothing was done for it: the owner stops. */
+/** Owner, stopping: the request had no effect. */
 export const UNTAKEN = 21
-/** The owner stops: nothing more is to be asked. About no request. */
+/** Owner, stopping: accepts no further requests. Belongs to no request. */
 export const LEAVING = 22
 
-/** bytes of an answer, or of the body of a request, in one frame */
+/** Maximum bytes of a body in one frame */
 export const MAX_BODY = 65_536
-/** bytes of a head */
+/** Maximum bytes of a head */
 export const MAX_HEAD = 131_072
-/** requests of one connection that wait for their answers */
 export const MAX_OPEN = 2_048
-/** bytes of pieces of one answer that nobody has read */
+/** Maximum unacknowledged bytes of one answer */
 export const WINDOW = 131_072
 
-/** method, address, headers, and what the mark of a hop has: count, term, slot, IP of the client */
+/** Method, address, headers, and the hop mark: count, term, slot, IP of the client */
 export type AskHead = readonly [
   string,
   string,
@@ -45,7 +44,6 @@ export type AskHead = readonly [
   number,
   string,
 ]
-/** status and headers */
 export type AnswerHead = readonly [number, Readonly<Record<string, HeaderValue>>]
 
 export type HeaderValue = string | number | readonly string[]

@@ -1,16 +1,16 @@
-/** One end of a connection between two hosts: what is sent in one turn of the loop goes out as one batch. */
+/** One end of a connection between two hosts: frames sent in one turn of the event loop form one batch. */
 import type { Duplex } from 'node:stream'
 import { machineTimers } from '#platform'
 import type { Signer } from '../signer.ts'
 import { BatchReader, BatchWriter, frameSize, MAX_BATCH, type Frame, type ReadFrame } from './frame-batch.ts'
 
-/** bytes that wait until the other host takes them; from there on nothing should be added */
+/** Buffered bytes above which the link counts as full */
 const MANY = 1_048_576
 
 export interface LinkEvents {
-  /** Throws an Error for one that makes no sense: then the connection ends. */
+  /** Throws an Error for an invalid frame, which ends the connection. */
   frame(frame: ReadFrame): void
-  /** Once. Nothing comes any more. */
+  /** Called once, after the last frame. */
   closed(error: Error): void
 }
 
@@ -32,7 +32,7 @@ export class FrameLink {
     this.#reader = new BatchReader(others)
     socket.on('data', (piece: Buffer) => this.#take(piece))
     socket.on('error', (error: Error) => (this.#error = error))
-    // sockets of servers stay open to write otherwise
+    // server sockets would stay half open
     socket.once('end', () => socket.destroy())
     socket.once('close', () => {
       this.#isClosed = true
@@ -41,12 +41,12 @@ export class FrameLink {
     })
   }
 
-  /** The other host does not take what it is sent as fast as it is. */
+  /** Whether the other host reads too slowly. */
   get isFull(): boolean {
     return this.socket.writableLength + this.#size > MANY
   }
 
-  /** The other host knows the secret. */
+  /** Whether the other host has proved that it knows the secret. */
   get isProven(): boolean {
     return this.#reader.hasRead
   }
@@ -63,18 +63,18 @@ export class FrameLink {
     machineTimers.soon(this.#flushPlanned)
   }
 
-  /** A batch without frames, which shows that this host knows the secret. */
+  /** Sends an empty batch, which proves that this host knows the secret. */
   greet(): void {
     this.socket.write(this.#writer.write([], 0))
   }
 
-  /** When all is written that was sent: then the other host ends it too. */
+  /** Closes after pending writes; the other host then closes too. */
   close(): void {
     this.#flush()
     this.socket.end()
   }
 
-  /** Now. */
+  /** Closes at once. */
   cut(error: Error): void {
     this.#error = error
     this.socket.destroy()

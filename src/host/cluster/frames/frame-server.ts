@@ -1,10 +1,10 @@
 /**
- * Answers what other hosts hand on in frames: each request goes to the server's own handler, as if it had come by itself.
+ * Serves framed requests of other hosts by the server's own handler, as if they had come by HTTP.
  *
- * FRAMES-1 only hosts that know the secret are heard, and of what they send nothing that was changed on its way
+ * FRAMES-1 only hosts that know the secret are accepted, and only batches that were not changed on their way
  * FRAMES-2 answers go out as they are there: a request that takes long holds back no other
  * FRAMES-3 what one connection may have open and unread is bounded: beyond it the connection ends, or is not read on
- * FRAMES-4 a request that came when the host stops is told to be untaken: nothing was done for it
+ * FRAMES-4 a request that came when the host stops is reported as untaken: it had no effect
  */
 import type { IncomingHttpHeaders } from 'node:http'
 import type { Socket } from 'node:net'
@@ -36,9 +36,8 @@ import { FrameLink } from './frame-link.ts'
 import { FramedRequest } from './framed-request.ts'
 import { FramedResponse, type AnswerEvents } from './framed-response.ts'
 
-/** connections of other hosts */
 const MAX_LINKS = 256
-/** ms in which the first batch must come, and a host that is told to go must */
+/** Time in ms for the first batch, and for disconnecting after LEAVING */
 const SOON_MS = 2_000
 
 type Handler = FastifyInstance['routing']
@@ -57,13 +56,13 @@ export class FrameServer {
       this.#isLeaving = true
       for (const link of this.#links) link.leave()
     })
-    // who asks is known by the signature; nothing of it is to be answered in time
+    // authenticated by signature; without a deadline
     const config = { scope: 'public' as const, takesStream: true }
     app.get(FRAMES_PATH, {
       config,
       schema: { hide: true },
       exposeHeadRoute: false,
-      // before its handler, which a package for WebSockets may have wrapped
+      // before its handler, which a WebSocket package may have wrapped
       onRequest: (request, reply, done) => {
         const refusal = this.#open(app, request, reply)
         if (refusal !== undefined) done(refusal)
@@ -76,11 +75,11 @@ export class FrameServer {
     const { nonce } = query as { readonly nonce?: unknown }
     if (this.#hops.of(raw) === undefined || !isNonce(nonce))
       return new AppError('FORBIDDEN', 'only hosts of the cluster ask here')
-    // without a listener Node goes on reading requests from the socket
+    // without an `upgrade` listener Node would parse requests from the socket
     if (headers.upgrade !== PROTOCOL || app.server.listenerCount('upgrade') === 0)
       return new AppError('NOT_FOUND', `frames are spoken here by an upgrade to ${PROTOCOL}`)
     if (this.#isLeaving || this.#links.size >= MAX_LINKS)
-      return new AppError('FENCED', 'this host takes no more connections of other hosts; hand on without frames')
+      return new AppError('FENCED', 'this host has the maximum of connections; forward without frames')
     const { socket } = raw
     const own = newNonce()
     reply.hijack()
@@ -95,7 +94,7 @@ export class FrameServer {
   }
 }
 
-/** What one host asks of this one. */
+/** Requests of one host to this one. */
 class ServedLink {
   readonly #hops: Hops
   readonly #handle: Handler
@@ -118,11 +117,11 @@ class ServedLink {
         for (const { request, response } of this.#open.values()) end(request, response)
       },
     })
-    const silent = new Error('a host opened a connection and said nothing')
+    const silent = new Error('a host opened a connection and sent nothing')
     this.#callOff = machineTimers.later(SOON_MS, () => this.#link.isProven || this.#link.cut(silent))
   }
 
-  /** The other host goes as soon as it has all answers. */
+  /** Asks the other host to disconnect once it has all answers. */
   leave(): void {
     this.#isLeaving = true
     this.#link.send(LEAVING, 0)
@@ -131,18 +130,18 @@ class ServedLink {
 
   #goSoon(): void {
     if (!this.#isLeaving || this.#open.size > 0) return
-    const late = new Error('a host that was told to go is still there')
+    const late = new Error('a host did not disconnect in time')
     machineTimers.later(SOON_MS, () => this.#open.size === 0 && this.#link.cut(late))
   }
 
   #take({ kind, number, head, body }: ReadFrame): void {
     if (kind === ASK) return this.#ask(number, head, body)
-    // what comes for an answer that has gone out is late, and no mistake
+    // ignore late frames of a finished answer
     const open = this.#open.get(number)
     if (kind === DROP) {
       if (open !== undefined) end(open.request, open.response)
     } else if (kind === MORE) open?.response.more(Number(head))
-    else throw new Error(`a host that hands on sends no frame of kind ${kind}`)
+    else throw new Error(`a frame of kind ${kind} is invalid from a forwarding host`)
   }
 
   #ask(number: number, head: string, body: Buffer): void {
@@ -183,14 +182,14 @@ class ServedLink {
   #answered(number: number): void {
     this.#open.delete(number)
     this.#goSoon()
-    // who asks more than it reads is not read on until it has
+    // apply backpressure
     if (!this.#link.isFull || this.#socket.isPaused()) return
     this.#socket.pause()
     this.#socket.once('drain', () => this.#socket.resume())
   }
 }
 
-/** As when a client closes its connection. */
+/** Simulates a client that closes its connection. */
 function end(request: FramedRequest, response: FramedResponse): void {
   request.destroy()
   response.destroy()

@@ -1,9 +1,8 @@
-/** A request that came in a frame, for the server's own handler: what that and all behind it use of an `IncomingMessage`. */
+/** Framed request for the server's own handler: the used part of an `IncomingMessage`. */
 import type { IncomingHttpHeaders, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { Readable } from 'node:stream'
 
-/** Where a request came from; ends nothing but itself. */
 class FramedSocket {
   readonly remoteAddress: string | undefined
   readonly remotePort: number | undefined
@@ -25,7 +24,7 @@ class FramedSocket {
     this.#end()
   }
 
-  /** An answer in a frame goes out whole. */
+  /** A framed answer is sent whole. */
   destroySoon(): void {}
 }
 
@@ -37,12 +36,11 @@ export class FramedRequest extends Readable {
   readonly httpVersion = '1.1'
   readonly httpVersionMajor = 1
   readonly httpVersionMinor = 1
-  /** a frame is whole */
   readonly complete = true
   aborted = false
   #body: Buffer | null
 
-  /** `end`: what ends the request and its answer. */
+  /** `end`: ends the request and its answer. */
   constructor(method: string, url: string, headers: IncomingHttpHeaders, body: Buffer, from: object, end: () => void) {
     super()
     this.method = method
@@ -56,7 +54,6 @@ export class FramedRequest extends Readable {
     return Object.entries(this.headers).flatMap(([name, value]) => [value ?? ''].flat().flatMap((one) => [name, one]))
   }
 
-  /** For the server's handler. */
   get asMessage(): IncomingMessage {
     return this as unknown as IncomingMessage
   }

@@ -1,7 +1,6 @@
 /**
- * The answer to a request that came in a frame, for the server's own handler: what that and all behind it use of a
- * `ServerResponse`. It goes into one frame when it ends before anything of it was sent; what is written bit by bit goes
- * in pieces, of which only so many bytes are under way as the other host has room for.
+ * Answer to a framed request, for the server's own handler: the used part of a `ServerResponse`. An answer that ends
+ * before its first write was sent is one frame; a streamed one goes in pieces, with flow control.
  */
 import { validateHeaderName, validateHeaderValue, type OutgoingHttpHeaders, type ServerResponse } from 'node:http'
 import { Writable } from 'node:stream'
@@ -9,13 +8,12 @@ import { MAX_BODY, WINDOW, type HeaderValue } from './frame-kinds.ts'
 
 type Headers = Record<string, HeaderValue>
 
-/** Hears of an answer. */
 export interface AnswerEvents {
   whole(status: number, headers: Headers, body: Uint8Array | string): void
   begun(status: number, headers: Headers): void
   piece(bytes: Uint8Array): void
   ended(): void
-  /** It ends before it is whole. */
+  /** Called when it breaks off. */
   broken(): void
 }
 
@@ -26,10 +24,10 @@ export class FramedResponse extends Writable {
   readonly #events: AnswerEvents
   readonly #hasBody: boolean
   #headers: Headers = {}
-  /** its head is sent */
+  /** Whether the head was sent */
   #isBegun = false
   #whole: Uint8Array | string = ''
-  /** bytes of pieces that nobody has read */
+  /** Unacknowledged bytes */
   #unread = 0
   #goOn: (() => void) | undefined
 
@@ -43,7 +41,6 @@ export class FramedResponse extends Writable {
     return this.writableEnded
   }
 
-  /** For the server's handler. */
   get asResponse(): ServerResponse {
     return this as unknown as ServerResponse
   }
@@ -97,7 +94,7 @@ export class FramedResponse extends Writable {
     this.#begin()
   }
 
-  /** So many bytes of pieces were read. */
+  /** Acknowledges read bytes of pieces. */
   more(bytes: number): void {
     this.#unread -= bytes
     if (this.#unread > WINDOW) return

@@ -1,66 +1,61 @@
-/** What the port is opened with, and what its connections have of it. */
+/** Options of the listener, and its interface to connections. */
 import type { Caller, RateLimitedLogger } from '#kernel'
 import type { BrokerApi, BrokerMessage } from '../contract.ts'
 import type { OtherHosts } from './other-hosts.ts'
 import type { Reason } from './reasons.ts'
 
 export interface MqttOptions {
-  /** the broker as that caller may see it */
+  /** the API of that caller */
   readonly api: (caller: Caller) => BrokerApi
-  /** Undefined when they are wrong. Rejects with `RATE_LIMITED` after too many attempts from an address. */
+  /** Undefined for wrong credentials. Rejects with `RATE_LIMITED` after too many attempts from an address. */
   readonly authenticate: (key: string, secret: string, address: string) => Promise<Caller | undefined>
-  /**
-   * Takes a message on a topic that is none of the broker's: true when it is durable, false when nobody has that topic.
-   * Default: nobody.
-   */
+  /** Converts a message on another topic: true when it is durable, false for an unknown topic. Default: all are unknown. */
   readonly convert?: (caller: Caller, topic: string, payload: Uint8Array) => Promise<boolean>
-  /** Hosts that have other tenants. Default: this one has all. */
+  /** Hosts of other tenants. Default: this one has all. */
   readonly others?: OtherHosts | undefined
   readonly host: string
-  /** 0: the system picks one */
+  /** 0: chosen by the system */
   readonly port: number
   readonly newId: () => string
-  /** Does it after ms, unless it is taken back. Default: the machine's timers, which keep no process alive. */
+  /** An injected `setTimeout` that returns its cancellation. Default: the machine's timers, which do not keep a process alive. */
   readonly after?: (ms: number, work: () => void) => () => void
   readonly limits?: Partial<MqttLimits>
-  /** Told of what a client did wrong and may not hear of; a flood of it comes as numbers. Default: nobody. */
+  /** Logs errors of clients; floods are summarized. Default: not logged. */
   readonly report?: (what: string, details: Readonly<Record<string, unknown>>) => void
 }
 
-/** Since the port was opened. */
+/** Totals since the start. */
 export interface MqttCounts {
-  /** messages that were refused, whether or not their client could be told */
+  /** rejected messages, whether or not the client was notified */
   refused: number
-  /** connections that were closed for what came over them */
+  /** connections closed after protocol errors */
   faults: number
-  /** wrong pairs of user name and password */
   wrongCredentials: number
 }
 
 export interface MqttLimits {
-  /** connections at once; default 20,000 */
+  /** default 20,000 */
   readonly connections: number
-  /** bytes of one packet; default 1 MiB */
+  /** bytes of a packet; default 1 MiB */
   readonly packetBytes: number
-  /** messages of one client that wait to be durable; default 256 */
+  /** messages in flight of one client; default 256 */
   readonly inFlight: number
   /** subscriptions of one client; default 100 */
   readonly subscriptions: number
-  /** messages that wait for one subscription; default 1,000 */
+  /** waiting messages of one subscription; default 1,000 */
   readonly waiting: number
 }
 
-/** What a connection needs of the port. */
 export interface ConnectionContext {
   readonly options: MqttOptions
   readonly limits: MqttLimits
   readonly counts: MqttCounts
   readonly log: RateLimitedLogger
   after(ms: number, work: () => void): () => void
-  /** The client that had this name before has to go. */
+  /** Disconnects an earlier client of this name. */
   named(tenant: string, clientId: string, connection: Leaving): void
   left(connection: Leaving, tenant: string | undefined, clientId: string): void
-  /** Each message becomes text once, however many read it. */
+  /** Serializes each message once. */
   textOf(message: BrokerMessage): Buffer
 }
 

@@ -1,4 +1,4 @@
-/** One client: its packets in the order in which they come. */
+/** The connection of one client: its packets are processed in order. */
 import type { Socket } from 'node:net'
 import { parser as createParser, type IConnectPacket, type IPublishPacket, type Packet } from 'mqtt-packet'
 import { AppError, type Caller, messageOf } from '#kernel'
@@ -13,11 +13,11 @@ import { Subscriptions } from './subscriptions.ts'
 import type { ConnectionContext } from './connection-context.ts'
 import { publishTopic, type PublishTopic } from './topics.ts'
 
-/** ms within which the first packet must have come */
+/** ms until the first packet must have arrived */
 const INTRODUCTION_MS = 10_000
-/** bytes of the first packet, of which nobody knows yet who sends it */
+/** bytes of the first packet, whose sender is not authenticated yet */
 const MAX_INTRODUCTION = 131_072
-/** characters of what a client chose, in a line of the log */
+/** characters of client data in a line of the log */
 const MAX_SHOWN = 200
 
 interface Will {
@@ -41,18 +41,18 @@ export class Connection {
   #known: Known | undefined
   #will: Will | undefined
   #introduced = false
-  /** bytes that came before it was known whose they are, where another host may have to have them */
+  /** bytes before the tenant was known, which another host may need */
   #received: Buffer[] | undefined
-  /** as another host has said, which hands it on */
+  /** from a host that forwarded the connection */
   #origin: Origin | undefined
-  /** packets that came before it was known who sends them */
+  /** packets before the client was authenticated */
   readonly #early: Packet[] = []
-  /** ids of messages of QoS 2 that are taken and not released */
+  /** ids of messages of QoS 2 that are accepted and not released */
   readonly #taken = new Set<number>()
   #inFlight = 0
-  /** messages of QoS 1 and 2 whose last acknowledgement was not sent */
+  /** messages of QoS 1 and 2 without their last acknowledgement */
   #unacknowledged = 0
-  /** what is acknowledged in order */
+  /** the last of the ordered acknowledgements */
   #last: Promise<void> = Promise.resolve()
   #cancelTimer: () => void
   #silenceMs = 0
@@ -69,15 +69,14 @@ export class Connection {
     this.#parser.on('packet', (packet) => this.#take(packet))
     this.#parser.on('error', (error) => this.#fault({ reason: REASONS.malformed, text: messageOf(error) }))
     socket.on('data', (bytes: Buffer) => this.#read(bytes))
-    // its `close` follows
     socket.on('error', () => undefined)
     socket.on('close', () => this.#leave())
   }
 
-  /** Says why, as far as the version can, and ends. Resolves when what was taken is durable. */
+  /** Ends with a reason, as far as the version supports it. Resolves when accepted messages are durable. */
   async end(reason: Reason): Promise<void> {
     if (!this.#isOver) {
-      // Whoever is told to go needs nobody to speak for it.
+      // the broker ends the connection, so the will does not apply
       if (reason === REASONS.shuttingDown) this.#will = undefined
       if (this.#known !== undefined && this.#writer.version === 5) {
         this.#writer.send({ cmd: 'disconnect', reasonCode: reason })
@@ -88,7 +87,7 @@ export class Connection {
   }
 
   #read(bytes: Buffer): void {
-    // What still comes after the end is dropped: it must not grow.
+    // later bytes are dropped, so that nothing accumulates
     if (this.#isOver) return
     this.#listenOn()
     const own = this.#received === undefined ? bytes : this.#withoutIntroduction(this.#received, bytes)
@@ -97,7 +96,10 @@ export class Connection {
     for (let packet = this.#frames.next(); packet !== undefined; packet = this.#frames.next()) {
       const fault =
         typeof packet === 'string'
-          ? { reason: REASONS[packet], text: packet === 'tooLarge' ? 'a packet that is too large' : 'no packet' }
+          ? {
+              reason: REASONS[packet],
+              text: packet === 'tooLarge' ? 'a packet that is too large' : 'an invalid packet',
+            }
           : packetFault(packet, this.#writer.version)
       if (fault !== undefined) return this.#fault(fault)
       if (typeof packet !== 'string') this.#parser.parse(packet)
@@ -105,7 +107,7 @@ export class Connection {
     }
   }
 
-  /** What is the client's own of what came; undefined: the line of another host has to be whole first. */
+  /** Strips the line of a forwarding host; undefined while that line is incomplete. */
   #withoutIntroduction(received: Buffer[], bytes: Buffer): Buffer | undefined {
     received.push(bytes)
     if (this.#introduced || this.#origin !== undefined) return bytes
@@ -115,7 +117,7 @@ export class Connection {
     if (end < 0 && all.length <= MAX_LINE) return undefined
     this.#origin = end < 0 ? undefined : this.#listener.options.others?.read(all.toString('latin1', 0, end))
     if (this.#origin === undefined) {
-      this.#fault({ reason: REASONS.malformed, text: 'no packet' })
+      this.#fault({ reason: REASONS.malformed, text: 'an invalid packet' })
       return undefined
     }
     const own = all.subarray(end + 1)
@@ -123,7 +125,7 @@ export class Connection {
     return own
   }
 
-  /** The standard wants the connection closed for it. */
+  /** A protocol error: the connection is closed. */
   #fault({ reason, text }: PacketFault): void {
     if (this.#isOver) return
     this.#listener.counts.faults++
@@ -148,7 +150,8 @@ export class Connection {
   #take(packet: Packet): void {
     if (this.#isOver) return
     if (!this.#introduced) {
-      if (packet.cmd !== 'connect') return this.#fault({ reason: REASONS.protocol, text: 'no CONNECT at first' })
+      if (packet.cmd !== 'connect')
+        return this.#fault({ reason: REASONS.protocol, text: 'the first packet is not a CONNECT' })
       this.#introduced = true
       this.#frames.limit = this.#listener.limits.packetBytes
       this.#socket.pause()
@@ -187,7 +190,7 @@ export class Connection {
     this.#socket.resume()
   }
 
-  /** Whether this host has nothing more to do with it. */
+  /** Whether another host takes the connection, or it was rejected. */
   async #goesElsewhere({ tenant }: Caller): Promise<boolean> {
     const { others } = this.#listener.options
     if (others === undefined) return false
@@ -208,7 +211,6 @@ export class Connection {
     return true
   }
 
-  /** of the client */
   get #address(): string {
     return this.#origin?.address ?? this.#socket.remoteAddress ?? ''
   }
@@ -284,7 +286,7 @@ export class Connection {
       case 'pingreq':
         return this.#writer.send({ cmd: 'pingresp' })
       case 'disconnect':
-        // 4: go, and let the will be known
+        // 4: disconnect with will
         if (packet.reasonCode !== 4) this.#will = undefined
         return this.#over()
       case 'auth':
@@ -304,7 +306,7 @@ export class Connection {
       place === undefined
         ? this.#convert(known.caller, topic, Buffer.from(payload))
         : post(known.api, place, Buffer.from(payload))
-    // It is looked at in its turn.
+    // processed in its turn
     posted.catch(() => undefined)
     this.#waitFor(1)
     if (qos === 2) this.#taken.add(messageId)
@@ -319,7 +321,7 @@ export class Connection {
     })
   }
 
-  /** Topics that are not the broker's own may be those of converters. */
+  /** Other topics may belong to converters. */
   async #convert(caller: Caller, topic: string, payload: Buffer): Promise<void> {
     const isTaken = (await this.#listener.options.convert?.(caller, topic, payload)) ?? false
     if (!isTaken) throw new UnknownTopic(topic)
@@ -354,7 +356,7 @@ export class Connection {
     })
   }
 
-  /** Nothing more is read while too much of it is on its way. */
+  /** Pauses the socket while too many messages are in flight. */
   #waitFor(more: 1 | -1): void {
     this.#inFlight += more
     const { inFlight } = this.#listener.limits
@@ -362,7 +364,7 @@ export class Connection {
     else if (this.#inFlight < inFlight / 2 && this.#socket.isPaused()) this.#socket.resume()
   }
 
-  /** Whoever said nothing for one and a half times what was agreed is gone. */
+  /** A client that is silent for one and a half times its keep-alive is gone. */
   #listenOn(): void {
     if (this.#known === undefined) return
     this.#cancelTimer()
@@ -374,9 +376,9 @@ export class Connection {
   #over(): void {
     this.#isOver = true
     this.#socket.end()
-    // what still comes is dropped, so that the peer can read why
+    // later bytes are dropped, so that the peer can read the reason
     this.#socket.resume()
-    // a peer that never answers is not waited for
+    // do not wait for a silent peer
     this.#listener.after(1000, () => this.#socket.destroy())
     this.#leave()
   }
@@ -403,7 +405,7 @@ class UnknownTopic extends AppError {
   }
 }
 
-/** No device reads why a message was refused. */
+/** Devices do not read why a message was rejected. */
 const UNANSWERED = { badTime: 'receipt' } as const
 
 async function post({ posting }: BrokerApi, topic: PublishTopic, payload: Buffer): Promise<void> {

@@ -2,17 +2,16 @@
  * MQTT 3.1, 3.1.1 and 5 for devices, on a port of its own: the same posting, streams and credentials as over HTTP. User
  * name and password are API key and secret.
  *
- * MQTT-1 a message of QoS 1 or 2 is acknowledged when it is durable, and in the order in which they came
- * MQTT-2 a message that can never be taken is acknowledged with its reason (version 5), or acknowledged and told on
- *   the topic `errors` (version 3); when the fault is ours, nothing is acknowledged and the connection ends, so that
- *   it comes again
- * MQTT-3 what waits for a slow reader is bounded, and the oldest is lost
- * MQTT-4 what the standard closes a connection for closes it, and is never acknowledged; nothing more is read from it
- * MQTT-5 what a client did wrong is counted, and in the log at warn with its reason, as far as it is no flood
- * MQTT-6 a client that listens is let go as soon as the broker tells nothing any more
+ * MQTT-1 messages of QoS 1 and 2 are acknowledged when they are durable, in order
+ * MQTT-2 a message that is rejected for good is acknowledged with its reason (version 5), or acknowledged and reported on
+ *   the topic `errors` (version 3); after an internal failure nothing is acknowledged and the connection ends, so that the
+ *   client repeats it
+ * MQTT-3 the queue of a slow reader is bounded, and the oldest messages are dropped
+ * MQTT-4 a protocol error closes the connection without an acknowledgement; later bytes are not read
+ * MQTT-5 errors of clients are counted, and logged at warn at a limited rate
+ * MQTT-6 a subscribed client is disconnected when the broker ends its streams
  *
- * Sessions end with their connection: nothing is kept for a device that is away, and nothing is retained. Streams are
- * given at QoS 0 or 1.
+ * Sessions end with their connection: messages are not stored for absent devices, and not retained. Streams have QoS 0 or 1.
  */
 import { createServer, type Socket } from 'node:net'
 import { AppError, messageOf, RateLimitedLogger } from '#kernel'
@@ -22,12 +21,11 @@ import { Connection } from './connection.ts'
 import { REASONS } from './reasons.ts'
 import type { Leaving, MqttCounts, MqttLimits, MqttOptions, ConnectionContext } from './connection-context.ts'
 
-/** An open port. */
 export interface MqttListener {
   readonly port: number
   readonly connections: number
   readonly counts: Readonly<MqttCounts>
-  /** Takes nothing any more, tells every client so, and waits for what is on its way into the log. */
+  /** Stops accepting input, notifies every client, and waits for posts in flight. */
   close(): Promise<void>
 }
 
@@ -39,7 +37,7 @@ const LIMITS: MqttLimits = {
   waiting: 1000,
 }
 
-/** `LISTEN` when the address cannot be had. */
+/** `LISTEN` when the address is not available. */
 export async function openMqtt(options: MqttOptions): Promise<MqttListener> {
   const listener = new MqttServer(options)
   await listener.listen()
@@ -55,7 +53,7 @@ class MqttServer implements MqttListener, ConnectionContext {
   readonly #open = new Set<Leaving>()
   /** by tenant and client id */
   readonly #named = new Map<string, Leaving>()
-  /** each message becomes text once, however many read it */
+  /** messages as text, each serialized once */
   readonly #texts = new WeakMap<BrokerMessage, Buffer>()
 
   constructor(options: MqttOptions) {
@@ -99,7 +97,7 @@ class MqttServer implements MqttListener, ConnectionContext {
     return after(ms, work)
   }
 
-  /** The client that had this name before has to go. */
+  /** An earlier client of this name is disconnected. */
   named(tenant: string, clientId: string, connection: Leaving): void {
     const key = `${tenant}\n${clientId}`
     const before = this.#named.get(key)
@@ -121,7 +119,7 @@ class MqttServer implements MqttListener, ConnectionContext {
     return text
   }
 
-  /** They find the host that has it when they come back. */
+  /** Clients find the new host when they reconnect. */
   #endTenant(tenant: string): void {
     for (const [key, one] of this.#named) if (key.startsWith(`${tenant}\n`)) void one.end(REASONS.shuttingDown)
   }

@@ -1,7 +1,7 @@
 /**
- * What the standard closes a connection for and the parser of `mqtt-packet` lets pass: text that is no UTF-8 or has a
- * NUL, wildcards in topics, packet ids of 0, doubled or foreign properties, topic aliases that were not offered, and
- * lengths that do not fit. To be asked of a whole packet, before it is parsed.
+ * Protocol errors that the parser of `mqtt-packet` accepts: invalid UTF-8 or NUL, wildcards in topics, packet ids of 0,
+ * repeated or unexpected properties, topic aliases that were not offered, and wrong lengths. Checks a whole packet before it
+ * is parsed.
  */
 import { isUtf8 } from 'node:buffer'
 import { REASONS, type Reason } from './reasons.ts'
@@ -43,7 +43,7 @@ type Kind = 'flag' | 'two' | 'twoNot0' | 'four' | 'fourNot0' | 'numberNot0' | 't
 const USER_PROPERTY = 38
 const TOPIC_ALIAS = 35
 
-/** What properties that a client may send hold, and where. */
+/** Properties that a client may send. */
 const PROPERTIES: ReadonlyMap<number, readonly [kind: Kind, ...of: readonly Holder[]]> = new Map([
   [1, ['flag', 'publish', 'will']],
   [2, ['four', 'publish', 'will']],
@@ -65,7 +65,7 @@ const PROPERTIES: ReadonlyMap<number, readonly [kind: Kind, ...of: readonly Hold
   [39, ['fourNot0', 'connect']],
 ])
 
-/** Why the connection has to be closed for this packet; undefined: not for what is looked at here. */
+/** Why the connection must be closed for this packet; undefined: not found here. */
 export function packetFault(packet: Buffer, version: number): PacketFault | undefined {
   try {
     checkPacket(new PacketWalk(packet), version)
@@ -76,7 +76,7 @@ export function packetFault(packet: Buffer, version: number): PacketFault | unde
   }
 }
 
-/** Only on its way out of a walk. */
+/** Thrown inside of a walk only. */
 class Fault extends Error {
   readonly reason: Reason
 
@@ -153,7 +153,7 @@ function checkFilters(walk: PacketWalk, version: number): void {
   const isSubscribe = walk.type === TYPES.subscribe
   walk.packetId()
   if (version === 5) walk.properties(isSubscribe ? 'subscribe' : 'unsubscribe')
-  if (walk.left === 0) throw new Fault('no topic filter', REASONS.protocol)
+  if (walk.left === 0) throw new Fault('a topic filter is missing', REASONS.protocol)
   while (walk.left > 0) {
     if (walk.text('topic filter') === '') throw new Fault('an empty topic filter')
     if (isSubscribe) walk.byte()
@@ -168,7 +168,7 @@ function checkReason(walk: PacketWalk, version: number, holder: Holder): void {
   walk.end()
 }
 
-/** Goes through the bytes of one packet, and ends at whatever is wrong. */
+/** Walks through the bytes of a packet; throws at the first error. */
 class PacketWalk {
   readonly type: number
   readonly flags: number
@@ -217,7 +217,7 @@ class PacketWalk {
     if (this.two() === 0) throw new Fault('packet id 0', REASONS.protocol)
   }
 
-  /** The numbers of those that are there. */
+  /** The ids of the properties. */
   properties(holder: Holder): ReadonlySet<number> {
     const length = this.#number()
     const end = this.#at + length
@@ -226,7 +226,7 @@ class PacketWalk {
     while (this.#at < end) {
       const id = this.#number()
       const property = PROPERTIES.get(id)
-      if (property === undefined) throw new Fault(`property ${id}, which no client sends`)
+      if (property === undefined) throw new Fault(`property ${id}, which clients do not send`)
       const [kind, ...of] = property
       if (!of.includes(holder)) throw new Fault(`property ${id} in a packet without it`, REASONS.protocol)
       if (seen.has(id) && id !== USER_PROPERTY) throw new Fault(`property ${id} twice`, REASONS.protocol)
@@ -257,7 +257,7 @@ class PacketWalk {
     if (kind === 'bytes') this.bytes()
   }
 
-  /** Of one to four bytes. */
+  /** One to four bytes. */
   #number(): number {
     let value = 0
     for (let i = 0; i < 4; i++) {
@@ -268,7 +268,6 @@ class PacketWalk {
     throw new Fault('a number of more than four bytes')
   }
 
-  /** Where the bytes that are taken begin. */
   #take(count: number): number {
     if (count > this.left) throw new Fault('a packet that ends too early')
     const start = this.#at

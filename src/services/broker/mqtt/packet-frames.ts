@@ -1,9 +1,9 @@
-/** Cuts what comes over a connection into packets, and never keeps more than one packet may have. */
+/** Splits a connection into packets, and buffers at most one packet. */
 
-/** Bytes of the type, and of the longest length that there is. */
+/** bytes of the type, and of the longest length */
 const MAX_HEADER = 5
 
-/** By type: the lower four bits of the first byte; undefined: any, of a PUBLISH. */
+/** Valid lower four bits of the first byte, by type; undefined: any. */
 const FLAGS: ReadonlyMap<number, number | undefined> = new Map([
   [1, 0],
   [3, undefined],
@@ -19,11 +19,11 @@ const FLAGS: ReadonlyMap<number, number | undefined> = new Map([
 ])
 
 export class PacketFrames {
-  /** bytes of the largest packet that is taken */
+  /** bytes of the largest packet */
   limit: number
   #chunks: Buffer[] = []
   #size = 0
-  /** bytes of the packet that is under way, once that is known */
+  /** bytes of the current packet, once known */
   #wanted: number | undefined
 
   constructor(limit: number) {
@@ -35,7 +35,7 @@ export class PacketFrames {
     this.#size += bytes.length
   }
 
-  /** The next packet; undefined when it is not there yet; a word for what can be none. */
+  /** The next packet; undefined while it is incomplete; a word for an invalid one. */
   next(): Buffer | 'tooLarge' | 'malformed' | undefined {
     if (this.#wanted === undefined) {
       const length = packetLength(this.#joined(MAX_HEADER))
@@ -43,7 +43,7 @@ export class PacketFrames {
       this.#wanted = length
     }
     if (this.#wanted === undefined) return undefined
-    // before the rest of it is waited for
+    // without waiting for the rest
     if (this.#wanted > this.limit) return 'tooLarge'
     if (this.#size < this.#wanted) return undefined
     const all = this.#joined(this.#wanted)
@@ -54,7 +54,7 @@ export class PacketFrames {
     return packet
   }
 
-  /** The first chunk, with at least so many bytes if there are as many. */
+  /** The first chunk, joined to at least so many bytes if they are there. */
   #joined(least: number): Buffer {
     const [first = Buffer.alloc(0)] = this.#chunks
     if (first.length >= least || this.#chunks.length < 2) return first
@@ -64,11 +64,11 @@ export class PacketFrames {
   }
 }
 
-/** With its header. Undefined when its length is not there yet. */
+/** Includes the header. Undefined while the length is incomplete. */
 function packetLength(bytes: Buffer): number | 'malformed' | undefined {
   const [first] = bytes
   if (first === undefined) return undefined
-  // what can be no packet is not waited for
+  // an invalid packet is rejected at once
   if (!FLAGS.has(first >> 4) || (FLAGS.get(first >> 4) ?? first & 0x0f) !== (first & 0x0f)) return 'malformed'
   let rest = 0
   for (let i = 1; i < MAX_HEADER; i++) {

@@ -1,4 +1,4 @@
-/** What MQTT calls the outcomes of ours: numbers of version 5, and those of 3 where it has any. */
+/** Reason codes of MQTT 5, and return codes of version 3. */
 import { AppError } from '#kernel'
 
 export const REASONS = {
@@ -30,7 +30,6 @@ export const REASONS = {
 
 export type Reason = (typeof REASONS)[keyof typeof REASONS]
 
-/** The return code of a CONNACK in version 3. */
 export function returnCode(reason: Reason): number {
   switch (reason) {
     case REASONS.success:
@@ -49,7 +48,7 @@ export function returnCode(reason: Reason): number {
   }
 }
 
-/** Why a message was refused for good; undefined when sending it again may help. */
+/** The reason of a permanent rejection; undefined when a repetition may help. */
 export function refusalReason(error: unknown): Reason | undefined {
   if (!(error instanceof AppError) || error.status >= 500) return undefined
   if (error.code === 'RATE_LIMITED') return undefined

@@ -1,4 +1,4 @@
-/** What one client listens to, and what is on its way to it. */
+/** Subscriptions of one client, and messages on their way to it. */
 import type { ISubscribePacket, ISubscription } from 'mqtt-packet'
 import type { AppError } from '#kernel'
 import type { BrokerApi } from '../contract.ts'
@@ -7,7 +7,7 @@ import { REASONS } from './reasons.ts'
 import type { ConnectionContext } from './connection-context.ts'
 import { ERRORS_TOPIC, subscribeTopic, topicOf, type SubscribeTopic } from './topics.ts'
 
-/** messages of QoS 1 that the client has not acknowledged */
+/** messages of QoS 1 without an acknowledgement */
 const MAX_UNACKNOWLEDGED = 100
 const MAX_IDS = 0xffff
 
@@ -25,13 +25,13 @@ export class Subscriptions {
   readonly #byFilter = new Map<string, Subscription>()
   readonly #unacknowledged = new Set<number>()
   readonly #mostUnacknowledged: number
-  /** of other partitions, which are somewhere else */
+  /** subscriptions at other partitions that are being opened */
   readonly #opening = new Set<Promise<void>>()
   #nextId = 0
   #freed: (() => void)[] = []
   #isOver = false
 
-  /** `ended`: told when the broker tells nothing any more. */
+  /** `ended`: called when the broker ends a stream. */
   constructor(
     api: BrokerApi,
     writer: PacketWriter,
@@ -46,12 +46,12 @@ export class Subscriptions {
     this.#mostUnacknowledged = Math.min(MAX_UNACKNOWLEDGED, receiveMaximum)
   }
 
-  /** Gives the QoS that is granted for each, or why it is not. */
+  /** Returns the granted QoS, or a reason, for each. */
   add({ subscriptions, properties }: ISubscribePacket): number[] {
     return subscriptions.map((asked) => this.#addOne(asked, properties?.subscriptionIdentifier))
   }
 
-  /** Resolves when what was added hears whatever comes; undefined: it does so already. */
+  /** Resolves when the subscriptions are active; undefined: they are already. */
   get ready(): Promise<unknown> | undefined {
     return this.#opening.size === 0 ? undefined : Promise.all(this.#opening)
   }
@@ -69,7 +69,7 @@ export class Subscriptions {
     for (const freed of this.#freed.splice(0)) freed()
   }
 
-  /** Tells the client why its message was refused, when it listens for that. */
+  /** Reports a rejection to a client that subscribed to `errors`. */
   tellError(topic: string, error: AppError): void {
     const subscription = this.#byFilter.get(ERRORS_TOPIC)
     if (subscription === undefined) return
@@ -92,7 +92,7 @@ export class Subscriptions {
     if (filter.startsWith('$share/')) return is5 ? REASONS.sharedSubscriptions : REASONS.unspecified
     const topic = subscribeTopic(filter)
     if (topic === undefined) return is5 ? REASONS.badFilter : REASONS.unspecified
-    // a message does not say which connection it came over
+    // messages do not record the connection that they came over
     if (is5 && nl) return REASONS.notHere
     const isNew = !this.#byFilter.has(filter)
     if (isNew && this.#byFilter.size >= this.#listener.limits.subscriptions) return REASONS.unspecified
@@ -104,7 +104,7 @@ export class Subscriptions {
     return granted
   }
 
-  /** Ends with its signal; the reader's own bound is what waits for this client. */
+  /** Ends with its signal; the feed bounds what waits for this client. */
   async #follow(topic: Exclude<SubscribeTopic, { kind: 'errors' }>, subscription: Subscription): Promise<void> {
     const options = { signal: subscription.end.signal, most: this.#listener.limits.waiting }
     const { streams } = this.#api
@@ -124,11 +124,11 @@ export class Subscriptions {
       const ready = this.#writer.ready()
       if (ready !== undefined) await ready
     }
-    // a client that is connected and hears nothing would take it for silence
+    // a connected client would mistake it for silence
     if (!subscription.end.signal.aborted) this.#ended()
   }
 
-  /** One that cannot be read ends, and the connection with it. */
+  /** A stream that fails ends, and with it the connection. */
   #waitFor(ready: Promise<void>): void {
     const opening = ready.catch(() => undefined)
     this.#opening.add(opening)

@@ -1,7 +1,6 @@
 /**
- * Topics that devices use: `resources/<id>/events`, `resources/<id>/commands`, `messages` for messages that name their
- * resource, and `errors`, on which a connection hears why its own messages were refused. An id may have slashes in it:
- * what stands between the first and the last level is the id.
+ * Topics of devices: `resources/<id>/events`, `resources/<id>/commands`, `messages` for messages that name their resource,
+ * and `errors`, on which a connection receives why its messages were rejected. An id may contain slashes.
  */
 import type { Channel } from '../contract.ts'
 
@@ -10,7 +9,7 @@ export type PublishTopic =
 
 export type SubscribeTopic =
   | { readonly kind: 'resource'; readonly resource: string; readonly channel: Channel }
-  /** events of all resources whose topic fits */
+  /** events of all resources whose topic matches */
   | { readonly kind: 'many'; readonly fits: (topic: string) => boolean }
   | { readonly kind: 'errors' }
 
@@ -19,14 +18,14 @@ const MESSAGES_TOPIC = 'messages'
 const MAX_LEVELS = 64
 const RESOURCE_TOPIC = /^resources\/(?<resource>.+)\/(?<channel>events|commands)$/s
 
-/** Undefined for a topic on which nothing can be published. */
+/** Undefined for a topic without a publisher. */
 export function publishTopic(topic: string): PublishTopic | undefined {
   if (topic === MESSAGES_TOPIC) return { kind: 'messages' }
   if (/[+#\0]/.test(topic)) return undefined
   return resourceTopic(topic)
 }
 
-/** Undefined for a filter that can never give anything: commands and other topics with wildcards among them. */
+/** Undefined for a filter that cannot match, such as commands with wildcards. */
 export function subscribeTopic(filter: string): SubscribeTopic | undefined {
   if (filter === ERRORS_TOPIC) return { kind: 'errors' }
   const levels = filter.split('/')
@@ -43,7 +42,7 @@ export function subscribeTopic(filter: string): SubscribeTopic | undefined {
   return isWellFormed && mayFit ? { kind: 'many', fits: (topic) => fits(levels, topic.split('/')) } : undefined
 }
 
-/** The topic of a resource's channel; undefined for an id that no topic can have. */
+/** Undefined for an id that a topic cannot contain. */
 export function topicOf(resource: string, channel: Channel): string | undefined {
   return /[+#\0]/.test(resource) ? undefined : `resources/${resource}/${channel}`
 }

@@ -1,37 +1,37 @@
-/** The broker of one partition of a tenant: what it asks of those of the others, and what it answers. */
+/** The broker of one partition of a tenant: how it splits posts and merges streams of all partitions. */
 import type { LogPlace } from '#kernel'
 import { type Partition, partitionOf } from '#cluster'
 import type { BrokerQuestion, FollowedPart, FollowedStream, StreamApi, Subscription } from '../contract.ts'
-import type { Post } from '../posting/arrival.ts'
+import type { PublishRequest } from '../posting/publish-request.ts'
 import { MergedReader } from './merged-reader.ts'
 
-/** One of several partitions of each tenant that the broker has. */
+/** This partition, and calls to the others. */
 export interface BrokerPartition extends Partition {
-  /** Asks the broker of another partition: what `answer` of its service does. Rejects as that does; `FENCED` when no host has it. */
-  ask(tenant: string, partition: number, question: BrokerQuestion): Promise<unknown>
-  /** What `follow` of its service gives there; rejects with `FENCED` when no host has it. */
-  follow(tenant: string, partition: number, asked: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
+  /** Calls `answer` of the broker of another partition. `FENCED` when it is not at any host. */
+  ask(partition: number, question: BrokerQuestion): Promise<unknown>
+  /** Calls `follow` there; rejects with `FENCED` when it is not at any host. */
+  follow(partition: number, request: FollowedStream, signal: AbortSignal): AsyncIterable<FollowedPart>
 }
 
 export interface SplitPost {
-  readonly own: Post
-  readonly others: readonly (readonly [partition: number, post: Post])[]
+  readonly own: PublishRequest
+  readonly others: readonly (readonly [partition: number, post: PublishRequest])[]
 }
 
 /**
- * A post by the partitions of its resources, each in the order of the post. What goes into series alone is not split: it
- * wakes nobody, and any partition can write it; commands are those of the first.
+ * Splits a post by the partitions of its resources, each part in the order of the post. A bulk is not split: any
+ * partition can write series. Commands belong to the first partition.
  */
-export function splitPost(post: Post, { number, count }: Partition): SplitPost {
+export function splitPost(post: PublishRequest, { number, count }: Partition): SplitPost {
   const isWhole =
     post.channel === 'commands' || post.arrivals.every(({ resource }) => partitionOf(resource, count) === number)
   if (isWhole) return { own: post, others: [] }
-  const byPartition = new Map<number, Post['arrivals'][number][]>()
-  for (const { told: _told, ...arrival } of post.arrivals) {
-    const at = partitionOf(arrival.resource, count)
+  const byPartition = new Map<number, PublishRequest['arrivals'][number][]>()
+  for (const { routed: _routed, ...incoming } of post.arrivals) {
+    const at = partitionOf(incoming.resource, count)
     const known = byPartition.get(at)
-    if (known === undefined) byPartition.set(at, [arrival])
-    else known.push(arrival)
+    if (known === undefined) byPartition.set(at, [incoming])
+    else known.push(incoming)
   }
   const own = byPartition.get(number) ?? []
   byPartition.delete(number)
@@ -42,29 +42,29 @@ export function splitPost(post: Post, { number, count }: Partition): SplitPost {
   }
 }
 
-/** What is odd is counted once, where the post came; what rules read of it depends on it everywhere. */
-function uncounted({ oddities }: Post): Pick<Post, 'oddities'> {
+/** Oddities are counted once, where the post arrived; every partition needs them to derive what rules read. */
+function uncounted({ oddities }: PublishRequest): Pick<PublishRequest, 'oddities'> {
   return oddities === undefined ? {} : { oddities: { ...oddities, isCounted: true } }
 }
 
-/** Whether series have something of resources of other partitions by it. */
-export function isOfOthers({ arrivals, bulk, store }: Post, { number, count }: Partition): boolean {
+/** Whether it adds samples or messages of resources of other partitions. */
+export function isOfOthers({ arrivals, bulk, store }: PublishRequest, { number, count }: Partition): boolean {
   const isForeign = (resource: string): boolean => partitionOf(resource, count) !== number
   return (
     store && (arrivals.some(({ resource }) => isForeign(resource)) || [...(bulk?.seen.keys() ?? [])].some(isForeign))
   )
 }
 
-/** Streams of a tenant with several partitions: of a resource from the partition that has it, of all from all of them. */
-export function streamsOfAll(tenant: string, streams: StreamApi, partition: BrokerPartition): StreamApi {
+/** Streams of a tenant with several partitions: of one resource from its partition, of all resources merged. */
+export function streamsOfAll(streams: StreamApi, partition: BrokerPartition): StreamApi {
   const { number, count } = partition
-  const merged = (numbers: readonly number[], asked: FollowedStream, options: Subscription): MergedReader => {
+  const merged = (numbers: readonly number[], request: FollowedStream, options: Subscription): MergedReader => {
     const { signal, after, since, ...own } = options
     const places = numbers.map((one) => placeIn(since, one))
     const parts = numbers.map((one, at) => (ending: AbortSignal) => {
       const place = places[at]
-      const from = { ...asked, ...(place !== undefined && { since: place }) }
-      return one === number ? followed(streams, from, ending, own) : partition.follow(tenant, one, from, ending)
+      const from = { ...request, ...(place !== undefined && { since: place }) }
+      return one === number ? followed(streams, from, ending, own) : partition.follow(one, from, ending)
     })
     const isBack = after !== undefined || since !== undefined
     const reader = new MergedReader({ parts, isGap: isBack && places.includes(undefined) })
@@ -75,7 +75,7 @@ export function streamsOfAll(tenant: string, streams: StreamApi, partition: Brok
   }
   return {
     subscribe(resource, channel, options) {
-      // commands are those of the first partition
+      // commands belong to the first partition
       const home = channel === 'commands' ? 0 : partitionOf(resource, count)
       if (home === number) return streams.subscribe(resource, channel, options)
       return merged([home], { channel, resource }, options)
@@ -86,30 +86,32 @@ export function streamsOfAll(tenant: string, streams: StreamApi, partition: Brok
   }
 }
 
-/** Of what was seen last in all partitions, what was in this one. */
+/** The part of a place that belongs to this partition. */
 function placeIn(seen: LogPlace | undefined, partition: number): LogPlace | undefined {
   if (seen === undefined) return undefined
   const { others = [], ...first } = seen
   return [first, ...others].find((one) => (one.partition ?? 0) === partition)
 }
 
-/** What a partition tells one that merges. `options`: of the reader there. */
+/** Streams messages of this partition to one that merges them. `options`: of the reader here. */
 export async function* followed(
   streams: StreamApi,
   { resource, channel, since }: FollowedStream,
   signal: AbortSignal,
   options: Pick<Subscription, 'most' | 'overflow'> = {},
 ): AsyncGenerator<FollowedPart> {
-  const asked = { ...options, signal, ...(since !== undefined && { since }) }
-  const reader = resource === undefined ? streams.firehose(asked) : streams.subscribe(resource, channel, asked)
+  const subscription = { ...options, signal, ...(since !== undefined && { since }) }
+  const reader =
+    resource === undefined ? streams.firehose(subscription) : streams.subscribe(resource, channel, subscription)
   const joined = reader.passed?.place
   await reader.ready
   const { missed } = reader
   const place = since === undefined || missed ? (joined ?? reader.passed?.place) : since
   yield { here: true, ...(place !== undefined && { place }), ...(missed && { missed }) }
-  for await (const told of reader) {
+  for await (const message of reader) {
     const dropped = reader.takeDropped()
     if (dropped > 0) yield { dropped }
-    yield { resource: told.topic, message: told.value, ...(told.place !== undefined && { place: told.place }) }
+    const { topic, value, place: at } = message
+    yield { resource: topic, message: value, ...(at !== undefined && { place: at }) }
   }
 }

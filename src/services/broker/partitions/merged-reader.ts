@@ -1,11 +1,9 @@
 /**
- * One stream of what several partitions of a tenant tell: messages of each come in their order, those of different ones as
- * they arrive. It ends as soon as one of them does, because that partition has moved; whoever reads comes back, and says
- * where it was in each of them.
+ * One stream of messages of several partitions: messages of each in order, across partitions as they arrive. It ends when
+ * one of them ends, because that partition has moved; the reader reconnects with its place in each of them.
  *
- * MERGED-1 nothing that a partition tells after `ready` is missed: it comes, or the stream ends, or it is counted as dropped
- * MERGED-2 whoever comes back with the place of a message is told each stored one of all partitions that it had not seen
- *   at that place, once, or that it is a gap
+ * MERGED-1 after `ready`, each message of a partition arrives, or the stream ends, or the message is counted as dropped
+ * MERGED-2 a reader that resumes receives each stored message of all partitions after its place once, or is notified of a gap
  */
 import { AppError, type FeedReader, type LogPlace, messageOf, type Passed } from '#kernel'
 import type { BrokerMessage, FollowedPart, StreamedMessage } from '../contract.ts'
@@ -13,24 +11,24 @@ import type { BrokerMessage, FollowedPart, StreamedMessage } from '../contract.t
 type Next = IteratorResult<StreamedMessage, undefined>
 
 export interface MergedSources {
-  /** of each partition, which end with the signal; each says first that it is there */
+  /** of each partition, until the signal aborts; the first part confirms the subscription */
   readonly parts: readonly ((signal: AbortSignal) => AsyncIterable<FollowedPart>)[]
-  /** its reader comes back, and where it was in one of the partitions is not known */
+  /** the reader resumes, but its place in one of the partitions is unknown */
   readonly isGap: boolean
 }
 
-/** messages that may wait; beyond them partitions wait, and drop what is too much */
+/** messages that may wait; beyond them partitions wait, and drop messages */
 const MAX_WAITING = 256
 
 export class MergedReader implements FeedReader<BrokerMessage> {
   readonly ready: Promise<void>
-  /** where the reader is in each of the parts; undefined: not known */
+  /** place of the reader in each part; undefined: unknown */
   readonly #places: (LogPlace | undefined)[]
   #missed: boolean
   readonly #ending = new AbortController()
   readonly #waiting: StreamedMessage[] = []
   #asked: ((next: Next) => void) | undefined
-  /** partitions that wait until something was taken */
+  /** partitions that wait for room */
   #full: (() => void)[] = []
   #dropped = 0
 
@@ -76,7 +74,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return this
   }
 
-  /** Of all parts together; undefined when it is not known of one of them. */
+  /** The combined place; undefined while one is unknown. */
   get #place(): LogPlace | undefined {
     const places: LogPlace[] = []
     for (const place of this.#places) {
@@ -87,17 +85,16 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return first && (others.length === 0 ? first : { ...first, others })
   }
 
-  /** Takes nothing before all are there: what comes first would not know where it is in the others. */
+  /** Starts reading when all partitions have confirmed: earlier messages would not have a place in all of them. */
   async #begin(parts: MergedSources['parts']): Promise<void> {
     const joined = await Promise.allSettled(parts.map((open, at) => this.#join(open, at)))
     for (const [at, one] of joined.entries()) {
-      // also where another could not be joined: that one is told to end, and lets go
+      // also if another one failed: this one ends and is released
       if (one.status === 'fulfilled') void this.#pump(one.value, at)
     }
     for (const one of joined) if (one.status === 'rejected') throw one.reason
   }
 
-  /** Resolves when the partition has said that it is there. */
   async #join(
     open: (signal: AbortSignal) => AsyncIterable<FollowedPart>,
     at: number,
@@ -117,7 +114,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     return parts
   }
 
-  /** Never rejects: whatever ends one of them ends all. */
+  /** Never rejects: the end of one partition ends all. */
   async #pump(parts: AsyncIterator<FollowedPart>, at: number): Promise<void> {
     try {
       for await (const part of { [Symbol.asyncIterator]: () => parts }) {
@@ -135,7 +132,7 @@ export class MergedReader implements FeedReader<BrokerMessage> {
     { resource, message, place }: Extract<FollowedPart, { message: unknown }>,
     at: number,
   ): Promise<void> | undefined {
-    // what no log has leaves its reader where it was
+    // a message that is not in the log leaves the place as it is
     if (place !== undefined) this.#places[at] = place
     const told = { number: 0, topic: resource, value: message, place: this.#place }
     if (this.#asked !== undefined) {

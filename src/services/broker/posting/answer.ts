@@ -1,9 +1,8 @@
-/** What a post is answered with (texts as clients know them). */
+/** Answers to posts, in the words of the platform. */
 import type { BrokerMessage, Posted } from '../contract.ts'
-import { countOf, routedMessageOf, type Arrival, type Post } from './arrival.ts'
+import { countOf, routedMessageOf, type IncomingMessage, type PublishRequest } from './publish-request.ts'
 
-/** `resource`: of the path. `isList`: the body was an array. */
-export function answerTo(post: Post, resource: string | undefined, isList: boolean): Posted {
+export function answerTo(post: PublishRequest, resource: string | undefined, isList: boolean): Posted {
   const { arrivals, bulk } = post
   const [first] = arrivals
   if (bulk !== undefined || (isList && resource !== undefined)) return batchAnswer(post)
@@ -16,25 +15,24 @@ export function answerTo(post: Post, resource: string | undefined, isList: boole
   return resource === undefined ? { message, content: routedMessageOf(first) } : new PublishedMessage(message, first)
 }
 
-/** An answer whose content has been JSON before. */
+/** An answer whose content is already serialized. */
 export class PublishedMessage implements Posted {
   readonly message: string
   readonly content: BrokerMessage
   readonly #text: string
 
-  constructor(message: string, { message: content, text }: Arrival) {
+  constructor(message: string, { message: content, text }: IncomingMessage) {
     this.message = message
     this.content = content
     this.#text = text
   }
 
-  /** As `JSON.stringify` gives it. */
   get json(): string {
     return `{"message":${JSON.stringify(this.message)},"content":${this.#text}}`
   }
 }
 
-export function answerToCommand({ arrivals: [command] }: Post): Posted {
+export function answerToCommand({ arrivals: [command] }: PublishRequest): Posted {
   return { message: `Published command for ${command?.resource}`, content: command?.message ?? {} }
 }
 
@@ -42,7 +40,7 @@ function published(resource: string | undefined): string {
   return `Published message async for ${resource}`
 }
 
-function batchAnswer(post: Post): Posted {
+function batchAnswer(post: PublishRequest): Posted {
   const resources = new Set(post.bulk?.seen.keys() ?? post.arrivals.map(({ resource }) => resource))
   const [only] = resources
   const where = resources.size === 1 ? `resource ${only}` : `${resources.size} resources`

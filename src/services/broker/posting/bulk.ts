@@ -1,8 +1,8 @@
-/** Many messages of few resources: their values by resource and metric, as series and log take them. */
+/** Many messages of few resources as columns, for series and log. */
 import type { SampleValue } from '#storage'
 import type { BrokerMessage } from '../contract.ts'
 
-/** Values of one metric with their times, in the order in which they came. */
+/** Values of one metric in order of arrival. */
 export interface Column {
   readonly resource: string
   readonly metric: string
@@ -11,23 +11,21 @@ export interface Column {
   readonly values: SampleValue[]
 }
 
-/** What a resource was seen in. */
+/** The first and the newest message of a resource. */
 export interface Sighting {
-  /** epoch ms of its newest message */
   time: number
   readonly first: BrokerMessage
 }
 
-/** characters of one part as JSON, about: with its quotes escaped it still fits an entry of a log */
+/** characters of a part as JSON, about: with its quotes escaped it still fits an entry of a log */
 const MAX_CHARACTERS = 300_000
-/** characters of a number and its time, and of what stands around them */
+/** characters of a number, its time and separators */
 const EACH = 40
 
 export class Bulk {
   /** each becomes one entry of the log */
   readonly parts: Column[][] = []
   readonly seen = new Map<string, Sighting>()
-  /** messages */
   count = 0
   /** characters, about */
   size = 0
@@ -36,7 +34,7 @@ export class Bulk {
   #room = 0
 
   add(resource: string, metric: string, time: number, value: SampleValue): void {
-    // each character of a text may need six, and the six may be escaped once more
+    // a character may need six in JSON, which are escaped once more
     const size = typeof value === 'string' ? EACH + value.length * 6 : EACH
     this.size += size
     if (this.#room < size) this.#begin()

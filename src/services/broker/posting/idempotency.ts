@@ -1,12 +1,12 @@
-/** Keys of posts that were made, for a day: the same post again gives the first answer, and does nothing. */
+/** Idempotency keys of posts, kept for a day: a repetition returns the first answer, without effect. */
 import { createHash } from 'node:crypto'
 import { AppError } from '#kernel'
 import { type Collection, type CollectionSpec, type Expectation, forgetOldest, type Store, type Write } from '#storage'
 
 interface KeyRecord {
-  /** tells posts apart */
+  /** digest of the post */
   readonly print: string
-  /** epoch ms when the post came: read again as of then, it gives the same answer */
+  /** epoch ms of the post: reading it again as of this time returns the same answer */
   readonly at: number
 }
 
@@ -17,14 +17,13 @@ export const POST_KEYS: CollectionSpec<KeyRecord> = {
 }
 
 const DAY_MS = 86_400_000
-/** keys of one tenant; the oldest go first when there are more */
+/** beyond it the oldest are deleted */
 const MAX_KEYS = 1_000_000
 const MAX_CHARACTERS = 1_000
 
-/** What a key says about a post. */
 export type Known =
   | { readonly kind: 'done'; readonly at: number }
-  /** to be committed with the post */
+  /** to commit with the post */
   | { readonly kind: 'new'; readonly write: Write }
 
 export class PostKeys {
@@ -34,7 +33,7 @@ export class PostKeys {
     this.#records = store.collection(POST_KEYS)
   }
 
-  /** `VALIDATION` for a key that cannot be one, `CONFLICT` for one that was used for another post. */
+  /** Throws `VALIDATION` for an invalid key, `CONFLICT` for a key of another post. */
   async look(key: string, post: unknown, now: number): Promise<Known> {
     if (key === '' || key.length > MAX_CHARACTERS) {
       throw new AppError('VALIDATION', `Idempotency-Key: send 1 to ${MAX_CHARACTERS} characters`)
@@ -50,7 +49,7 @@ export class PostKeys {
     return { kind: 'new', write: this.#records.putting(id, { print, at: now }, expect) }
   }
 
-  /** Lets go of those that count no more; gives how many. */
+  /** Deletes expired keys; returns their number. */
   sweep(now: number): Promise<number> {
     return forgetOldest(this.#records, 'at', { until: now - DAY_MS, most: MAX_KEYS })
   }

@@ -1,29 +1,27 @@
 /**
- * The posts of one tenant: admitted, as far as there is room, on their way into the log, and acknowledged behind it, in its
- * order, past discovery and subscribers; series follow. What comes in one turn of the loop is handed on together, a window
- * at a time: a group of posts is one unit of the log, because promises and calls of the engine are then paid once for all
- * of them.
+ * The queue of posts: admitted while there is room, appended to the log, then acknowledged in its order, after discovery
+ * and before subscribers; series follow. Posts of one turn of the event loop are committed together, a window at a time: a
+ * group of posts is one unit of the log, which pays promises and calls of the engine once for all of them.
  *
  * INGEST-1 a post is acknowledged after its commit, never before
- * INGEST-2 subscribers hear of posts in the order in which they are acknowledged
- * INGEST-3 what waits is bounded: beyond it posts are refused, and nothing of them was done
- * INGEST-4 series are told of a post before its poster and its subscribers are
- * INGEST-6 what rules make of posts goes on behind what clients post: it has a small window of its own and takes no room
- *   of theirs, so that rules that set each other off keep no client waiting, nor any client the rules for ever
- * INGEST-5 a post is refused for its own sake alone: what a group is refused for is tried with each of its posts
+ * INGEST-2 subscribers receive posts in the order in which they are acknowledged
+ * INGEST-3 the queue is bounded: posts beyond the bound are rejected without effect
+ * INGEST-4 series have a post in their queue before its poster and its subscribers are notified
+ * INGEST-5 a post is rejected for its own content only: posts of a rejected group are retried one by one
+ * INGEST-6 posts of rules have a small window of their own, behind posts of clients: rules that trigger each other do not
+ *   delay clients, and clients do not delay rules forever
  */
 import { AppError } from '#kernel'
 import type { Followed, TenantLog, UnitPlace } from '#log'
 import type { Write } from '#storage'
 import { machineTimers } from '#platform'
 import type { Forwarding } from '../contract.ts'
-import type { Post } from './arrival.ts'
+import type { PublishRequest } from './publish-request.ts'
 import { entriesOf, forwarded } from './log-entry.ts'
 import { groupsOf, type Grouped } from './post-group.ts'
-import { isRefusal, type Logged } from './projection.ts'
-import type { SeriesProjector } from './series-projector.ts'
+import { isRefusal, type Logged, type SeriesProjector } from './series-projector.ts'
 
-/** posts and characters that wait in one tenant: of clients, and as many of rules */
+/** posts and characters in flight: of clients, and as many of rules */
 export interface IngestLimits {
   /** default 50,000 */
   readonly posts: number
@@ -32,29 +30,28 @@ export interface IngestLimits {
 }
 
 export interface IngestQueueDependencies {
-  readonly tenant: string
   readonly log: TenantLog
   readonly projector: SeriesProjector
   readonly limits: IngestLimits
-  /** absent: nothing listens */
+  /** absent: there are not any tasks */
   readonly engine: () => Forwarding | undefined
-  /** before the answer, of posts that are durable; never rejects */
-  readonly arrived: (posts: readonly Post[]) => Promise<void> | undefined
-  /** told in the order of acknowledgement; `position`: of its entry; undefined: the log has no message of it */
-  readonly told: (post: Post, position: number | undefined) => void
-  /** after those were told: all of the log up to there was */
+  /** called with durable posts before they are acknowledged; never rejects */
+  readonly arrived: (posts: readonly PublishRequest[]) => Promise<void> | undefined
+  /** called in the order of acknowledgement; `position`: of its entry; undefined: the log does not have its messages */
+  readonly acknowledged: (post: PublishRequest, position: number | undefined) => void
+  /** called after that: all entries up to the position are acknowledged */
   readonly passed: (position: number) => void
 }
 
 /** Posts of clients, or of rules. */
 interface Source {
-  /** those of this turn, and those for which there is no room in the window */
+  /** posts of this turn, and posts that wait for room in the window */
   readonly gathered: Waiting[]
-  /** those that may be on their way into the log at once */
+  /** posts that may be on their way into the log at once */
   readonly window: number
-  /** those that came so far */
+  /** posts so far */
   came: number
-  /** those that are not acknowledged, and characters of their messages */
+  /** unacknowledged posts, and characters of their messages */
   posts: number
   characters: number
 }
@@ -69,27 +66,27 @@ interface Waiting extends Grouped {
   reject(error: unknown): void
 }
 
-/** What the log has behind all that was acknowledged. */
+/** A durable unit that is not acknowledged yet. */
 interface Unit {
-  /** undefined: nothing of it came here */
+  /** undefined: it did not come through this queue */
   readonly group: readonly Waiting[] | undefined
   readonly place: UnitPlace
   readonly ended: () => void
 }
 
-/** As many do not wait for the turn to end: the store works while the turn goes on. */
+/** So many posts are committed before the turn ends: the store works while the turn continues. */
 const ENOUGH = 32
-/** Posts that are on their way into the log at once: those of other tenants come in between, whatever waits here. */
+/** Posts that are on their way into the log at once, so that other tenants have their share of the store. */
 const WINDOW = 4_000
-/** The same of rules: an arrival finds no more of theirs ahead of it. */
+/** The same for posts of rules, which a post of a client may find ahead of it. */
 const DERIVED_WINDOW = 128
 
 export class IngestQueue {
   readonly #dependencies: IngestQueueDependencies
   readonly #arrivals = newSource(WINDOW)
-  /** what rules have posted */
+  /** posts of rules */
   readonly #derived = newSource(DERIVED_WINDOW)
-  /** groups on their way: each resolves when all of it is acknowledged or refused */
+  /** resolve when all posts of a group are acknowledged or rejected */
   readonly #underWay = new Set<Promise<void>>()
   #units: Unit[] = []
   #isAcknowledging = false
@@ -100,16 +97,16 @@ export class IngestQueue {
     dependencies.log.followOthers((place) => this.#follow({ group: undefined, place, ended: nothing }))
   }
 
-  /** posts that are not acknowledged */
+  /** unacknowledged posts */
   get size(): number {
     return this.#arrivals.posts + this.#derived.posts
   }
 
   /**
-   * Resolves when the post is durable. `writes` are committed with it. `RATE_LIMITED` when too much waits, `STORE` when
-   * series have not been written for too long; else as the commit does.
+   * Resolves when the post is durable. `writes` are committed with it. `RATE_LIMITED` when the queue is full, `STORE` when
+   * series have not been written for too long; otherwise rejects as the commit does.
    */
-  submit(post: Post, writes: readonly Write[] = NO_WRITES): Promise<void> {
+  submit(post: PublishRequest, writes: readonly Write[] = NO_WRITES): Promise<void> {
     const source = post.hops > 0 ? this.#derived : this.#arrivals
     const size = sizeOf(post)
     const refusal = this.#refusal(source, post, size)
@@ -125,14 +122,14 @@ export class IngestQueue {
   }
 
   /**
-   * Resolves when each post that may be durable by now was acknowledged or refused, those of clients that have come so
-   * far among them; undefined when that is so already. What rules posted and is not with the store yet, nobody has seen.
+   * Resolves when each post that may be durable is acknowledged or rejected, including all posts of clients so far;
+   * undefined when that is already true. Posts of rules that are not with the store yet are not visible.
    */
   passed(): Promise<void> | undefined {
     return this.#arrivals.gathered.length + this.#underWay.size === 0 ? undefined : this.#passed(this.#arrivals.came)
   }
 
-  /** Resolves when nothing is on its way. */
+  /** Resolves when the queue is empty. */
   async idle(): Promise<void> {
     while (this.size > 0) {
       this.#handOn()
@@ -148,17 +145,17 @@ export class IngestQueue {
     }
   }
 
-  #refusal({ posts, characters }: Source, post: Post, size: number): AppError | undefined {
+  #refusal({ posts, characters }: Source, post: PublishRequest, size: number): AppError | undefined {
     const { limits, projector } = this.#dependencies
     if (posts >= limits.posts || characters + size > limits.characters) {
-      return new AppError('RATE_LIMITED', `${posts} posts wait to be stored; go on in 1 s`)
+      return new AppError('RATE_LIMITED', `The queue of posts is full (${posts} posts); retry in 1 s`)
     }
     if (!post.store || !projector.isFull || projector.failure === undefined) return undefined
     projector.tryAgain()
-    return new AppError('STORE', `Nothing more is taken until series can be written: ${projector.failure.message}`)
+    return new AppError('STORE', `Posts are rejected until series can be written: ${projector.failure.message}`)
   }
 
-  /** What comes in with this turn of the loop goes on together. */
+  /** Posts of one turn of the event loop are committed together. */
   #wake(): void {
     if (this.#isWoken) return
     this.#isWoken = true
@@ -173,7 +170,7 @@ export class IngestQueue {
     this.#handOnOf(this.#derived)
   }
 
-  /** All groups at once, so that they share a commit of the store. What finds no room goes on when there is some. */
+  /** All groups at once, so that they share a transaction; the rest follows when there is room. */
   #handOnOf({ gathered, posts: all, window }: Source): void {
     const room = window - (all - gathered.length)
     if (gathered.length === 0 || room <= 0) return
@@ -183,7 +180,7 @@ export class IngestQueue {
     }
   }
 
-  /** Resolves when each of the posts is acknowledged or refused. */
+  /** Resolves when each of the posts is acknowledged or rejected. */
   #commit(group: readonly Waiting[]): Promise<void> {
     return new Promise((ended) => {
       let isFollowed = false
@@ -192,7 +189,7 @@ export class IngestQueue {
         this.#follow({ group, place, ended })
       }
       const failed = (error: unknown): void => {
-        // it is in the log: what becomes of it there is not the poster's affair
+        // it is in the log: failures of tasks do not concern the poster
         if (isFollowed) return
         if (group.length > 1 && isRefusal(error)) return void this.#commitEach(group, ended)
         for (const { source, size, reject } of group) {
@@ -215,16 +212,16 @@ export class IngestQueue {
     ended()
   }
 
-  /** Not async: what is called in one turn reaches engine and store in its order. */
+  /** Not async: calls of one turn reach engine and store in their order. */
   #write(group: readonly Waiting[], followed: Followed): Promise<unknown> {
-    const { tenant, log, engine } = this.#dependencies
-    // a group with writes has one post, and posts of one group are alike in whether tasks get them
+    const { log, engine } = this.#dependencies
+    // posts of one group agree in `forward`
     const [first] = group
-    const writes = first?.writes ?? NO_WRITES
+    const writes = first?.writes.length === 0 ? NO_WRITES : group.flatMap((one) => one.writes)
     const taking = first?.post.forward === true ? engine() : undefined
     if (taking !== undefined) {
       const posts = group.map(({ post }) => forwarded(post))
-      return taking.receive(tenant, posts, writes, followed)
+      return taking.receive(posts, writes, followed)
     }
     const entries = group.flatMap(({ post }) => entriesOf(post)).map((body) => ({ body }))
     return log.add({ entries, writes, followed })
@@ -248,7 +245,7 @@ export class IngestQueue {
   }
 
   async #acknowledge(units: readonly Unit[]): Promise<void> {
-    const { projector, arrived, told, passed } = this.#dependencies
+    const { projector, arrived, acknowledged, passed } = this.#dependencies
     if (projector.isFull) await projector.room()
     const waited = arrived(units.flatMap(({ group = [] }) => group.map(({ post }) => post)))
     if (waited !== undefined) await waited
@@ -261,7 +258,7 @@ export class IngestQueue {
       for (const [i, { post, source, size, resolve }] of group.entries()) {
         leave(source, size)
         const isMessage = post.store && post.bulk === undefined
-        told(post, isMessage ? place.last - group.length + 1 + i : undefined)
+        acknowledged(post, isMessage ? place.last - group.length + 1 + i : undefined)
         resolve()
       }
       if (place.last > 0) passed(place.last)
@@ -270,9 +267,9 @@ export class IngestQueue {
     this.#goOn()
   }
 
-  /** There may be room again. */
+  /** Called when there may be room again. */
   #goOn(): void {
-    // few of them are of this turn, and wait for the others of it
+    // a few are of this turn, and wait for the others of it
     if (this.#arrivals.gathered.length >= ENOUGH) this.#handOn()
     else if (this.#arrivals.gathered.length + this.#derived.gathered.length > 0) this.#wake()
   }
@@ -286,14 +283,14 @@ function leave(source: Source, size: number): void {
   source.characters -= size
 }
 
-function sizeOf({ bulk, arrivals }: Post): number {
+function sizeOf({ bulk, arrivals }: PublishRequest): number {
   if (bulk !== undefined) return bulk.size
   let size = 0
   for (const { text } of arrivals) size += text.length
   return size
 }
 
-/** Undefined when series get nothing of it. */
+/** Undefined when it does not have samples or messages. */
 function loggedOf(group: readonly Waiting[], { first, last }: UnitPlace): Logged | undefined {
   const posts = group.flatMap(({ post }) => (post.store ? [post] : []))
   if (posts.length === 0 || last === 0) return undefined

@@ -1,9 +1,9 @@
-/** What the log has of posts, and what series are made good from after a crash. */
+/** Entries of the log for posts, and their samples and messages for series. */
 import { isPlainObject, type Json } from '#kernel'
 import { KEPT_EVENTS, type KeptMessage, messageBody, messagesOfEntry } from '#log'
 import type { LogBody, NewMessage, Sample, SampleValue, Series } from '#storage'
 import type { BrokerMessage, Channel, ForwardedPost } from '../contract.ts'
-import { readableMessageOf, routedText, type Post } from './arrival.ts'
+import { readableMessageOf, routedText, type PublishRequest } from './publish-request.ts'
 import { CLAIMED_TIMESTAMP } from './time-bounds.ts'
 
 interface BulkEntry {
@@ -15,8 +15,8 @@ interface BulkEntry {
 
 type WireColumn = readonly [resource: string, metric: string, times: readonly number[], values: readonly SampleValue[]]
 
-/** A post as tasks get it. */
-export function forwarded(post: Post): ForwardedPost {
+/** The post as the engine receives it. */
+export function forwarded(post: PublishRequest): ForwardedPost {
   const { arrivals, hops, root, identityIgnores, store } = post
   const messages = arrivals.map((arrival) => readableMessageOf(arrival, post))
   const places = arrivals.flatMap(({ isUnstamped }, place) => (isUnstamped === true ? [place] : []))
@@ -32,8 +32,8 @@ export function forwarded(post: Post): ForwardedPost {
   }
 }
 
-/** The entries of a post that no task takes: one for most, none of one that is not stored. */
-export function entriesOf(post: Post): readonly LogBody[] {
+/** The entries of a post without tasks: one, or one per part of a bulk; none if it is not stored. */
+export function entriesOf(post: PublishRequest): readonly LogBody[] {
   const { bulk, expires, store } = post
   if (!store) return []
   if (bulk === undefined)
@@ -44,19 +44,19 @@ export function entriesOf(post: Post): readonly LogBody[] {
   })
 }
 
-function isReadable({ oddities }: Post): boolean {
+function isReadable({ oddities }: PublishRequest): boolean {
   return oddities === undefined || oddities.unreadable === 0
 }
 
-/** All that tasks read; undefined where that is less than what came. */
-function textOf(post: Post): string | undefined {
+/** The messages as JSON; undefined where tasks receive less than what arrived. */
+function textOf(post: PublishRequest): string | undefined {
   if (!isReadable(post)) return undefined
   const { arrivals } = post
   const [only] = arrivals
   return arrivals.length === 1 && only !== undefined ? routedText(only) : `[${arrivals.map(routedText).join()}]`
 }
 
-function keptOf(post: Post): KeptMessage {
+function keptOf(post: PublishRequest): KeptMessage {
   const { channel: s, expires: x, arrived, arrivals } = post
   const isAhead = s === 'events' && arrivals.some(({ message }) => message.timestamp > arrived)
   if (s === 'events' && x === undefined && !isAhead && isReadable(post)) return KEPT_EVENTS
@@ -68,7 +68,6 @@ function keptOf(post: Post): KeptMessage {
   }
 }
 
-/** What series get of a part of the log. */
 export interface Projected {
   readonly samples: Sample[]
   readonly messages: NewMessage[]
@@ -78,15 +77,14 @@ export function nothing(): Projected {
   return { samples: [], messages: [] }
 }
 
-/** Whether one append takes no more than this. */
 export function isFull({ samples, messages }: Projected): boolean {
   return samples.length + messages.length > MAX_AT_ONCE
 }
 
-/** samples and messages of one append to series; what one post has is never split, and is within their own bound */
+/** samples and messages of one append; a single post is never split */
 const MAX_AT_ONCE = 40_000
 
-export function projectPost(post: Post, into: Projected): void {
+export function projectPost(post: PublishRequest, into: Projected): void {
   const { channel, bulk, expires, arrivals, arrived, store } = post
   if (!store) return
   for (const columns of bulk?.parts ?? []) {
@@ -99,7 +97,7 @@ export function projectPost(post: Post, into: Projected): void {
   }
 }
 
-/** False for what this version cannot read. Of inputs that are not kept series get nothing. */
+/** Returns false for an entry of an unknown form. Inputs that are not stored add nothing. */
 export function projectEntry(body: Json, into: Projected): boolean {
   const entry: unknown = body
   if (!isPlainObject(entry)) return false
@@ -113,7 +111,7 @@ export function projectEntry(body: Json, into: Projected): boolean {
   return typeof k === 'string'
 }
 
-/** What a metric must be to become a sample; the rest lives in its message alone. */
+/** Whether a metric becomes a sample; others stay in the message only. */
 export function isSample(value: unknown): value is SampleValue {
   return typeof value === 'number' || typeof value === 'string' || typeof value === 'boolean'
 }
@@ -134,7 +132,7 @@ interface MessageOfPost {
   readonly arrived: number
 }
 
-/** Samples are of the time that the message names; the message itself is no newer than when it came. */
+/** Samples have the timestamp of the message; the message itself is not newer than its arrival. */
 function project(
   { channel, resource, text, expires, arrived }: MessageOfPost,
   message: BrokerMessage,

@@ -1,9 +1,8 @@
-/** What posts look like, with their limits, and what they are answered with. `read-post.ts` reads them by hand, for speed. */
+/** Schemas of posts and their answers. `read-post.ts` checks the same limits by hand, for speed. */
 import { Type } from 'typebox'
 import { MAX_ID_BYTES } from '#kernel'
 import { MAX_TIME } from '#services/shared/contract'
 
-/** messages of one post */
 export const MAX_MESSAGES = 10_000
 
 const resource = Type.String({ minLength: 1, maxLength: MAX_ID_BYTES })
@@ -17,7 +16,6 @@ const timestamp = Type.Union(
 )
 const OPEN = { additionalProperties: true, description: 'other members are metrics' }
 
-/** As it is given back too. */
 export const MessageSchema = Type.Object({ timestamp: Type.Optional(timestamp) }, OPEN)
 const RoutedSchema = Type.Object({ resource, timestamp: Type.Optional(timestamp) }, OPEN)
 const LIST = { minItems: 1, maxItems: MAX_MESSAGES }
@@ -25,7 +23,6 @@ export const PostSchema = Type.Union([MessageSchema, Type.Array(MessageSchema, L
 export const RoutedPostSchema = Type.Union([RoutedSchema, Type.Array(RoutedSchema, LIST)])
 export const CommandSchema = Type.Object({ name: Type.String({ minLength: 1 }) }, { additionalProperties: true })
 
-/** Parameters of a post. */
 export const POSTING = {
   store: Type.Optional(Type.Boolean()),
   forward: Type.Optional(Type.Boolean()),
@@ -34,7 +31,6 @@ export const POSTING = {
 
 export const PostedSchema = Type.Object({ message: Type.String(), content: Type.Unknown() })
 
-/** `details` are lines such as `/resource <- must be a text`. */
 export const ErrorSchema = Type.Object({
   error: Type.String(),
   details: Type.Optional(Type.Array(Type.String())),

@@ -1,37 +1,31 @@
 /**
- * Posts that came together and are of one kind share one unit of the log: what is paid for each commit and each call of
- * the engine is then paid once for all of them.
+ * Posts of one turn that agree in `store` and `forward` share one unit of the log, which pays for a commit and a call of
+ * the engine once.
  *
- * POSTGROUP-1 a group is committed whole: a post that might be refused by itself, or brings writes of its own, has one
- *   to itself
- * POSTGROUP-2 a group is no larger than a single post may be
+ * POSTGROUP-1 a group is committed whole. Posts with writes, which the store may reject, share only with each other, so
+ *   that the retry of such a group does not delay posts that were not rejected
+ * POSTGROUP-2 a group is not larger than a single post may be
  */
 import type { Write } from '#storage'
-import type { Post } from './arrival.ts'
+import type { PublishRequest } from './publish-request.ts'
 
-/** A post on its way, as far as groups are concerned. */
+/** A post with its size and writes. */
 export interface Grouped {
-  readonly post: Post
-  /** characters of its messages */
+  readonly post: PublishRequest
   readonly size: number
-  /** to be committed with it */
   readonly writes: readonly Write[]
 }
 
-/** characters of one group */
 const MAX_CHARACTERS = 65_536
-/** posts of one group */
 const MAX_POSTS = 512
 
-/** In the order of the posts. */
 export function groupsOf<T extends Grouped>(posts: readonly T[]): readonly (readonly T[])[] {
   const groups: T[][] = []
   let shared: T[] | undefined
   let size = 0
   for (const one of posts) {
-    const { post } = one
-    const first = shared?.[0]?.post
-    const isAlike = first?.forward === post.forward && first.store === post.store
+    const first = shared?.[0]
+    const isAlike = first !== undefined && kindOf(first) === kindOf(one)
     if (
       shared === undefined ||
       !mayShare(one) ||
@@ -51,6 +45,10 @@ export function groupsOf<T extends Grouped>(posts: readonly T[]): readonly (read
   return groups
 }
 
-function mayShare({ post, writes }: Grouped): boolean {
-  return writes.length === 0 && post.channel === 'events' && post.arrivals.length === 1
+function mayShare({ post }: Grouped): boolean {
+  return post.channel === 'events' && post.arrivals.length === 1
+}
+
+function kindOf({ post: { forward, store }, writes }: Grouped): string {
+  return `${forward} ${store} ${writes.length > 0}`
 }

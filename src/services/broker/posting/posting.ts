@@ -1,10 +1,10 @@
-/** Posts of one tenant: read, kept, handed on, answered. */
+/** Posts and commands: validated, submitted to the log, answered. */
 import type { EffectLedger, EffectOfTask } from '#services/shared'
 import { parseWritten, retryOnConflict } from '#kernel'
 import type { Write } from '#storage'
 import type { BrokerMessage, CommandOutbox, Posted, PostingApi, PostOptions, TimeBounds } from '../contract.ts'
 import { answerTo, answerToCommand } from './answer.ts'
-import { hasEffect, type Arrival, type Post } from './arrival.ts'
+import { hasEffect, type IncomingMessage, type PublishRequest } from './publish-request.ts'
 import { isOfOthers, splitPost, type BrokerPartition } from '../partitions/broker-partition.ts'
 import { digestOf, type PostKeys } from './idempotency.ts'
 import type { IngestQueue } from './ingest-queue.ts'
@@ -16,23 +16,23 @@ export interface PostingDependencies {
   readonly keys: PostKeys
   readonly effects: EffectLedger
   readonly outbox: () => CommandOutbox | undefined
-  /** absent: the tenant has one */
+  /** absent: the tenant has one partition */
   readonly partition?: BrokerPartition | undefined
-  /** resolves when all that was posted here can be read */
+  /** resolves when all posts of this partition can be read */
   readonly readable: () => Promise<void>
   readonly bounds: TimeBounds
   /** epoch ms */
   readonly now: () => number
 }
 
-/** What makes a post one that is made once, and in its order. */
+/** What makes a post idempotent, and ordered among effects of its task. */
 interface Once {
   readonly key: string
   readonly resource: string | undefined
   readonly cause: EffectOfTask | undefined
 }
 
-/** Two posts with one key at once: the second sees what the first left. */
+/** Of two concurrent posts with one key, the second finds the key of the first. */
 const MAX_TRIES = 3
 
 export class Posting implements PostingApi {
@@ -47,7 +47,7 @@ export class Posting implements PostingApi {
     return key === undefined ? this.#events(resource, body, options) : this.#eventsOnce(key, resource, body, options)
   }
 
-  /** The body itself is not held while the post waits. */
+  /** The body itself may be collected while the post waits. */
   async #events(resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
     const isList = Array.isArray(body)
     const { now, bounds } = this.#dependencies
@@ -57,9 +57,9 @@ export class Posting implements PostingApi {
 
   #eventsOnce(key: string, resource: string | undefined, body: unknown, options: PostOptions): Promise<Posted> {
     const { bounds } = this.#dependencies
-    const read = (now: number): Post => readPost(resource, body, options, now, bounds)
+    const read = (now: number): PublishRequest => readPost(resource, body, options, now, bounds)
     const { store, forward, ttl, cause } = options
-    const answer = (post: Post): Posted => answerTo(post, resource, Array.isArray(body))
+    const answer = (post: PublishRequest): Posted => answerTo(post, resource, Array.isArray(body))
     return this.#once({ key, resource, cause }, ['events', resource, store, forward, ttl, body], read, answer)
   }
 
@@ -68,20 +68,20 @@ export class Posting implements PostingApi {
     body: unknown,
     options: Pick<PostOptions, 'idempotencyKey' | 'hops' | 'root' | 'cause'> = {},
   ): Promise<Posted> {
-    const read = (now: number): Post => readCommand(resource, body, options, now)
+    const read = (now: number): PublishRequest => readCommand(resource, body, options, now)
     const { idempotencyKey: key, cause } = options
     if (key === undefined) return this.#submitted(read(this.#dependencies.now()), answerToCommand)
     return this.#once({ key, resource, cause }, ['commands', resource, body], read, answerToCommand)
   }
 
-  async #submitted(post: Post, answer: (post: Post) => Posted): Promise<Posted> {
+  async #submitted(post: PublishRequest, answer: (post: PublishRequest) => Posted): Promise<Posted> {
     if (hasEffect(post)) await this.#submit(post, this.#commandWrites(post))
     return answer(post)
   }
 
-  /** What another partition was sent of this one's resources. */
-  async take(sent: Post, key: string | undefined): Promise<void> {
-    // what no number keeps is in the texts alone
+  /** Takes messages of this partition's resources that arrived at another partition. */
+  async take(sent: PublishRequest, key: string | undefined): Promise<void> {
+    // integers beyond the precision of a number are in the texts only
     const post = { ...sent, arrivals: sent.arrivals.map(rewritten) }
     if (key === undefined) return this.#dependencies.queue.submit(post)
     const print = post.arrivals.map(({ resource, text }) => [resource, text])
@@ -89,36 +89,36 @@ export class Posting implements PostingApi {
     await this.#once(once, ['taken', print], () => post, answerToCommand)
   }
 
-  /** Parts of other partitions go first: when one of them is refused, the same post may be sent again under its key. */
-  async #submit(post: Post, writes: readonly Write[], key?: string): Promise<void> {
-    const { tenant, queue, partition } = this.#dependencies
+  /** Parts of other partitions come first: if one is rejected, the post may be sent again under its key. */
+  async #submit(post: PublishRequest, writes: readonly Write[], key?: string): Promise<void> {
+    const { queue, partition } = this.#dependencies
     if (partition === undefined) return queue.submit(post, writes)
     const { own, others } = splitPost(post, partition)
-    const asked = others.map(([at, part]) =>
-      partition.ask(tenant, at, {
+    const parts = others.map(([at, part]) =>
+      partition.ask(at, {
         ask: 'take',
         post: part,
         ...(key !== undefined && { key: `${digestOf(key)} ${at}` }),
       }),
     )
-    if (asked.length > 0) await Promise.all(asked)
+    if (parts.length > 0) await Promise.all(parts)
     if (hasEffect(own) || writes.length > 0) await queue.submit(own, writes)
-    // who reads asks the partition of the resource
+    // reads go to the partition of the resource
     if (isOfOthers(own, partition)) await this.#dependencies.readable()
   }
 
   async #once(
     { key, resource, cause }: Once,
     print: unknown,
-    read: (now: number) => Post,
-    answer: (post: Post) => Posted,
+    read: (now: number) => PublishRequest,
+    answer: (post: PublishRequest) => Posted,
   ): Promise<Posted> {
     const { keys, effects, queue, now } = this.#dependencies
     return retryOnConflict(async () => {
       const post = read(now())
       const known = await keys.look(key, print, post.arrived)
       if (known.kind === 'done') {
-        // the first one may be durable, and not yet readable
+        // the first one may be durable, but not readable yet
         await queue.passed()
         return answer(read(known.at))
       }
@@ -130,13 +130,13 @@ export class Posting implements PostingApi {
     }, MAX_TRIES)
   }
 
-  #commandWrites({ channel, arrivals: [command], hops, root }: Post): readonly Write[] {
+  #commandWrites({ channel, arrivals: [command], hops, root }: PublishRequest): readonly Write[] {
     const outbox = channel === 'commands' ? this.#dependencies.outbox() : undefined
     if (outbox === undefined || command === undefined) return []
     return outbox.planning(command.resource, command.message, hops, root)
   }
 }
 
-function rewritten(arrival: Arrival): Arrival {
-  return { ...arrival, message: parseWritten(arrival.text) as BrokerMessage }
+function rewritten(incoming: IncomingMessage): IncomingMessage {
+  return { ...incoming, message: parseWritten(incoming.text) as BrokerMessage }
 }

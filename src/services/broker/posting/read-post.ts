@@ -1,4 +1,4 @@
-/** Reads the body and the options of a post; every problem is told at once, at its place. */
+/** Reads the body and the options of a post; reports all problems at once, each with its path. */
 import {
   AppError,
   at,
@@ -16,7 +16,7 @@ import {
 } from '#kernel'
 import { MAX_TIME } from '#services/shared/contract'
 import type { BrokerMessage, PostOptions, TimeBounds } from '../contract.ts'
-import type { Arrival, Oddities, Post } from './arrival.ts'
+import type { IncomingMessage, Oddities, PublishRequest } from './publish-request.ts'
 import { Bulk } from './bulk.ts'
 import { isSample } from './log-entry.ts'
 import { MAX_MESSAGES } from './message-schema.ts'
@@ -25,26 +25,25 @@ import { boundsProblem, CLAIMED_TIMESTAMP, isWithin, NO_BOUNDS } from './time-bo
 
 /** values of one post, over all of its messages */
 export const MAX_VALUES = 50_000
-/** bytes of a text that is a metric */
+/** bytes of a text value */
 const MAX_TEXT = 65_536
 /** bytes of a message as JSON: with its quotes escaped it still fits an entry of a log */
 const MAX_MESSAGE = 400_000
-/** bytes of all messages of a list that tasks may get */
+/** bytes of all messages of a list */
 const MAX_LIST = 900_000
-/** lists and objects inside one another */
 const MAX_LEVELS = 90
 const MAX_ISSUES = 100
 const UNSTORED = ['has a NUL or half of a surrogate pair', 'send text that is valid Unicode'] as const
 
-/** `VALIDATION` with all problems, `TOO_LARGE`. `resource`: of the path; without it each message names its own. */
+/** Throws `VALIDATION` with all problems, or `TOO_LARGE`. `resource`: of the path; otherwise each message names its own. */
 export function readPost(
   resource: string | undefined,
   body: unknown,
   options: PostOptions,
   now: number,
   bounds = NO_BOUNDS,
-): Post {
-  // what rules post is of messages that were taken
+): PublishRequest {
+  // rules post about messages that were accepted before
   const isTaken = options.badTime === 'receipt' || (options.hops ?? 0) > 0
   const reader = new PostReader(resource, now, { ...bounds, refuses: bounds.refuses && !isTaken })
   const isList = Array.isArray(body)
@@ -54,7 +53,7 @@ export function readPost(
   reader.done('the message')
   const forward = settings.forward && bulk === undefined
   const oddities = reader.oddities.found
-  // a key has decided whether they came before
+  // the key decides whether it is a repetition
   const identityIgnores = options.idempotencyKey === undefined ? options.identityIgnores : 'all'
   return {
     channel: 'events',
@@ -68,7 +67,6 @@ export function readPost(
   }
 }
 
-/** Whether several messages of a list are of one resource. */
 function repeatsResource(resource: string | undefined, list: readonly unknown[]): boolean {
   if (list.length < 2 || resource !== undefined) return list.length > 1
   const seen = new Set<unknown>()
@@ -80,8 +78,8 @@ function repeatsResource(resource: string | undefined, list: readonly unknown[])
   return false
 }
 
-/** A command is one object with a `name`; it is kept, and never handed to tasks as data. */
-export function readCommand(resource: string, body: unknown, options: PostOptions, now: number): Post {
+/** A command is an object with a `name`; it is stored, but not handed to tasks as data. */
+export function readCommand(resource: string, body: unknown, options: PostOptions, now: number): PublishRequest {
   const reader = new PostReader(resource, now, NO_BOUNDS)
   const arrival = reader.one(body, '')
   const { name } = arrival.message
@@ -104,7 +102,7 @@ class PostReader {
   readonly #bounds: TimeBounds
   readonly oddities = new OddityCount()
   #values = 0
-  /** whether the timestamp read last was not taken */
+  /** the last timestamp was out of bounds */
   #isClaim = false
   #lastPlain: string | undefined
   #lastNamed: string | undefined
@@ -116,7 +114,7 @@ class PostReader {
     if (resource !== undefined) this.#label(resource, '/resource', 'the id of a resource')
   }
 
-  list(body: readonly unknown[]): readonly Arrival[] {
+  list(body: readonly unknown[]): readonly IncomingMessage[] {
     refuseMany(body)
     if (body.length === 0) this.wrong('', 'the array is empty', 'send at least one message')
     const arrivals = body.map((each, i) => this.one(each, `/${i}`))
@@ -148,14 +146,14 @@ class PostReader {
     return bulk
   }
 
-  one(value: unknown, place: string): Arrival {
+  one(value: unknown, place: string): IncomingMessage {
     if (!isPlainObject(value)) {
       this.wrong(place, 'must be an object with metrics', 'send {"temperature": 21.5}')
       return { resource: '', message: { timestamp: this.#now }, text: '' }
     }
     const resource = this.#resource ?? this.#named(value['resource'], place)
     const read = this.#plain(value, place, resource) ?? this.#message(value, place, resource)
-    // what is wrong may be endless, or no JSON at all
+    // invalid values may be endless, or not JSON
     if (this.#issues.count > 0) return { resource, message: read, text: '' }
     const text = JSON.stringify(read)
     if (isLongerThan(text, MAX_MESSAGE)) this.#tooLarge(text, place)
@@ -163,7 +161,7 @@ class PostReader {
     return { resource, message: read, text, ...(!isStamped && { isUnstamped: true }) }
   }
 
-  /** A message that has metrics alone is copied as it is, which costs less than key by key. */
+  /** Copies a message without `timestamp` and `resource` as a whole, which costs less than key by key. */
   #plain(value: Record<string, unknown>, place: string, resource: string): BrokerMessage | undefined {
     if (this.#issues.count > 0 || Object.hasOwn(value, 'timestamp') || Object.hasOwn(value, 'resource'))
       return undefined
@@ -173,7 +171,7 @@ class PostReader {
       const metric = copy[key]
       if (metric !== undefined) this.#metric(key, metric, place, resource)
       if (metric !== undefined && this.#issues.count === 0) continue
-      // key by key tells all that is wrong
+      // reading key by key reports all problems
       this.#values = before
       this.#issues.clear()
       return undefined
@@ -195,7 +193,7 @@ class PostReader {
     return Object.assign(message, isKept && { [CLAIMED_TIMESTAMP]: claim }, { timestamp: time })
   }
 
-  settings(options: PostOptions): Pick<Post, 'store' | 'forward' | 'expires' | 'hops' | 'root'> {
+  settings(options: PostOptions): Pick<PublishRequest, 'store' | 'forward' | 'expires' | 'hops' | 'root'> {
     const { store = true, forward = true, ttl, hops = 0, root } = options
     if (hops > MAX_HOPS) {
       throw new AppError(
@@ -204,7 +202,8 @@ class PostReader {
       )
     }
     const ms = ttl === undefined ? 0 : timeToLive(ttl)
-    if (ms === undefined) this.wrong('/ttl', `"${String(ttl).slice(0, 80)}" is no time to live`, TIME_TO_LIVE_FORM)
+    if (ms === undefined)
+      this.wrong('/ttl', `"${String(ttl).slice(0, 80)}" is not a valid time to live`, TIME_TO_LIVE_FORM)
     const led = { hops, ...(root !== undefined && { root }) }
     return { store, forward, ...led, ...(ms !== undefined && ms > 0 && { expires: this.#now + ms }) }
   }
@@ -224,7 +223,7 @@ class PostReader {
     const path = `${place}/resource`
     if (resource === undefined) this.wrong(path, 'is missing', 'name the resource that the message is of')
     else if (typeof resource !== 'string') this.wrong(path, 'must be a text')
-    // many of one post are of the same
+    // most messages of a list name the same resource
     else if (resource !== this.#lastNamed) {
       const before = this.#issues.count
       this.#label(resource, path, 'the id of a resource')
@@ -235,7 +234,7 @@ class PostReader {
 
   #metric(name: string, value: unknown, place: string, resource: string): void {
     this.#values++
-    // nearly every metric is a number with a short name: one look is enough
+    // nearly every metric is a number with a short name: one check is enough
     if (typeof value === 'number' && Number.isFinite(value) && this.#isPlain(name)) return
     const path = at(place, name.slice(0, 200))
     if (FORBIDDEN_KEYS.has(name))
@@ -248,17 +247,17 @@ class PostReader {
     } else if (typeof value === 'string' && UNSTORABLE.test(value)) {
       this.wrong(path, ...UNSTORED)
     } else if (typeof value === 'object') this.#inside(value, path, 1, { resource, metric: name })
-    else if (!['string', 'number', 'boolean'].includes(typeof value)) this.wrong(path, 'is no JSON')
+    else if (!['string', 'number', 'boolean'].includes(typeof value)) this.wrong(path, 'is not JSON')
   }
 
-  /** What lives in the message alone must still be JSON that every store keeps. */
+  /** Values that stay in the message must be JSON that every store accepts. */
   #inside(value: unknown, path: string, level: number, of: { resource: string; metric: string }): void {
     if (typeof value === 'number' && !Number.isFinite(value)) this.wrong(path, BEYOND, 'send a smaller one, or null')
     if (typeof value === 'string' && UNSTORABLE.test(value)) this.wrong(path, ...UNSTORED)
     if (typeof value !== 'object' || value === null || this.#issues.count > 0) return
     if (isWrittenInteger(value)) return this.oddities.unreadable(of.resource, of.metric, value)
     if (level > MAX_LEVELS) return this.wrong(path, `nests deeper than ${MAX_LEVELS} levels`, 'send a flatter one')
-    if (!Array.isArray(value) && !isPlainObject(value)) return this.wrong(path, 'is no JSON')
+    if (!Array.isArray(value) && !isPlainObject(value)) return this.wrong(path, 'is not JSON')
     for (const [key, part] of Object.entries(value)) {
       const inner = `${path}/${key}`
       if (FORBIDDEN_KEYS.has(key)) this.wrong(inner, `the key ${key} is refused, because it reaches a prototype`)
@@ -273,14 +272,14 @@ class PostReader {
   }
 
   #isPlain(name: string): boolean {
-    // points of one post have the same few names
+    // messages of a list have the same few names
     if (name === this.#lastPlain) return true
     if (!PLAIN.test(name) || FORBIDDEN_KEYS.has(name)) return false
     this.#lastPlain = name
     return true
   }
 
-  /** `claim`: as it was given, when it cannot be right. */
+  /** `claim`: a timestamp out of bounds. */
   #time(given: unknown, place: string, resource: string): { readonly time: number; readonly claim?: number | string } {
     this.#isClaim = false
     if (given === undefined || given === null) return { time: this.#now }
@@ -310,8 +309,8 @@ function refuseMany({ length }: readonly unknown[]): void {
   throw new AppError('TOO_LARGE', `${length} messages are more than ${MAX_MESSAGES}; send them in several posts`)
 }
 
-/** Tasks get a list whole, as one entry of their log. */
-function refuseLong(arrivals: readonly Arrival[]): void {
+/** Tasks receive a list as one entry of the log. */
+function refuseLong(arrivals: readonly IncomingMessage[]): void {
   let bytes = 0
   for (const { resource, text } of arrivals) bytes += Buffer.byteLength(resource) + Buffer.byteLength(text)
   if (bytes <= MAX_LIST) return
@@ -322,7 +321,7 @@ const BEYOND = 'is a number beyond 1.8e308'
 const PLAIN = /^[\w.:-]{1,128}$/
 
 function isLongerThan(text: string, bytes: number): boolean {
-  // three bytes a unit is the most that UTF-8 takes
+  // UTF-8 takes at most three bytes a unit
   return text.length * 3 > bytes && Buffer.byteLength(text) > bytes
 }
 
@@ -330,10 +329,10 @@ function shown(value: unknown, most = 80): string {
   return (JSON.stringify(value) ?? typeof value).slice(0, most)
 }
 
-/** that are named of one post */
+/** named per post */
 const MAX_NAMED = 20
 
-/** Gathers what of a post is not taken as it came. */
+/** Collects parts of a post that are changed or dropped. */
 class OddityCount {
   #unreadable = 0
   readonly #unread = new Map<string, Oddities['unread'][number]>()
@@ -353,7 +352,6 @@ class OddityCount {
     this.#badTimes.set(resource, { resource, claim: shown(claim, 60) })
   }
 
-  /** Undefined when all was taken as it came. */
   get found(): Oddities | undefined {
     if (this.#unreadable === 0 && this.#badTime === 0) return undefined
     return {
@@ -367,7 +365,7 @@ class OddityCount {
 
 const TIME_TO_LIVE_FORM = 'write seconds such as 3600, a number with one of w, d, h, m, s such as 42m, or PT42M'
 
-/** ms of a `ttl`; `undefined` for anything else. Zero: without a limit. */
+/** ms of a `ttl`; zero: without a limit; undefined: invalid. */
 function timeToLive(given: string | number): number | undefined {
   if (typeof given === 'number') return Number.isSafeInteger(given) && given >= 0 ? within(given * 1000) : undefined
   if (/^\d{1,15}$/.test(given)) return within(Number(given) * 1000)

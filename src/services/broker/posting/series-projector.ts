@@ -1,63 +1,110 @@
 /**
- * Series follow the log, behind the answers to posts: what is acknowledged waits here, goes into series in batches, one
- * after the other, and whoever reads waits for what was acknowledged before.
+ * Series follow the log, behind the answers to posts: acknowledged posts wait here and go into series in batches, one
+ * after the other; reads wait for posts that were acknowledged before them.
  *
- * PROJECTOR-1 what is acknowledged and not applied is bounded: posts wait for room before more are acknowledged
- * PROJECTOR-2 what could not be applied is read from the log again by the next attempt: nothing depends on what waits here
- * PROJECTOR-3 an attempt is made for each batch that comes, for each reader, and by each sweep
+ * PROJECTOR-1 posts that are acknowledged and not applied are bounded: beyond the bound, answers wait for room
+ * PROJECTOR-2 every entry of the log comes into series: after a gap, a failed append or an entry of another host, entries
+ *   are read from the log again, and nothing depends on what waits here
+ * PROJECTOR-3 an attempt is made for each batch, for each reader, and by each sweep
+ * PROJECTOR-4 an entry that cannot be written by itself is skipped and reported, and does not block later ones
+ * PROJECTOR-5 series and a log of different age are reconciled when they are opened, and the difference is reported
  */
 import { AppError, messageOf } from '#kernel'
+import { LOG_NAME, PARTITION } from '#log'
+import type { Log, LogEntry, Series } from '#storage'
 import { machineTimers } from '#platform'
-import { isRefusal, type Logged, type Projection } from './projection.ts'
+import { isFull, nothing, projectEntry, projectPost, type Projected } from './log-entry.ts'
+import type { PublishRequest } from './publish-request.ts'
 
-/** posts and characters that may be acknowledged and not applied */
+/** A part of the log, and the posts that series take of it. */
+export interface Logged {
+  readonly posts: readonly PublishRequest[]
+  readonly first: number
+  last: number
+  /** characters, about */
+  readonly size: number
+}
+
+/** How far series may be behind acknowledged posts. */
 export interface LagLimits {
   readonly posts: number
   readonly characters: number
-  /** ms until what came is applied, when nobody reads meanwhile: large batches cost less, each rewrites what it touches */
+  /** ms until posts are applied without a waiting reader: each batch rewrites the pages that it touches, so large ones cost less */
   readonly restMs: number
 }
 
-/** Somebody who waits for what was acknowledged before. */
+export interface ProjectorDependencies {
+  readonly log: Log
+  readonly series: Pick<Series, 'append' | 'applied'>
+  readonly limits: LagLimits
+  /** Logs a line for the operator. */
+  readonly report: (text: string) => void
+  /** called with entries that were read from the log again */
+  readonly recovered: (projected: Projected) => Promise<void> | void
+}
+
 interface Reader {
   readonly upTo: number
-  /** the first attempt that has all of it */
+  /** the first attempt that includes all of it */
   readonly attempt: number
   resolve(): void
   reject(error: unknown): void
 }
 
-/** that part of the limits is worth a batch at once: one that is much larger holds up the posts that come meanwhile */
+/** part of the limits at which a batch starts at once: a much larger one delays posts that arrive meanwhile */
 const ENOUGH = 1 / 8
+/** entries that are read from the log at once */
+const PAGE = 500
 
 export class SeriesProjector {
-  readonly #projection: Pick<Projection, 'apply' | 'applied' | 'follow'>
-  readonly #limits: LagLimits
+  readonly #dependencies: ProjectorDependencies
+  /** the last position that series have; undefined: unknown until series are asked */
+  #stored: number | undefined
   #waiting: Logged[] = []
-  /** the last position that is acknowledged, and the last one that series have of those */
+  /** the last acknowledged position, and the last acknowledged one that is applied */
   #acknowledged = 0
   #applied = 0
   #posts = 0
   #characters = 0
   #isRunning = false
-  /** that were begun */
+  /** attempts so far */
   #attempts = 0
   #readers: Reader[] = []
   #failure: AppError | undefined
   #endRest: (() => void) | undefined
 
-  constructor(projection: Pick<Projection, 'apply' | 'applied' | 'follow'>, limits: LagLimits) {
-    this.#projection = projection
-    this.#limits = limits
+  constructor(dependencies: ProjectorDependencies) {
+    this.#dependencies = dependencies
   }
 
-  /** Why series could not be written the last time; undefined while they can. */
+  /** The error of the last attempt; undefined after a success. */
   get failure(): AppError | undefined {
     return this.#failure
   }
 
   get isFull(): boolean {
-    return this.#posts >= this.#limits.posts || this.#characters >= this.#limits.characters
+    const { posts, characters } = this.#dependencies.limits
+    return this.#posts >= posts || this.#characters >= characters
+  }
+
+  /** Resolves when series have all entries of the log. */
+  async open(): Promise<void> {
+    const { log, series, report } = this.#dependencies
+    const { first, last } = await log.bounds(PARTITION)
+    const at = await series.applied(LOG_NAME, PARTITION)
+    if (at > last) {
+      await series.append({ applies: { log: LOG_NAME, partition: PARTITION, position: last, rewinds: true } })
+      report(
+        `the log ends at entry ${last}, but series have entries up to ${at}: the log is older, for example from a ` +
+          `backup. Series continue from entry ${last}; they keep later entries, which rules will not receive`,
+      )
+    } else if (at < first - 1) {
+      report(
+        `series have the log up to entry ${at}, and the log begins at ${first}: series are older, for example from ` +
+          `a backup. The entries between are not in any series`,
+      )
+    }
+    await this.#catchUp(last)
   }
 
   add(logged: Logged): void {
@@ -68,24 +115,24 @@ export class SeriesProjector {
     this.tryAgain()
   }
 
-  /** Entries of which series get nothing: they go along with the next batch. */
+  /** Skips entries without samples or messages, together with the next batch. */
   pass(first: number, last: number): void {
     const newest = this.#waiting.at(-1)
     if (newest?.last === first - 1) newest.last = last
     else this.#waiting.push({ posts: [], first, last, size: 0 })
   }
 
-  /** The last position that series have. `atRest`: of entries of which they get nothing, too. */
+  /** Returns the last position that series have. `atRest`: skipped entries count too. */
   async reached(atRest: boolean): Promise<number> {
     const newest = this.#waiting.at(-1)
     if (atRest && newest !== undefined && this.#posts === 0) {
       this.#acknowledged = newest.last
       await this.idle()
     }
-    return this.#projection.applied
+    return this.#stored ?? 0
   }
 
-  /** Undefined when everything that was acknowledged can be read; else resolves when it can. Rejects with `STORE`. */
+  /** Resolves when acknowledged posts can be read; undefined when they can already. Rejects with `STORE`. */
   caughtUp(): Promise<void> | undefined {
     if (this.#applied >= this.#acknowledged) return undefined
     return new Promise((resolve, reject) => {
@@ -99,12 +146,12 @@ export class SeriesProjector {
     if (!this.#isRunning) void this.#run()
   }
 
-  /** When there is room again, or series cannot be written. */
+  /** Resolves when there is room again, or series cannot be written. */
   async room(): Promise<void> {
     while (this.isFull && this.#failure === undefined) await this.idle()
   }
 
-  /** What waits is applied, or refused, when it resolves. */
+  /** Resolves when waiting posts are applied, or an attempt failed. */
   async idle(): Promise<void> {
     await this.caughtUp()?.catch(() => undefined)
   }
@@ -121,7 +168,7 @@ export class SeriesProjector {
     this.#isRunning = false
   }
 
-  /** Who came while an attempt was under way that failed has one of its own. */
+  /** Readers that came during a failed attempt get one of their own. */
   #answerReaders(): void {
     if (this.#readers.length === 0) return
     const readers = this.#readers
@@ -134,12 +181,12 @@ export class SeriesProjector {
   }
 
   get #isEnough(): boolean {
-    const { posts, characters } = this.#limits
+    const { posts, characters } = this.#dependencies.limits
     return this.#posts >= posts * ENOUGH || this.#characters >= characters * ENOUGH
   }
 
   async #rest(): Promise<void> {
-    const { restMs } = this.#limits
+    const { restMs } = this.#dependencies.limits
     if (restMs > 0 && this.#readers.length === 0 && !this.#isEnough) {
       await new Promise<void>((resolve) => {
         const cancel = machineTimers.later(restMs, resolve)
@@ -150,7 +197,7 @@ export class SeriesProjector {
       })
       this.#endRest = undefined
     }
-    // what is acknowledged in the same turn goes along
+    // posts that are acknowledged in the same turn join the batch
     await machineTimers.breathe()
   }
 
@@ -160,30 +207,20 @@ export class SeriesProjector {
     const hadFailed = this.#failure !== undefined
     this.#waiting = []
     try {
-      if (hadFailed) await this.#projection.follow(upTo)
-      else if (batch.length > 0) await this.#apply(batch, upTo)
+      if (hadFailed) await this.#catchUp(upTo)
+      else if (batch.length > 0) await unlessRefused(this.#apply(batch), () => this.#catchUp(upTo))
       this.#failure = undefined
       this.#applied = upTo
-      this.#forget(batch, hadFailed)
+      this.#release(batch, hadFailed)
     } catch (error) {
-      const text = `What was posted is kept, but cannot be read yet: ${messageOf(error)}`
+      const text = `Posts are stored, but cannot be read yet: ${messageOf(error)}`
       this.#failure = new AppError('STORE', text, { cause: error })
     }
   }
 
-  async #apply(batch: readonly Logged[], upTo: number): Promise<void> {
-    try {
-      await this.#projection.apply(batch)
-    } catch (error) {
-      if (!isRefusal(error)) throw error
-      // one of them is refused: from the log it is found and passed over
-      await this.#projection.follow(upTo)
-    }
-  }
-
-  #forget(batch: readonly Logged[], hadFailed: boolean): void {
+  #release(batch: readonly Logged[], hadFailed: boolean): void {
     if (hadFailed) {
-      // those of the attempts that failed are applied too; only what came meanwhile still waits
+      // batches of failed attempts are applied too; only later posts still wait
       this.#posts = 0
       this.#characters = 0
       this.#count(this.#waiting, 1)
@@ -196,4 +233,118 @@ export class SeriesProjector {
       this.#characters += sign * size
     }
   }
+
+  /** After a rejection the next attempt begins where series are. */
+  async #apply(batch: readonly Logged[]): Promise<void> {
+    let projected = nothing()
+    let position = 0
+    const flush = async (): Promise<void> => {
+      if (position === 0) return
+      await this.#append(projected, position)
+      projected = nothing()
+      position = 0
+    }
+    for (const { posts, first, last } of batch) {
+      if (first !== (position || (this.#stored ?? Number.NaN)) + 1) {
+        await flush()
+        await this.#catchUp(first - 1)
+      } else if (isFull(projected)) await flush()
+      // applied by another host
+      if (last <= (this.#stored ?? 0)) continue
+      for (const post of posts) projectPost(post, projected)
+      position = last
+    }
+    await flush()
+  }
+
+  async #append(projected: Projected, position: number): Promise<void> {
+    try {
+      const applies = { log: LOG_NAME, partition: PARTITION, position }
+      await this.#dependencies.series.append({ ...projected, applies })
+      this.#stored = position
+    } catch (error) {
+      this.#stored = undefined
+      throw error
+    }
+  }
+
+  /** Applies entries from the log, from where series are. */
+  async #catchUp(upTo: number): Promise<void> {
+    if ((this.#stored ?? -1) >= upTo) return
+    const { log, series } = this.#dependencies
+    let at = await series.applied(LOG_NAME, PARTITION)
+    while (at < upTo) {
+      const entries = await log.read(PARTITION, at, Math.min(PAGE, upTo - at))
+      // trimmed, because another host had applied them
+      if (entries.length === 0) break
+      at = await this.#applyEntries(entries)
+    }
+    this.#stored = Math.max(at, upTo)
+  }
+
+  async #applyEntries(entries: readonly LogEntry[]): Promise<number> {
+    let projected = nothing()
+    let position = 0
+    let from = 0
+    for (const [i, entry] of entries.entries()) {
+      if (isFull(projected)) {
+        await this.#appendAgain(projected, entries.slice(from, i))
+        projected = nothing()
+        from = i
+      }
+      this.#read(entry, projected)
+      position = entry.position
+    }
+    await this.#appendAgain(projected, entries.slice(from))
+    return position
+  }
+
+  async #appendAgain(projected: Projected, entries: readonly LogEntry[]): Promise<void> {
+    const position = entries.at(-1)?.position ?? 0
+    await unlessRefused(this.#append(projected, position), () => this.#oneByOne(entries))
+    await this.#dependencies.recovered(projected)
+  }
+
+  async #oneByOne(entries: readonly LogEntry[]): Promise<void> {
+    for (const entry of entries) {
+      const projected = nothing()
+      this.#read(entry, projected)
+      const { position } = entry
+      await unlessRefused(this.#append(projected, position), async (reason) => {
+        this.#skipped(position, reason)
+        await this.#append(nothing(), position)
+      })
+    }
+  }
+
+  #skipped(position: number, reason: string): void {
+    this.#dependencies.report(`entry ${position} of the log is skipped: ${reason}`)
+  }
+
+  #read({ position, body }: LogEntry, into: Projected): void {
+    const before = { samples: into.samples.length, messages: into.messages.length }
+    try {
+      if (projectEntry(body, into)) return
+      this.#skipped(position, 'the entry has another form')
+    } catch (error) {
+      into.samples.length = before.samples
+      into.messages.length = before.messages
+      this.#skipped(position, messageOf(error))
+    }
+  }
+}
+
+/** Calls `refused` with the reason of a refusal; throws any other error. */
+async function unlessRefused(work: Promise<void>, refused: (reason: string) => Promise<void>): Promise<void> {
+  try {
+    await work
+  } catch (error) {
+    if (!isRefusal(error)) throw error
+    await refused(messageOf(error))
+  }
+}
+
+/** Whether the store rejected the content of a write, and wrote nothing. */
+export function isRefusal(error: unknown): boolean {
+  return error instanceof AppError && error.status < 500
 }

@@ -1,8 +1,8 @@
-/** Whether a timestamp of a live message can be right by the clock of the host, and what is told of one that cannot. */
+/** Bounds of timestamps of live messages by the clock of the host, and the words of a rejection. */
 import { msOf, otherUnitOf, unitName } from '#kernel'
 import type { TimeBounds } from '../contract.ts'
 
-/** `claimedTimestamp`: where the message keeps a timestamp that was not taken. */
+/** the metric that keeps a rejected timestamp */
 export const CLAIMED_TIMESTAMP = 'claimedTimestamp'
 
 export const NO_BOUNDS: TimeBounds = { ahead: Infinity, behind: Infinity, refuses: false }
@@ -11,7 +11,7 @@ export function isWithin(time: number, now: number, { ahead, behind }: TimeBound
   return time <= now + ahead && time >= now - behind
 }
 
-/** What is wrong with a time that is not within, and what would be right. */
+/** Returns what is wrong with a time out of bounds, and what would be right. */
 export function boundsProblem(time: number, now: number, bounds: TimeBounds): readonly [string, string] {
   const unit = otherUnitOf(time)
   const right = unit === undefined ? undefined : msOf(time, unit)

@@ -1,4 +1,4 @@
-/** Time series of one tenant. */
+/** The API of time series over the store of a tenant. */
 import { AppError, ownValue } from '#kernel'
 import { MAX_TIME, SampleReader } from '#services/shared'
 import type { Sample, Series, Store, StoredMessage } from '#storage'
@@ -49,30 +49,28 @@ async function counted(
   return { resource, metric, time: messageOf(message).timestamp, value }
 }
 
-/** points of one answer */
+/** points of an answer */
 const MAX_POINTS = 2_000
-/** samples of one page of raw data */
+/** samples of a page */
 const MAX_RAW = 10_000
-/** queries of one request */
+/** queries of a request */
 const MAX_QUERIES = 100
-/** times and values in the answer to one request: as JSON it must not hold the loop */
+/** times and values in an answer, so that serializing it does not block the event loop */
 const MAX_VALUES = 500_000
 
 export interface SeriesDependencies {
   readonly store: Store
   /** epoch ms */
   readonly now: () => number
-  /** samples that one request may go through */
+  /** samples that one request may read */
   readonly samplesRead?: number
 }
 
-/** The time series of one tenant. */
 export interface TenantSeries {
   readonly series: SeriesApi
   readonly queryMessages: MessageApi['query']
 }
 
-/** Over the storage of one tenant. */
 export function createSeries({ store, now, samplesRead }: SeriesDependencies): TenantSeries {
   const { series } = store
   const newReader = (): SampleReader => new SampleReader(series, { most: samplesRead })
@@ -94,7 +92,7 @@ export function createSeries({ store, now, samplesRead }: SeriesDependencies): T
         return newest.map(({ metric, time, value }) => ({ metric, time, value }))
       },
       query: (body) => answerBody(newReader(), body, now()),
-      // a power cut would bring it back: no log has removals
+      // a power cut would undo it: removals are not in a log
       remove: async (what) => series.remove({ ...readRemoval(what, now()), synced: true }),
     },
     queryMessages: (body) => queryMessages(series, body, now()),
@@ -113,7 +111,7 @@ async function answer(reader: SampleReader, request: SeriesRequest): Promise<Ser
 
 type SeriesPart = SeriesAnswer & { readonly next?: Readonly<Record<string, unknown>> }
 
-/** As `answer`, with `next` in the parameters of a read of one series. */
+/** `next` has the parameters of a read of one series. */
 async function pageOf(reader: SampleReader, request: SeriesRequest): Promise<SeriesPage> {
   const { next, ...part } = await answer(reader, request)
   if (next === undefined) return part
@@ -130,7 +128,7 @@ async function pageOf(reader: SampleReader, request: SeriesRequest): Promise<Ser
 function rowsOf(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { aggregates, grouping } = request
   if (aggregates.length === 0) return sampleRows(reader, request)
-  // a difference belongs to a sample, so that it needs no groups unless somebody wants them
+  // a difference belongs to a sample, so groups are optional
   if (grouping === 'auto' && aggregates.every(({ needs }) => needs === 'change')) return differenceRows(reader, request)
   return groupRows(reader, request)
 }
@@ -145,7 +143,7 @@ async function latest(
   const { until } = query
   const asked = RawQuery.read({ limit: 1, ...query, resources: [resource], metric })
   const request = requestOf(asked, { now, most: MAX_POINTS })
-  // a device's clock may be ahead: its newest sample is there all the same
+  // without a bound, samples ahead of the clock count too
   const bound = until === undefined ? undefined : request.range.until
   const span = { resources: [resource], metric, from: undefined, until: bound ?? MAX_TIME }
   const found = await new SampleReader(series).first(span, true, request.limit)
@@ -193,10 +191,10 @@ function readRemoval(what: SeriesRemoval, now: number): Parameters<Series['remov
   }
 }
 
-/** messages of one answer */
+/** messages of an answer */
 const MAX_ANSWERED = 20_000
 
-/** Newest first for each resource that has some, in the order in which they are named. */
+/** Newest first for each resource with messages, in the order of the query. */
 async function queryMessages(series: Series, body: unknown, now: number): ReturnType<MessageApi['query']> {
   const query = MessageQuery.read(body)
   const limit = Math.min(query.limit ?? MAX_KEPT, MAX_KEPT)

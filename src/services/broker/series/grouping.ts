@@ -1,4 +1,4 @@
-/** Lengths of groups and windows as they are written. */
+/** Lengths of groups and windows as text. */
 
 const SECOND = 1_000
 const MINUTE = 60 * SECOND
@@ -22,16 +22,16 @@ const UNITS: ReadonlyMap<string, number> = new Map([
 ])
 const SHORT = /^(\d{1,16})([wdhms])$/
 const ISO = /^P(?:(\d{1,16})D)?(?:T(?=\d)(?:(\d{1,16})H)?(?:(\d{1,16})M)?(?:(\d{1,16}(?:[.,]\d{1,9})?)S)?)?$/i
-/** ms: longer than any range that a Date can hold */
+/** ms: longer than any range of a Date */
 const LONGEST = 8_640_000_000_000_000
 
-/** Of what `lengthMs` reads, as a pattern. */
+/** A pattern of what `lengthMs` accepts. */
 export const LENGTH =
   `(?:${[...NAMED.keys()].join('|')}|` +
   String.raw`\d{1,16}[wdhms]|[Pp](?=.)(?:\d{1,16}[Dd])?` +
   String.raw`(?:[Tt](?=\d)(?:\d{1,16}[Hh])?(?:\d{1,16}[Mm])?(?:\d{1,16}(?:[.,]\d{1,9})?[Ss])?)?)`
 
-/** What is right, for errors; after `write`. */
+/** Valid forms for errors, after `write`. */
 export const LENGTH_FORMS = `${[...NAMED.keys()].join(', ')}, a number with w, d, h, m or s such as 42m, or PnDTnHnMn.nS such as PT1H`
 
 /** Whole ms above 0 of `hour`, `42m` or `PT1H`; days are 24 hours. Undefined for anything else. */
@@ -40,7 +40,6 @@ export function lengthMs(text: string): number | undefined {
   return ms > 0 && ms <= LONGEST ? ms : undefined
 }
 
-/** A length as `lengthMs` reads it. */
 export function lengthText(ms: number): string {
   return ms % SECOND === 0 ? `${ms / SECOND}s` : `PT${ms / SECOND}S`
 }
@@ -55,12 +54,12 @@ function isoMs(text: string): number | undefined {
   const parts = ISO.exec(text)
   if (parts === null) return undefined
   const [, days = 0, hours = 0, minutes = 0, seconds = '0'] = parts
-  // to whole ms before the sum: 1.001 s are 1000.9999999999999 ms
+  // whole µs before the sum: 1.001 s would be 1000.9999999999999 ms
   const fine = Math.floor(Math.round(Number(seconds.replace(',', '.')) * 1e6) / 1_000)
   return Number(days) * DAY + Number(hours) * HOUR + Number(minutes) * MINUTE + fine
 }
 
-/** How groups are cut: `auto`, or ms above 0. */
+/** `auto`, or ms above 0. */
 export type Grouping = 'auto' | number
 
 const STEPS: readonly number[] = [
@@ -80,7 +79,7 @@ const STEPS: readonly number[] = [
   WEEK,
 ]
 const LONGEST_STEP = 4 * WEEK
-/** groups that `auto` gives at most, as long as the longest step does */
+/** most groups of `auto`, up to the longest step */
 const AUTO_GROUPS = 200
 
 /** Width of a group in ms: for `auto` the smallest round one with at most 200 groups, or four weeks. */

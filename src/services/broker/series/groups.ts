@@ -1,22 +1,21 @@
 /**
- * How a range is cut into groups. Without a zone they are of one width and begin at `from`. With one they are days or
- * weeks of its calendar, which have 23 or 25 hours where clocks change: the first begins at `from`, all others at
- * midnight, weeks on Mondays.
+ * Groups of a range. Without a zone they have one width and begin at `from`. With a zone they are days or weeks of its
+ * calendar, 23 or 25 hours long at clock changes: the first begins at `from`, others at midnight, weeks on Mondays.
  */
 import { beginOfPeriod, type GroupRun, lastAtOrBefore, periodOf, type PeriodUnit } from '#services/shared'
 import { DAY, lengthText, widthOf, type Grouping } from './grouping.ts'
 import type { ResolvedRange } from './series-request.ts'
 
 export interface Groups {
-  /** when each of those that are shown begins, in the order of time */
+  /** starts of the groups of this answer, ascending */
   readonly labels: readonly number[]
-  /** of those that are shown, the first instant behind the last */
+  /** the first instant after them */
   readonly end: number
-  /** those that are shown as runs of one width: storage can reckon each run by itself */
+  /** the groups as runs of one width, which storage aggregates itself */
   readonly runs: readonly GroupRun[]
-  /** when the group of an instant of the range begins; of one before those that are shown, any instant before them */
+  /** Start of the group of an instant; before the first group, any instant before it. */
   startOf(time: number): number
-  /** what to ask for those that are not shown */
+  /** the query of the other groups */
   readonly rest?: ResolvedRange & { readonly grouping: string }
 }
 
@@ -26,7 +25,7 @@ export interface CutOptions {
   /** an IANA zone */
   readonly zone: string | undefined
   readonly descending: boolean
-  /** groups that are shown, at most: the last ones when descending */
+  /** most groups of the answer: the last ones when descending */
   readonly limit: number
 }
 
@@ -46,9 +45,9 @@ function cutEvenly({ range, grouping, descending, limit }: CutOptions): Groups {
     labels: Array.from({ length: count }, (_, k) => from + k * width),
     end: from + count * width,
     runs: [{ from, width, count }],
-    // the remainder is exact, where a quotient may be rounded up
+    // the remainder is exact; a quotient may be rounded up
     startOf: (time) => time - ((time - range.from) % width),
-    // what `auto` means follows from the range
+    // `auto` depends on the range
     ...restOf(range, descending, { from, end: from + count * width, isWhole: count === all }, lengthText(width)),
   }
 }
@@ -65,7 +64,7 @@ function cutByCalendar({ range, descending, limit }: CutOptions, zone: string, u
   const startAt = (k: number): number => (k === 0 ? from : beginOfPeriod(first + k, zone, unit))
   const starts = Array.from({ length: count }, (_, k) => startAt(skipped + k))
   const end = count === all ? Math.max(until, beginOfPeriod(first + all, zone, unit)) : startAt(skipped + count)
-  // a day that a zone left out when it changed sides of the date line begins with the next
+  // a day that a zone skipped at the date line begins with the next one
   const labels = starts.filter((start, k) => start < (starts[k + 1] ?? end))
   return {
     labels,

@@ -1,7 +1,6 @@
 /**
- * Rows of samples as they are, of the differences between neighbours, and of groups: a group has the samples from its label, which is where it starts, up to and
- * without the next one, and every label below `until` has a row. A sample at `until` itself counts when its group began
- * before.
+ * Rows of samples, of differences between neighbours, and of groups: a group has the samples from its label up to the next
+ * label, and every label before `until` has a row. A sample at `until` counts if its group began before.
  */
 import { type GroupValues, type SampleReader, valuesOfGroups } from '#services/shared'
 import type { SampleValue } from '#storage'
@@ -11,10 +10,9 @@ import type { ResolvedRange, SeriesRequest } from './series-request.ts'
 /** The label of a group, then the value of each aggregate. */
 export type Row = readonly [time: number, ...values: (SampleValue | null)[]]
 
-/** What of a range fits into one answer. */
 export interface Rows {
   readonly rows: readonly Row[]
-  /** what to ask for what did not fit; absent when all did */
+  /** the query of the rest; absent: complete */
   readonly rest?: ResolvedRange & { readonly grouping?: string }
 }
 
@@ -33,7 +31,7 @@ export async function groupRows(reader: SampleReader, request: SeriesRequest): P
   return { rows, ...(rest && { rest }) }
 }
 
-/** `[time, value]` of each sample that the filter takes, at most `limit`. */
+/** `[time, value]` of each matching sample, at most `limit`. */
 export async function sampleRows(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { resources, metric, range, filter, descending, limit } = request
   const span = { resources, metric, ...range }
@@ -54,7 +52,7 @@ export async function sampleRows(reader: SampleReader, request: SeriesRequest): 
   return cut(rows, request, (edge) => edge + 1)
 }
 
-/** `after`: where what remains begins behind a row, when time goes forward. */
+/** `after`: start of the rest behind a row, ascending. */
 function cut(rows: readonly Row[], { limit, descending, range }: SeriesRequest, after: (edge: number) => number): Rows {
   const shown = rows.slice(0, limit)
   const edge = shown.at(-1)?.[0]
@@ -63,7 +61,7 @@ function cut(rows: readonly Row[], { limit, descending, range }: SeriesRequest, 
   return { rows: shown, rest }
 }
 
-/** `[time of the later, difference]` of neighbouring numbers, one such value for each of the aggregates. */
+/** `[time of the later, difference]` of neighbouring numbers, one difference for each aggregate. */
 export async function differenceRows(reader: SampleReader, request: SeriesRequest): Promise<Rows> {
   const { resources, metric, range, aggregates, filter, descending, limit } = request
   const rows: Row[] = []
@@ -79,6 +77,6 @@ export async function differenceRows(reader: SampleReader, request: SeriesReques
     }
     if (rows.length > limit) break
   }
-  // the next difference is to the sample of this one
+  // the next difference begins at the sample of this one
   return cut(rows, request, (edge) => edge)
 }

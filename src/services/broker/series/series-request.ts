@@ -1,4 +1,4 @@
-/** A read of one series, resolved: what `GET .../series/{metric}` and `POST /series/query` have in common. */
+/** A read of one series with all defaults resolved, for `GET .../series/{metric}` and `POST /series/query`. */
 import { makeIssue, refuse } from '#kernel'
 import {
   type Aggregate,
@@ -12,7 +12,7 @@ import type { SampleValue } from '#storage'
 import { type Grouping, lengthMs } from './grouping.ts'
 import { type FilterSpecification, namesOf, percentileIn, type SeriesBody, timeAt } from './series-schema.ts'
 
-/** What a group of samples comes to. Numeric aggregates pass over texts and truth values. */
+/** Aggregates of a group. Numeric ones ignore texts and truth values. */
 const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
   ...COMMON_AGGREGATES,
   ['std', { needs: 'deviation', of: ({ deviation }) => finite(deviation ?? null) }],
@@ -31,29 +31,29 @@ export interface SeriesRequest {
   readonly resources: readonly string[]
   readonly metric: string
   readonly range: ResolvedRange
-  /** none: samples as they are */
+  /** empty: samples without groups */
   readonly aggregates: readonly Aggregate[]
   readonly grouping: Grouping
-  /** an IANA zone, whose days or weeks the groups are */
+  /** an IANA zone with whose days or weeks groups begin */
   readonly zone: string | undefined
   readonly filter: Filter | undefined
   readonly descending: boolean
-  /** points of the answer, at most */
+  /** points of the answer */
   readonly limit: number
-  /** the query as the answer repeats it */
+  /** the query as repeated in the answer */
   readonly echo: Readonly<Record<string, unknown>>
 }
 
 export interface ResolveOptions {
   readonly now: number
-  /** points of an answer, at most; and as many when nothing is said */
+  /** most points of an answer, and their default */
   readonly most: number
   readonly usual?: number
-  /** of the query in a list of several */
+  /** index of the query in a list */
   readonly place?: string
 }
 
-/** Of a checked query. Throws `VALIDATION` for a range that ends before it begins. */
+/** Resolves a checked query. Throws `VALIDATION` for a range that ends before it begins. */
 export function requestOf(query: SeriesBody, { now, most, usual = most, place }: ResolveOptions): SeriesRequest {
   const { metric, grouping, zone, filter, order, limit, maxResults } = query
   const range = rangeOf(query, now, place)
@@ -82,17 +82,17 @@ export function requestOf(query: SeriesBody, { now, most, usual = most, place }:
   }
 }
 
-/** Of a name that was checked. */
+/** For a valid name. */
 function aggregateOf(name: string): Aggregate {
   const share = percentileIn(name) ?? 0
   const ofRanks: AggregateDefinition = { needs: 'ranks', of: ({ ranks }) => finite(percentileOf(ranks, share)) }
   return { name, ...(DEFINITIONS.get(name) ?? ofRanks) }
 }
 
-/** ms that a range is long when nothing says so */
+/** ms of the default range */
 const DEFAULT_LENGTH = 7 * 86_400_000
 
-/** Of checked bounds, of which no more than two are there. */
+/** From valid bounds, at most two of the three. */
 export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, now: number, place = ''): ResolvedRange {
   const { from, until, window } = query
   const length = lengthMs(window ?? '')
@@ -107,7 +107,7 @@ export function rangeOf(query: Pick<SeriesBody, 'from' | 'until' | 'window'>, no
 
 type Comparison = (sample: SampleValue, bound: SampleValue) => boolean
 
-/** Values of another type than the bound fit `ne` alone. */
+/** Values of another type than the bound match `ne` only. */
 const COMPARISONS: Readonly<Record<Exclude<FilterSpecification['operator'], 'between'>, Comparison>> = {
   gt: (sample, bound) => typeof sample === typeof bound && sample > bound,
   gte: (sample, bound) => typeof sample === typeof bound && sample >= bound,
@@ -117,7 +117,7 @@ const COMPARISONS: Readonly<Record<Exclude<FilterSpecification['operator'], 'bet
   ne: (sample, bound) => sample !== bound,
 }
 
-/** Which samples take part, before anything is aggregated. The bounds of `between` do. */
+/** Filters samples before aggregation. `between` includes its bounds. */
 function filterOf({ operator, value = 0, lowerBound = 0, upperBound = 0 }: FilterSpecification): Filter {
   if (operator === 'between')
     return (sample) => typeof sample === 'number' && sample >= lowerBound && sample <= upperBound

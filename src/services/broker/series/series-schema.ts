@@ -1,4 +1,4 @@
-/** What is asked of series and of stored messages, with its limits, and what is answered. Null in a query is nothing. */
+/** Schemas of queries of series and messages, with their limits, and of the answers. Null in a query counts as absent. */
 import { IANAZone } from 'luxon'
 import { type TSchema, Type } from 'typebox'
 import { isoInstant, notAnInstant, shown } from '#kernel'
@@ -35,7 +35,7 @@ const AGGREGATES = [
 const PERCENTILE = String.raw`percentile\((\d{0,9}(?:\.\d{1,20})?)\)`
 const AGGREGATE_FORMS = `write one of ${AGGREGATES.join(', ')}, or percentile(q) with q above 0 and at most 1`
 
-/** The q of `percentile(q)`; undefined for anything else. */
+/** The q of `percentile(q)`. */
 export function percentileIn(name: string): number | undefined {
   const digits = new RegExp(`^${PERCENTILE}$`).exec(name)?.[1]
   const share = digits === undefined || digits === '' ? 0 : Number(digits)
@@ -70,7 +70,7 @@ const time = refined(
 
 const EPOCH = /^-?\d{1,16}$/
 
-/** Epoch ms of a time, or of an age, which is so long before `now`; NaN for anything else. */
+/** Epoch ms of a time, or of an age before `now`; NaN for anything else. */
 export function timeAt(given: unknown, now: number): number {
   if (typeof given !== 'string') return typeof given === 'number' ? given : Number.NaN
   const age = lengthMs(given.replace(/^-/, ''))
@@ -188,7 +188,7 @@ function rangeProblems(query: unknown): readonly Problem[] {
   ]
 }
 
-/** The aggregates that a query asks for; an echo has one of them under both names. */
+/** The aggregates of a query; an echo has one of them under both names. */
 export function namesOf({ aggregate, aggregates }: Pick<SeriesBody, 'aggregate' | 'aggregates'>): readonly string[] {
   const list = Array.isArray(aggregates) ? (aggregates as readonly string[]) : []
   return typeof aggregate === 'string' && !list.includes(aggregate) ? [aggregate, ...list] : list
@@ -234,7 +234,7 @@ const ROWS = {
 /** `query`: resolved, with epoch ms and lists. */
 export interface SeriesAnswer extends Decoded<typeof AnswerSchema> {}
 const AnswerSchema = Type.Object(ROWS)
-/** `next`: the query of what remains, when it did not fit. */
+/** `next`: the query of the rest. */
 export interface SeriesPage extends SeriesAnswer {
   readonly next?: SeriesQuery
 }

@@ -1,14 +1,13 @@
-/** What goes over the wire for a message: made once, however many read it. */
+/** Wire forms of messages, each serialized once for all readers. */
 import type { LogPlace, Passed } from '#kernel'
 import type { BrokerMessage, StreamedMessage, Subscription } from '../contract.ts'
 
-/** JSON, a line of it, the same with its id as `{"id":...,"data":...}`, or a server-sent event. */
 export type Form = 'text' | 'line' | 'marked' | 'markedLine' | 'event'
 
 const LINES: ReadonlySet<Form> = new Set(['line', 'markedLine'])
 const MARKED: ReadonlySet<Form> = new Set(['marked', 'markedLine'])
 const NUMBER = /^\d{1,15}$/
-/** partitions that one id may name */
+/** partitions in one id */
 const MAX_PLACES = 64
 
 export class Frames {
@@ -17,7 +16,7 @@ export class Frames {
   readonly #life: string
   readonly #store: string | undefined
 
-  /** `life`: of the numbers of this process; `store`: of the places in the logs of its store. */
+  /** `life`: identifies numbers of this process; `store`: identifies log positions of its store. */
   constructor(life: string, store?: string) {
     this.#life = life
     this.#store = store
@@ -29,10 +28,7 @@ export class Frames {
     return (made[form] ??= Buffer.from(this.#write(message, form)))
   }
 
-  /**
-   * What a reader says that it saw last: by its number in this life, or else by its place in the log; `isForeign`: neither
-   * is known, nor what came since then.
-   */
+  /** Reads the id of a resuming reader: a number of this process, or a place in the log; `isForeign`: neither is known. */
   cameBack(id: string | undefined): {
     readonly seen: Pick<Subscription, 'after' | 'since'>
     readonly isForeign: boolean
@@ -52,7 +48,7 @@ export class Frames {
   }
 
   #idOf({ number, place }: Passed): string {
-    // what comes from the log has no number here
+    // messages from the log are not numbered here
     const own = number === 0 ? '-.0' : `${this.#life}.${number}`
     if (place === undefined || this.#store === undefined) return own
     return `${own}.${this.#store}.${textOf(place)}`
@@ -67,7 +63,7 @@ export class Frames {
   }
 }
 
-/** That something is missing before what comes; undefined where it has no place. */
+/** A notice of missing messages; undefined in forms without one. */
 export function gapIn(form: Form): string | undefined {
   if (form === 'event') return 'event: gap\ndata: {}\n\n'
   return MARKED.has(form) ? ended(form, '{"gap":true}') : undefined
@@ -77,7 +73,7 @@ function ended(form: Form, text: string): string {
   return LINES.has(form) ? `${text}\n` : text
 }
 
-/** A partition has three numbers, and the only one of a tenant two. */
+/** Two numbers for a tenant with one partition, otherwise three for each. */
 function textOf({ position, count, partition, others = [] }: LogPlace): string {
   const own = `${position}.${count}`
   if (partition === undefined && others.length === 0) return own

@@ -1,34 +1,28 @@
-/**
- * Streams that are open: who is quiet gets a sign of life, who is stuck is let go, and writes to very many take turns
- * with everything else.
- */
+/** Open streams: heartbeats for idle ones, a timeout for stuck ones, and fair turns for writes to many readers. */
 import { Yielder } from '#kernel'
 import { machineTimers } from '#platform'
 
-/** One reader's end of a stream. */
 export interface OpenStream {
-  /** An empty object, so that the reader knows that the stream is there. */
+  /** Sends an empty object as a heartbeat. */
   beat(): void
-  /** The reader takes nothing for too long. */
+  /** Called when the reader has not read for too long. */
   giveUp(): void
 }
 
-/** What a stream says of itself. */
 export interface Pulse {
-  /** something was sent since the last tick */
+  /** a message was sent since the last tick */
   isActive: boolean
-  /** bytes wait that the reader does not take */
+  /** bytes wait for the reader */
   isStuck: boolean
   /** ticks so far */
   quiet: number
   stuck: number
 }
 
-/** ms between two ticks */
 export const TICK_MS = 1_000
-/** ticks of silence until a sign of life */
+/** ticks of silence before a heartbeat */
 const QUIET = 60
-/** ticks until a stuck reader is let go */
+/** ticks until a stuck reader is disconnected */
 const STUCK = 60
 
 export class OpenStreams {
@@ -45,7 +39,7 @@ export class OpenStreams {
     this.#open.delete(stream)
   }
 
-  /** To be called every `TICK_MS`. */
+  /** Call every `TICK_MS`. */
   tick(): void {
     for (const [stream, pulse] of this.#open) {
       pulse.quiet = pulse.isActive ? 0 : pulse.quiet + 1
@@ -61,7 +55,7 @@ export class OpenStreams {
     }
   }
 
-  /** Does it in one of the next turns of the loop, in the order of the calls. */
+  /** Schedules work in one of the next turns of the event loop, in order. */
   soon(work: () => void): void {
     this.#turns.soon(work)
   }

@@ -1,9 +1,8 @@
 /**
- * A stream for a reader that comes back to another host than before, or after a restart: first what the log has since
- * the message that it saw last, then what is told as it comes.
+ * A stream that resumes at another host, or after a restart: first later messages from the log, then live ones.
  *
- * RESUME-1 each stored message after the one that was seen last comes once, in the order of the log; when the log has
- *   not all of them any more, `missed` says so
+ * RESUME-1 each stored message after the one that was seen last comes once, in the order of the log; when the log no longer
+ *   has all of them, `missed` is set
  */
 import type { FeedReader, LogPlace, Passed } from '#kernel'
 import { messagesOfEntry, PARTITION } from '#log'
@@ -12,16 +11,15 @@ import type { BrokerMessage, Channel, StreamedMessage } from '../contract.ts'
 
 export interface ResumedFrom {
   readonly log: Log
-  /** of the message that was seen last */
   readonly since: LogPlace
   readonly channel: Channel
   /** undefined: all */
   readonly resource: string | undefined
 }
 
-/** entries that are read from the log for one reader; who was away for longer begins anew */
+/** entries that are read from the log for one reader; a longer absence is a gap */
 const MAX_BACKLOG = 50_000
-/** entries that are read at once */
+/** entries of one read */
 const PAGE = 500
 
 export class ResumedReader implements FeedReader<BrokerMessage> {
@@ -31,15 +29,15 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
   readonly #backlog: AsyncGenerator<StreamedMessage, undefined>
   #isOver = false
   #missed = false
-  /** the last entry that is read from the log, and not heard as it comes */
+  /** the last entry that is read from the log; later ones come live */
   #upTo = 0
 
-  /** `live`: joined before, so that nothing comes in between. */
+  /** `live`: subscribed before, so that there is not a hole between log and stream. */
   constructor(live: FeedReader<BrokerMessage>, from: ResumedFrom) {
     this.#live = live
     this.#from = from
     this.ready = this.#begin()
-    // the first read meets it
+    // the first read rejects
     this.ready.catch(() => undefined)
     this.#backlog = this.#read()
   }
@@ -64,7 +62,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
     }
     for (;;) {
       const told = await this.#live.next()
-      // the log had it already
+      // it came from the log already
       if (told.done !== true && (told.value.place?.position ?? Number.POSITIVE_INFINITY) <= this.#upTo) continue
       return told
     }
@@ -83,7 +81,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
   async #begin(): Promise<void> {
     const { log, since } = this.#from
     const { first, last } = await log.bounds(PARTITION)
-    // right before the next entry is as good as right behind the last one
+    // the place before the next entry equals the place behind the last one
     const newest = since.count === 0 ? last + 1 : last
     this.#missed = since.position < first || since.position > newest || last - since.position > MAX_BACKLOG
     this.#upTo = this.#missed ? 0 : last
@@ -92,7 +90,7 @@ export class ResumedReader implements FeedReader<BrokerMessage> {
   async *#read(): AsyncGenerator<StreamedMessage, undefined> {
     await this.ready
     const { log, since, channel, resource } = this.#from
-    /** messages that were seen */
+    /** messages of the entry that were seen */
     let seen = since.count
     for (let after = since.position - 1; after < this.#upTo;) {
       const entries = await log.read(PARTITION, after, Math.min(PAGE, this.#upTo - after))

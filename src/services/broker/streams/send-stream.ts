@@ -1,4 +1,4 @@
-/** Answers that go on: server-sent events, or JSON line by line. */
+/** Streamed answers: server-sent events, or lines of JSON. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { Type } from 'typebox'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE, type Parameters, untilClosed } from '#services/shared'
@@ -7,19 +7,17 @@ import type { Frames } from './frames.ts'
 import type { OpenStreams } from './open-streams.ts'
 import { StreamBody } from './stream-body.ts'
 
-/** What all streams of one host share. */
 export interface Streaming {
   readonly frames: Frames
   readonly open: OpenStreams
 }
 
-/** Parameters of readers that resume, or want to be able to. */
+/** Parameters for readers that resume. */
 export const RESUMING = {
   lastEventId: Type.Optional(Type.String({ minLength: 1 })),
   withIds: Type.Optional(Type.Boolean()),
 }
 
-/** What form of an answer a request asks for. */
 type Accepted = 'event' | 'line' | 'json'
 
 const FORMS: ReadonlyMap<string, Accepted> = new Map([
@@ -30,7 +28,7 @@ const FORMS: ReadonlyMap<string, Accepted> = new Map([
   ['*/*', 'json'],
 ])
 
-/** The first type that can be given; `undefined` when none can. Without the header: JSON. */
+/** The first supported type; undefined: not acceptable. Default: JSON. */
 export function acceptedForm(accept: string | undefined): Accepted | undefined {
   if (accept === undefined || accept.trim() === '') return 'json'
   for (const part of accept.toLowerCase().split(',')) {

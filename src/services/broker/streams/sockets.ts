@@ -1,11 +1,11 @@
 /**
  * WebSockets of the broker.
  *
- * SOCKET-1 a frame that cannot be taken is answered with `{ error, details }`, and the socket stays open
- * SOCKET-2 frames of one socket are taken in their order
- * SOCKET-3 a reader that is slow loses the oldest of what waits for it; one that takes nothing for a minute is closed
- *   with 1013 and a reason
- * SOCKET-4 a socket that posts faster than posts become durable is not read on until they are
+ * SOCKET-1 an invalid frame is answered with `{ error, details }`, and the socket stays open
+ * SOCKET-2 frames of one socket are processed in order
+ * SOCKET-3 a slow reader loses the oldest waiting messages; one that does not read for a minute is closed with 1013 and a
+ *   reason
+ * SOCKET-4 a socket with too many posts in flight is paused
  */
 import type { FastifyRequest } from 'fastify'
 import type { RawData, WebSocket } from 'ws'
@@ -23,9 +23,9 @@ const readPosting = parameterReader(POSTING)
 
 export type SocketHandler = (socket: WebSocket, request: FastifyRequest) => void
 
-/** posts of one socket that may wait to be durable */
+/** posts in flight of one socket */
 const MAX_IN_FLIGHT = 256
-/** bytes that may wait in a socket before its reader counts as slow */
+/** bytes in a socket beyond which its reader counts as slow */
 const MAX_BUFFERED = 262_144
 const POLICY = 1008
 const TRY_LATER = 1013
@@ -39,13 +39,15 @@ export class Sockets {
     this.#streaming = streaming
   }
 
-  /** Server to client: what comes in is refused. */
+  /** Server to client: incoming frames are rejected. */
   subscribe(channel: Channel): SocketHandler {
     return (socket, request) => {
       const { id = '' } = request.params as Readonly<Record<string, string>>
       const gone = new AbortController()
       socket.once('close', () => gone.abort())
-      socket.on('message', () => answer(socket, { error: 'This socket only tells; open .../publish to send messages' }))
+      socket.on('message', () =>
+        answer(socket, { error: 'This socket only sends messages to the client; open .../publish to send messages' }),
+      )
       const asked = this.#read(socket, request, readResuming)
       if (asked === undefined) return
       const form = asked.withIds === true ? 'marked' : 'text'
@@ -72,7 +74,6 @@ export class Sockets {
     }
   }
 
-  /** Client to server; each frame is the body of a post. */
   publish(channel: Channel): SocketHandler {
     return (socket, request) => {
       const { id } = request.params as Readonly<Record<string, string | undefined>>
@@ -93,7 +94,7 @@ export class Sockets {
     return this.#service.as({ tenant, user })
   }
 
-  /** What the query says; undefined: the socket was told what is wrong, and closed. */
+  /** Reads the query; undefined: it was rejected and the socket closed. */
   #read<T>(socket: WebSocket, request: FastifyRequest, read: (query: unknown) => T): T | undefined {
     const { apiKey: _key, apiSecret: _secret, ...query } = request.query as Readonly<Record<string, unknown>>
     try {
@@ -144,7 +145,7 @@ class SubscriberSocket implements OpenStream {
     this.#socket.terminate()
   }
 
-  /** Resolves when the next one may be sent: at once, or when a slow reader has read. */
+  /** Resolves when the next message may be sent; undefined: at once. */
   send(text: Buffer): Promise<void> | undefined {
     this.#pulse.isActive = true
     if (this.#socket.bufferedAmount < MAX_BUFFERED) {
@@ -162,7 +163,7 @@ class SubscriberSocket implements OpenStream {
 }
 
 function answer(socket: WebSocket, body: BrokerErrorBody): void {
-  // who does not read what was wrong is not told for ever
+  // a client that does not read is not sent more errors
   if (socket.readyState === socket.OPEN && socket.bufferedAmount < MAX_BUFFERED) socket.send(JSON.stringify(body))
 }
 

@@ -1,4 +1,4 @@
-/** The body of an answer that goes on: server-sent events, or JSON line by line. */
+/** The body of a streamed answer: server-sent events, or lines of JSON. */
 import { Readable } from 'node:stream'
 import type { StreamApi } from '../contract.ts'
 import { type Form, type Frames, gapIn } from './frames.ts'
@@ -9,13 +9,13 @@ export interface BodyDependencies {
   readonly form: Form
   readonly frames: Frames
   readonly open: OpenStreams
-  /** the reader comes back, but with the number of another life */
+  /** the reader resumes with an id of another process */
   readonly isForeign: boolean
-  /** the head of the answer is complete */
+  /** called when the headers are complete */
   begun(): void
 }
 
-/** Reads on only while its own reader does; what the feed drops meanwhile is told. */
+/** Reads the feed only while its consumer reads; messages that the feed drops meanwhile are reported. */
 export class StreamBody extends Readable implements OpenStream {
   readonly #dependencies: BodyDependencies
   #hasBegun = false
@@ -27,7 +27,7 @@ export class StreamBody extends Readable implements OpenStream {
     this.#dependencies = dependencies
     this.#pulse = dependencies.open.add(this)
     const { reader, form, isForeign } = dependencies
-    // the head goes out at once, so that a reader knows that it is connected
+    // sent at once, so that a reader knows that it is connected
     if (form === 'event') this.push(': here\n\n')
     const gap = reader.missed || isForeign ? gapIn(form) : undefined
     if (gap !== undefined) this.push(gap)
@@ -46,7 +46,7 @@ export class StreamBody extends Readable implements OpenStream {
     this.#pulse.isStuck = false
     if (!this.#hasBegun) {
       this.#hasBegun = true
-      // a reader of lines sees nothing before the first one otherwise
+      // readers of lines would not see anything before the first one
       this.#dependencies.begun()
     }
     if (this.#isReading) return

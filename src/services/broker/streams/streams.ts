@@ -1,16 +1,15 @@
-/** What is told to subscribers of one tenant, as it is acknowledged. */
+/** Publishes acknowledged messages to subscribers. */
 import { Feed, type LogPlace } from '#kernel'
 import type { Log } from '#storage'
 import type { BrokerMessage, Channel, StreamApi, Subscription } from '../contract.ts'
-import { isTold, routedMessageOf, type Post } from '../posting/arrival.ts'
+import { hasEffect, type PublishRequest, routedMessageOf } from '../posting/publish-request.ts'
 import { ResumedReader } from './resumed-reader.ts'
 
 type Reader = ReturnType<StreamApi['subscribe']>
 
 /**
- * Messages of one resource that are kept for readers who come back, and resources for which some are. Of those that
- * nobody has read since the start none are: nobody here can come back to them, and those of readers who come from elsewhere
- * are read from the log.
+ * How many messages of a resource are buffered for readers that reconnect, and for how many resources. Resources without a
+ * reader since the start are not buffered: readers that come from another host read the log.
  */
 const KEPT = { kept: 100, keptTopics: 500, keptOnceRead: true }
 
@@ -18,10 +17,10 @@ export class Streams implements StreamApi {
   readonly #feeds: Readonly<Record<Channel, Feed<BrokerMessage>>>
 
   readonly #log: Log
-  /** in the places of its messages; undefined: the first */
+  /** in places of messages; undefined: the first */
   readonly #partition: number | undefined
 
-  /** `behind`: up to that number readers were told by others. `log`: of the messages of that partition of the tenant */
+  /** `behind`: an upper bound of numbers of other hosts. `log`: of that partition */
   constructor(behind: number, log: Log, partition = 0) {
     this.#log = log
     this.#partition = partition === 0 ? undefined : partition
@@ -45,36 +44,36 @@ export class Streams implements StreamApi {
     return this.#read('events', undefined, options)
   }
 
-  /** Whatever the log has up to there was told, here or by others. */
+  /** All messages of the log up to there were published, here or by others. */
   passed(position: number): void {
     for (const feed of Object.values(this.#feeds)) feed.passed(this.#placeAt(position + 1, 0))
   }
 
-  /** `position`: of its entry; undefined: the log has no message of this post. */
-  tell(post: Post, position?: number): void {
-    if (!isTold(post)) return
+  /** `position`: of its entry; undefined: the log does not have messages of this post. */
+  publish(post: PublishRequest, position?: number): void {
+    if (!hasEffect(post) || post.bulk !== undefined) return
     const { channel, arrivals } = post
     const feed = this.#feeds[channel]
-    for (const [i, arrival] of arrivals.entries()) {
-      if (feed.isWanted(arrival.resource)) {
+    for (const [i, incoming] of arrivals.entries()) {
+      if (feed.isWanted(incoming.resource)) {
         const place = position === undefined ? undefined : this.#placeAt(position, i + 1)
-        feed.publish(arrival.resource, routedMessageOf(arrival), place)
+        feed.publish(incoming.resource, routedMessageOf(incoming), place)
       } else feed.pass()
     }
   }
 
   #read(channel: Channel, resource: string | undefined, { since, after, ...options }: Subscription): Reader {
     const feed = this.#feeds[channel]
-    const asked = { ...options, ...(resource !== undefined && { topic: resource }) }
-    const kept = feed.read({ ...asked, ...(after !== undefined && { after }) })
-    // of all resources nothing is kept here, and of one no more than so much
-    const isWhole = after !== undefined && resource !== undefined && !kept.missed
-    if (since === undefined || isWhole) return kept
-    void kept.return?.()
-    // the resource was in another partition when it was seen last: that is a gap
+    const subscription = { ...options, ...(resource !== undefined && { topic: resource }) }
+    const buffered = feed.read({ ...subscription, ...(after !== undefined && { after }) })
+    // only messages of single resources are buffered, and only so many
+    const isWhole = after !== undefined && resource !== undefined && !buffered.missed
+    if (since === undefined || isWhole) return buffered
+    void buffered.return?.()
+    // a gap: the resource was in another partition when it was seen last
     if ((since.partition ?? 0) !== (this.#partition ?? 0))
-      return feed.read({ ...asked, after: Number.MAX_SAFE_INTEGER })
-    return new ResumedReader(feed.read(asked), { log: this.#log, since, channel, resource })
+      return feed.read({ ...subscription, after: Number.MAX_SAFE_INTEGER })
+    return new ResumedReader(feed.read(subscription), { log: this.#log, since, channel, resource })
   }
 
   #placeAt(position: number, count: number): LogPlace {

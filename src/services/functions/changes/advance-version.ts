@@ -1,4 +1,4 @@
-/** Publishes a draft, builds a version once more, or asks it whether it is well. */
+/** Publishes, rebuilds or verifies a version. */
 import { AppError } from '#kernel'
 import type { Causes, Change } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'
@@ -8,7 +8,7 @@ import { withAuthor } from '../registry/tags.ts'
 import { type ChangeContext, refuseGoing, type Target } from './change-context.ts'
 import { deprecating } from './create-version.ts'
 
-/** ms after the first failure; doubled for each further one */
+/** ms after the first failure, doubled for each further one */
 const BACKOFF = 10_000
 const MAX_BACKOFF = 3_600_000
 
@@ -26,7 +26,7 @@ export async function publish(
   const problem = context.assetProblem(runtime, await store.assets(record.assets))
   if (problem !== undefined) throw problem
   const isRunning = record.status === 'running'
-  // what a name of a model stands for is found out by a check
+  // verification decides which version of a model is served
   const checked = type === 'models' ? context.plan(['verify'], record, { operation: 'publish', runtime }) : undefined
   const plan = isRunning ? checked : context.whole(record, runtime, 'publish')
   const published = updated(record, context.update('publish', { comment, plan }), {
@@ -78,7 +78,7 @@ export async function rebuild(
   if (open !== undefined)
     throw new AppError(
       'CONFLICT',
-      `'${name}@${version}' is being worked on by ${open.type} job ${open.id}; ignoreChecks=true begins anew`,
+      `'${name}@${version}' is being worked on by ${open.type} job ${open.id}; ignoreChecks=true starts another`,
     )
   const { causes, types } = causesOf(record, runtime, options, context.dependencies.now())
   const label = `${noun} '${name}@${version}'`
@@ -95,7 +95,7 @@ export async function rebuild(
   return context.change(`Rebuilding ${label}`, changed, options, { plan, causes })
 }
 
-/** Which version of its runtime it is built for. `VALIDATION` for one that is not there. */
+/** `VALIDATION` for an unknown version of the runtime. */
 function runtimeOfRebuild(
   context: ChangeContext,
   record: FunctionRecord,
@@ -105,7 +105,7 @@ function runtimeOfRebuild(
   if (forceVersion !== undefined) return findRuntime(context.type, { runtime, runtimeVersion: forceVersion })
   const former = record.runtimeVersion
   const range = { same: former, patch: `~${former}`, minor: `^${former}`, major: `>=${former}` }[upgrade]
-  // beyond a minor version the manifest's own range does not hold any more: that is what was asked for
+  // beyond a minor version the range of the manifest does not apply
   const within =
     upgrade === 'same' || upgrade === 'patch' || runtimeVersion === undefined
       ? range
@@ -113,7 +113,7 @@ function runtimeOfRebuild(
   return findRuntime(context.type, { runtime, runtimeVersion: within })
 }
 
-/** What of it is needed, and why. */
+/** Required jobs with their reasons. */
 function causesOf(
   record: FunctionRecord,
   runtime: ChosenRuntime,
@@ -151,7 +151,7 @@ function causesOf(
         ? 'another version of the runtime'
         : isBuilt
           ? build
-            ? 'asked for'
+            ? 'requested'
             : 'it is built'
           : 'it is not built',
       ...(isUpgraded && { oldValue: runtimeVersion, newValue: runtime.version }),
@@ -159,9 +159,9 @@ function causesOf(
     deploy: { changed: deploy, reason: deploy ? deployReason(build, isUp, options) : 'it is deployed' },
     verify: {
       changed: check,
-      reason: skipVerify ? 'left out' : check ? 'it is deployed anew, or was not well' : 'it is well',
+      reason: skipVerify ? 'left out' : check ? 'it is deployed again, or was not well' : 'it is well',
     },
-    ...(scaleToZero && { scale: { changed: true, reason: 'asked for' } }),
+    ...(scaleToZero && { scale: { changed: true, reason: 'requested' } }),
   }
   const any = build || deploy || check
   const chain: readonly (readonly [JobType, boolean])[] = [
@@ -174,11 +174,11 @@ function causesOf(
 }
 
 function deployReason(isBuilt: boolean, isUp: boolean, { overrides, forceDeploy }: RebuildOptions): string {
-  if (isBuilt) return 'it is built anew'
+  if (isBuilt) return 'it is built again'
   if (!isUp) return 'it is not deployed'
   return overrides !== undefined
     ? 'its deployment is another one'
     : forceDeploy === true
-      ? 'asked for'
+      ? 'requested'
       : 'it is deployed'
 }

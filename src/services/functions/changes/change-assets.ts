@@ -1,4 +1,4 @@
-/** Changes what a draft is made of: its assets, and its manifest, which is one of them. */
+/** Changes the assets of a draft, and its manifest. */
 import { AppError, isPlainObject } from '#kernel'
 import type { Change, Upload } from '../contract.ts'
 import { type FunctionRecord, updated } from '../function-record.ts'
@@ -50,7 +50,7 @@ export function patchManifest(
   })
 }
 
-/** Objects are laid over each other, everything else is replaced. */
+/** Merges objects; replaces other values. */
 function merged(
   former: Readonly<Record<string, unknown>>,
   patch: Readonly<Record<string, unknown>>,
@@ -73,12 +73,12 @@ async function reassemble(
   const { value: record, version: stored } = await context.draft(name, version, options.chown)
   const whole = boundedAssets(make(await store.assets(record.assets), record))
   const isNamed = whole.has(manifestFile)
-  const said = isNamed ? readManifest(type, whole.get(manifestFile)) : { ...record.manifest, tags: record.tags }
-  const manifest: Manifest = withAuthor(said, options.author)
+  const read = isNamed ? readManifest(type, whole.get(manifestFile)) : { ...record.manifest, tags: record.tags }
+  const manifest: Manifest = withAuthor(read, options.author)
   refuseOther(record, manifest)
   const assets = isNamed ? withManifest(whole, manifestFile, { ...manifest, version }) : whole
-  const asked = { operation: 'assets-update', name, version, manifest, assets } as const
-  const { update, plan, tags, change } = await assembled(context, asked, { ...options, draft: true })
+  const assembling = { operation: 'assets-update', name, version, manifest, assets } as const
+  const { update, plan, tags, change } = await assembled(context, assembling, { ...options, draft: true })
   const { failure: _former, verified: _seen, failures: _count, ...rest } = record
   const changed = updated(rest, update, change)
   await context.commit([...store.putting(changed, stored), ...(await context.newTags(tags))], plan)
@@ -86,7 +86,7 @@ async function reassemble(
   return context.change(`Updated assets of ${context.noun} '${name}@${version}'`, changed, options, { plan })
 }
 
-/** What names a version stays as it is. */
+/** Name, version and runtime are fixed. */
 function refuseOther(record: FunctionRecord, manifest: Manifest): void {
   const fixed = (['name', 'runtime'] as const).find((key) => manifest[key] !== record.manifest[key])
   const isOther = fixed !== undefined || (manifest.version ?? record.version) !== record.version

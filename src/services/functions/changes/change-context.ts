@@ -1,4 +1,4 @@
-/** What all changes of functions share: who asks, what is stored, the word of it that is kept, and the jobs that follow. */
+/** Common parts of all changes: the caller, the store, the audit list and the jobs. */
 import type { JobQueue, NewJob } from '#jobs'
 import { AppError, type Caller } from '#kernel'
 import type { Stored, Write } from '#storage'
@@ -18,15 +18,14 @@ import type { Runtime } from '../runtimes/catalog.ts'
 
 export interface ApiDependencies extends LifecycleDependencies {
   readonly caller: FunctionCaller
-  /** never the same twice */
+  /** unique ids */
   readonly newId: () => string
-  /** 32 bytes of chance, in base64 */
+  /** 32 random bytes in base64 */
   readonly newSecret: () => string
-  /** names that are not free: of plugs that the host itself has */
+  /** names of built-in plugs */
   readonly isTaken: (name: string) => boolean
 }
 
-/** Jobs that are committed with a change. */
 export interface Plan {
   readonly job: NewJob
   readonly type: JobType
@@ -34,7 +33,6 @@ export interface Plan {
   readonly ids: readonly string[]
 }
 
-/** The version that changes. */
 export type Target = Pick<FunctionId, 'name' | 'version'>
 
 export class ChangeContext {
@@ -48,15 +46,14 @@ export class ChangeContext {
     this.dependencies = dependencies
     this.who = who
     this.type = type
-    this.store = dependencies.storeOf(who.tenant)
-    this.jobs = dependencies.queueOf(who.tenant)
+    this.store = dependencies.store
+    this.jobs = dependencies.queue()
   }
 
   get noun(): string {
     return TYPE_NAMES[this.type].noun
   }
 
-  /** The asset that says what a function of this type is. */
   get manifestFile(): string {
     return TYPE_NAMES[this.type].manifestFile
   }
@@ -65,7 +62,7 @@ export class ChangeContext {
     return this.store.stored({ type: this.type, name, version })
   }
 
-  /** One version, or all of a name. `NOT_FOUND`. */
+  /** One version, or all of a name. `NOT_FOUND` */
   async chosen(name: string, version: string | undefined): Promise<readonly FunctionRecord[]> {
     if (version !== undefined) return [(await this.stored(name, version)).value]
     const records = await this.store.versions(this.type, name)
@@ -73,7 +70,7 @@ export class ChangeContext {
     return records
   }
 
-  /** A version whose assets may change, by who asks. `CONFLICT` when it is published, `FORBIDDEN` when it is another's. */
+  /** A draft that the caller may change. `CONFLICT` for a published version, `FORBIDDEN` for another owner's. */
   async draft(name: string, version: string, isTaken = false): Promise<Stored<FunctionRecord>> {
     const found = await this.stored(name, version)
     const record = found.value
@@ -101,10 +98,10 @@ export class ChangeContext {
     for (const plan of plans) if (plan !== undefined) added.push(await jobs.adding(plan.job))
     await store.store.commit([...writes, ...added.flatMap((one) => one.writes)])
     for (const one of added) jobs.added(one)
-    await this.dependencies.changed(this.who.tenant)
+    await this.dependencies.changed()
   }
 
-  /** Tags that are not there yet; those that are stay as they are. */
+  /** Creates missing tags. */
   async newTags(tags: readonly TagRecord[]): Promise<readonly Write[]> {
     const known = (await this.store.indexed()).tags
     return tags.flatMap((tag) => (known.has(tag.name) ? [] : this.store.puttingTag(tag)))
@@ -130,7 +127,7 @@ export class ChangeContext {
     return `${this.who.tenant}$${this.dependencies.newId()}`
   }
 
-  /** A chain of jobs, the root first: each waits for the one behind it. */
+  /** A chain of jobs, the root first: each waits for the next. */
   plan(types: readonly JobType[], record: FunctionId & { readonly revision: string }, data: PlanData): Plan {
     const ids = types.map(() => this.newJobId())
     const { type, name, version, revision } = record
@@ -165,7 +162,7 @@ export class ChangeContext {
     return this.plan(types, record, { operation, runtime })
   }
 
-  /** Why assets cannot be built; undefined: they can. */
+  /** Why the assets cannot be built. */
   assetProblem(runtime: Runtime, assets: Upload): AppError | undefined {
     try {
       this.dependencies.builder.check(runtime, assets)
@@ -176,7 +173,7 @@ export class ChangeContext {
     }
   }
 
-  /** The root of its jobs that are under way. */
+  /** The root of its jobs in progress. */
   async openJob({ updates }: Pick<FunctionRecord, 'updates'>): Promise<JobLink | undefined> {
     const id = updates.find(({ jobs = [] }) => jobs.length > 0)?.jobs?.[0]
     const job = id === undefined ? undefined : await this.jobs.get(id)
@@ -188,7 +185,7 @@ export class ChangeContext {
 
 interface PlanData extends Omit<LifecycleData, 'function' | 'revision'> {
   readonly runtime: Pick<ChosenRuntime, 'name' | 'version'>
-  /** ms before a single job begins */
+  /** ms, of a single job */
   readonly delay?: number
 }
 

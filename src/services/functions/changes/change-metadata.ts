@@ -1,4 +1,4 @@
-/** Changes what is said about versions and leaves their assets: metadata, documentation, tags, protection. */
+/** Changes metadata, documentation, tags and protection of versions. */
 import { AppError } from '#kernel'
 import type { Removal, Tag, TagChange } from '../contract.ts'
 import { type FunctionRecord, type FunctionUpdate, ownerOf, updated } from '../function-record.ts'
@@ -49,7 +49,7 @@ export async function protect(
   const records = await context.chosen(name, version)
   for (const record of records) {
     const isAnothers = ownerOf(record) !== context.who.user
-    // whoever may not read it may not open it either
+    // only readers may remove the protection
     if (isAnothers && record.draft && chown) continue
     if (isAnothers && (record.draft || record.manifest.protected === true))
       throw new AppError('FORBIDDEN', `'${name}@${record.version}' belongs to ${ownerOf(record)}`)
@@ -114,7 +114,7 @@ interface Doing {
   readonly tags?: readonly Tag[]
 }
 
-/** With an entry of the audit list; tried again when somebody else was faster. */
+/** Adds an entry of the audit list; retries conflicts. */
 async function changeOne(
   context: ChangeContext,
   record: FunctionRecord,

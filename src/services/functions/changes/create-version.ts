@@ -1,4 +1,4 @@
-/** Makes a version: of what was uploaded, laid over what another version or the runtime's example has. */
+/** Creates a version of uploaded assets, over those of another version or an example. */
 import { AppError, isPlainObject } from '#kernel'
 import { revisionOf } from '../build.ts'
 import type { Change, FunctionType, Upload } from '../contract.ts'
@@ -19,26 +19,26 @@ const MAX_OF_NAME = 10_000
 const MAX_OF_TENANT = 50_000
 const EXAMPLE = '!example'
 
-/** What a version begins with. */
-interface Beginning {
+/** The basis of a version. */
+interface Basis {
   readonly assets: Upload
-  /** as it is written, without the name, version and runtime that were asked for */
+  /** without overrides of the request */
   readonly manifest: Readonly<Record<string, unknown>>
   readonly overrides?: FunctionRecord['overrides'] | undefined
-  /** of the copied version, where the copy has its name */
+  /** of the copied version, if the copy has the same name */
   readonly range?: string
 }
 
 export async function createVersion(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Change> {
   const { store, type } = context
-  const begun = await beginningOf(context, upload, options)
-  const manifest = checkManifest(type, wanted(begun.manifest, options))
-  return store.inTurn(type, manifest.name, () => storeVersion(context, begun, manifest, options))
+  const basis = await basisOf(context, upload, options)
+  const manifest = checkManifest(type, wanted(basis.manifest, options))
+  return store.inTurn(type, manifest.name, () => storeVersion(context, basis, manifest, options))
 }
 
 async function storeVersion(
   context: ChangeContext,
-  begun: Beginning,
+  basis: Basis,
   manifest: Manifest,
   options: CreateOptions,
 ): Promise<Change> {
@@ -51,8 +51,8 @@ async function storeVersion(
   const existing = indexed.versions(type, name)
   if (existing.length >= MAX_OF_NAME) throw new AppError('CONFLICT', `${name} has ${MAX_OF_NAME} versions; remove some`)
   if (indexed.size >= MAX_OF_TENANT) throw new AppError('CONFLICT', `there are ${MAX_OF_TENANT} versions; remove some`)
-  const version = versionOf(manifest, options.version ?? begun.range, existing)
-  const assets = withManifest(begun.assets, context.manifestFile, { ...manifest, version })
+  const version = versionOf(manifest, options.version ?? basis.range, existing)
+  const assets = withManifest(basis.assets, context.manifestFile, { ...manifest, version })
   const made = await assembled(context, { operation: 'create', name, version, manifest, assets }, options)
   const { update, plan, tags, change } = made
   const record: FunctionRecord = {
@@ -67,7 +67,7 @@ async function storeVersion(
     updatedBy: who.user,
     updatedAt: update.at,
     updates: [update],
-    ...(begun.overrides && { overrides: begun.overrides }),
+    ...(basis.overrides && { overrides: basis.overrides }),
     ...(manifest.allowHmac === true && { secret: dependencies.newSecret() }),
   }
   if (dryRun) return context.change(`${noun} '${name}@${version}' can be created`, record, options)
@@ -86,7 +86,7 @@ interface Assembling extends Target {
   readonly assets: Upload
 }
 
-/** What a version is made of from now on, and the jobs that follow. What cannot be built may be a draft alone. */
+/** The new content of a version, and its jobs. Only drafts may be impossible to build. */
 export async function assembled(
   context: ChangeContext,
   { operation, name, version, manifest, assets }: Assembling,
@@ -97,7 +97,7 @@ export async function assembled(
   const problem = context.assetProblem(runtime, assets)
   if (problem !== undefined && !draft) throw problem
   const isDeployed = deploy && problem === undefined
-  const { manifest: own, tags } = withoutTags({ ...manifest, version })
+  const { manifest: stripped, tags } = withoutTags({ ...manifest, version })
   const stored = await store.putAssets(assets, dryRun)
   const revision = revisionOf(stored)
   const plan = isDeployed
@@ -105,7 +105,7 @@ export async function assembled(
     : undefined
   const change = {
     status: isDeployed ? ('pending' as const) : ('registered' as const),
-    manifest: own,
+    manifest: stripped,
     tags: tags.map((one) => one.name),
     runtimeVersion: runtime.version,
     assets: stored,
@@ -115,31 +115,31 @@ export async function assembled(
   return { update: context.update(operation, { comment, plan }), plan, tags, change }
 }
 
-/** Assets and a manifest as they are before the request says what is to be otherwise. */
-async function beginningOf(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Beginning> {
+/** Assets and manifest before overrides of the request. */
+async function basisOf(context: ChangeContext, upload: Upload, options: CreateOptions): Promise<Basis> {
   const { type, manifestFile } = context
-  const { copy, manifest: given } = options
+  const { copy, manifest: sent } = options
   const uploaded = upload.has(manifestFile) ? readManifestFile(type, upload.get(manifestFile)) : undefined
   if (copy === undefined) {
-    if (uploaded === undefined && given !== undefined)
+    if (uploaded === undefined && sent !== undefined)
       throw new AppError('VALIDATION', 'a manifest alone makes no function: upload its assets, or name one to copy')
     return { assets: upload, manifest: uploaded ?? readManifestFile(type, undefined) }
   }
-  const own = uploaded ?? given
-  const copied = copy === EXAMPLE ? exampleOf(type, own, options) : await copyOf(context, copy)
+  const explicit = uploaded ?? sent
+  const copied = copy === EXAMPLE ? exampleOf(type, explicit, options) : await copyOf(context, copy)
   const { version: _former, ...manifest } = copied.manifest
-  const isSameName = (options.name ?? own?.['name'] ?? manifest['name']) === manifest['name']
+  const isSameName = (options.name ?? explicit?.['name'] ?? manifest['name']) === manifest['name']
   return {
     assets: new Map([...copied.assets, ...upload]),
-    // a manifest among the assets stands for itself
-    manifest: uploaded ?? { ...manifest, ...given },
-    ...(own === undefined && copied.overrides && { overrides: copied.overrides }),
-    ...(isSameName && own?.['version'] === undefined && copied.range !== undefined && { range: copied.range }),
+    // an uploaded manifest replaces the copied one
+    manifest: uploaded ?? { ...manifest, ...sent },
+    ...(explicit === undefined && copied.overrides && { overrides: copied.overrides }),
+    ...(isSameName && explicit?.['version'] === undefined && copied.range !== undefined && { range: copied.range }),
   }
 }
 
-function exampleOf(type: FunctionType, own: Beginning['manifest'] | undefined, { runtime }: CreateOptions): Beginning {
-  const named = runtime ?? own?.['runtime']
+function exampleOf(type: FunctionType, explicit: Basis['manifest'] | undefined, { runtime }: CreateOptions): Basis {
+  const named = runtime ?? explicit?.['runtime']
   if (typeof named !== 'string')
     throw new AppError('VALIDATION', `copy=${EXAMPLE} wants the runtime whose example it is`)
   const found = findRuntime(type, splitRuntime(named))
@@ -147,10 +147,10 @@ function exampleOf(type: FunctionType, own: Beginning['manifest'] | undefined, {
   return { assets, manifest: readManifestFile(type, assets.get(TYPE_NAMES[type].manifestFile)) }
 }
 
-/** The newest published version in a range, else the newest draft. `NOT_FOUND`, `FORBIDDEN`. */
-async function copyOf({ store, type, who }: ChangeContext, copy: string): Promise<Beginning> {
-  const [name = '', given] = split(copy)
-  const range = given ?? '*'
+/** The newest published version in a range, or else the newest draft. `NOT_FOUND`, `FORBIDDEN` */
+async function copyOf({ store, type, who }: ChangeContext, copy: string): Promise<Basis> {
+  const [name = '', rangeText] = split(copy)
+  const range = rangeText ?? '*'
   if (!isRange(range)) throw new AppError('VALIDATION', `copy: "${range}" is not a range of versions`)
   const versions = (await store.indexed()).versions(type, name).filter((one) => isInRange(one.version, range))
   const found = latestOf(versions, { includeUndeployed: true })
@@ -165,8 +165,8 @@ async function copyOf({ store, type, who }: ChangeContext, copy: string): Promis
   }
 }
 
-/** The manifest with what the request says beside it. */
-function wanted(manifest: Beginning['manifest'], { name, runtime, author }: CreateOptions): unknown {
+/** The manifest with overrides of the request. */
+function wanted(manifest: Basis['manifest'], { name, runtime, author }: CreateOptions): unknown {
   const { metadata } = manifest
   return {
     ...manifest,
@@ -196,7 +196,7 @@ function versionOf(manifest: Manifest, range: string | undefined, existing: read
   return manifest.version
 }
 
-/** The manifest that is stored is the one that it became. */
+/** Stores the effective manifest among the assets. */
 export function withManifest(assets: Upload, file: string, manifest: Manifest): Upload {
   const written = `${JSON.stringify(manifest, undefined, 2)}\n`
   const former = assets.get(file)
@@ -208,7 +208,7 @@ function isSame(one: unknown, other: unknown): boolean {
   return JSON.stringify(one) === JSON.stringify(other)
 }
 
-/** Versions before one that is published are deprecated with it, as far as the policy says. */
+/** Deprecates earlier versions by the policy. */
 export async function deprecating(
   context: ChangeContext,
   { name, version }: FunctionRecord,

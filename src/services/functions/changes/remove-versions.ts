@@ -1,4 +1,4 @@
-/** Deprecates versions, ends their processes, or takes them away. */
+/** Deprecates, undeploys or removes versions. */
 import type { NewJob } from '#jobs'
 import { AppError } from '#kernel'
 import type { Stored, Write } from '#storage'
@@ -8,17 +8,17 @@ import type { RemoveOptions } from '../function-schema.ts'
 import { storedType } from '../jobs/job-data.ts'
 import type { ChangeContext, Plan } from './change-context.ts'
 
-/** ms between the deprecation of a version and the end of its processes */
+/** ms from deprecation to the end of processes */
 const GRACE = 86_400_000
-/** versions that one request takes away */
+/** versions of one request */
 const MAX_AT_ONCE = 500
 
 type Then = 'remove' | 'reset' | 'keep'
 
-/** What becomes of one version. */
+/** The plan for one version. */
 interface Step {
   readonly found: Stored<FunctionRecord>
-  /** undefined: it is only deprecated */
+  /** undefined: only deprecated */
   readonly then?: Then
   readonly isLater: boolean
 }
@@ -38,7 +38,7 @@ export async function removeVersions(
     throw new AppError('VALIDATION', `'${name}' has more than ${MAX_AT_ONCE} versions: name them one by one`)
   const steps: Step[] = []
   for (const one of records) steps.push(stepOf(await context.stored(one.name, one.version), options))
-  // either all of them may go, or none does
+  // all or none
   for (const { found, then, isLater } of steps)
     if (then !== undefined && !isLater) await refuseUsed(context, found.value)
   const writes: Write[] = []
@@ -65,11 +65,10 @@ function stepOf(found: Stored<FunctionRecord>, { force = false, reset = false, u
   if (undeploy === true) return { found, then: 'keep', isLater: false }
   if (undeploy === false) return { found, isLater: false }
   if (draft) return { found, then: 'remove', isLater: false }
-  // rules go on with a plug that is deprecated; nobody can be asked who calls the others
+  // rules keep using a deprecated plug; other uses are unknown
   return { found, then: type === 'plugs' ? 'keep' : 'remove', isLater: true }
 }
 
-/** The record as it becomes, and its jobs. */
 function carryOut(
   context: ChangeContext,
   { found: { value: record }, then, isLater }: Step,
@@ -92,7 +91,7 @@ function carryOut(
   return { changed, plan }
 }
 
-/** Several jobs are one of the type `batch`, which is over when all of them are. */
+/** Joins several jobs as a batch. */
 function together(context: ChangeContext, name: string, plans: readonly Plan[]): Plan | undefined {
   const [first] = plans
   if (plans.length < 2 || first === undefined) return first
@@ -105,7 +104,7 @@ function together(context: ChangeContext, name: string, plans: readonly Plan[]):
 }
 
 async function refuseUsed(context: ChangeContext, { type, name, version }: FunctionRecord): Promise<void> {
-  const uses = await context.dependencies.usesOf(context.who.tenant, { type, name, version })
+  const uses = await context.dependencies.usesOf({ type, name, version })
   if (uses === 0) return
   const many = uses === 1 ? 'one task or template uses' : `${uses} tasks and templates use`
   throw new AppError('CONFLICT', `${many} '${name}@${version}': let them use another version first`)

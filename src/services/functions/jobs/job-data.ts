@@ -1,4 +1,4 @@
-/** What a job of a function is given, and what its type is called. */
+/** Data and types of jobs of functions. */
 import type { Job } from '#jobs'
 import type { FunctionOfJob } from '../contract.ts'
 import type { FunctionUpdate } from '../function-record.ts'
@@ -8,27 +8,27 @@ export interface LifecycleData {
   readonly function: FunctionOfJob
   readonly operation: FunctionUpdate['operation']
   readonly revision: string
-  /** of `undeploy`: what becomes of the record */
+  /** of `undeploy` */
   readonly then?: 'remove' | 'reset' | 'keep'
-  /** of `deploy`: nothing asks it afterwards whether it is well */
+  /** of `deploy`: without a verification */
   readonly skipsVerify?: boolean
 }
 
 const PREFIX = 'functions.'
-/** Batch operations of other services, which stand beside those of the registry. */
+/** Batch operations of other services, shown by the registry. */
 const OTHER_BATCHES: readonly string[] = ['rules.batch', 'alarms.batch']
 
-/** The type of a job as the runner knows it. */
+/** The type in the queue. */
 export function storedType(type: JobType): string {
   return `${PREFIX}${type}`
 }
 
-/** The types of jobs that are shown as this one. */
+/** Stored types that are shown as one. */
 export function storedTypes(type: JobType): readonly string[] {
   return type === 'batch' ? [storedType(type), ...OTHER_BATCHES] : [storedType(type)]
 }
 
-/** And as it is shown; undefined: it is not of the registry. */
+/** Undefined for types that the registry does not show. */
 export function shownType(type: string): JobType | undefined {
   if (OTHER_BATCHES.includes(type)) return 'batch'
   return type.startsWith(PREFIX) ? JOB_TYPES.find((one) => storedType(one) === type) : undefined

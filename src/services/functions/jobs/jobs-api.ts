@@ -1,4 +1,4 @@
-/** The jobs of functions for whoever asks: listed, looked at, followed. */
+/** The API of jobs: lists, single jobs and events. */
 import type { Job, JobEvent, JobQueue } from '#jobs'
 import { AppError } from '#kernel'
 import {
@@ -15,11 +15,11 @@ export const DEFAULT_LIMIT = 20
 
 const BEFORE_ACTIVE: ReadonlySet<JobEvent['event']> = new Set(['waiting', 'prioritized', 'waiting-children', 'active'])
 
-/** of which those that join late are told */
+/** of a tree that is replayed to late subscribers */
 const MAX_JOBS_OF_TREE = 1_000
 
-/** `own`: the type of the versions that may be asked about by name. */
-export function jobsApi(queue: JobQueue, own: FunctionType): JobsApi {
+/** `functionType`: the type of functions that filters name. */
+export function jobsApi(queue: JobQueue, functionType: FunctionType): JobsApi {
   const get = async (type: string, id: string): Promise<FunctionJob> => {
     const job = await queue.get(id)
     const found = job && shownJob(job)
@@ -39,7 +39,8 @@ export function jobsApi(queue: JobQueue, own: FunctionType): JobsApi {
       ...of
     }) => {
       const { name, version } = of
-      const label = name === undefined ? undefined : `${own}/${name}${version === undefined ? '' : `@${version}`}`
+      const label =
+        name === undefined ? undefined : `${functionType}/${name}${version === undefined ? '' : `@${version}`}`
       const jobs = await queue.list({
         types: types.flatMap(storedTypes),
         limit,
@@ -63,13 +64,10 @@ function shownJob(job: Job): FunctionJob | undefined {
   return { type, job, ...(about && { function: about }), operation: typeof operation === 'string' ? operation : type }
 }
 
-/**
- * Begins with `ack`; ends with `close` once the job that was asked for is over. Who joins the events of a job and its
- * children late is told first which of them have begun and ended.
- */
+/** Begins with `ack`; ends with `close` after a single job. Late subscribers first receive what has begun and ended. */
 async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<FunctionJobEvent> {
   const { type, id, children = false, signal } = query
-  // where the log ends is asked before the job is looked at, so that its end is not missed between
+  // before the job is read, so that its end is not missed
   const after = await queue.position()
   const job = id === undefined ? undefined : await queue.get(id)
   if (id !== undefined && job === undefined) throw new AppError('NOT_FOUND', `No job '${id.slice(0, 100)}'`)
@@ -79,28 +77,28 @@ async function* events(queue: JobQueue, query: JobEventQuery): AsyncGenerator<Fu
     return
   }
   const begun = job === undefined || !children ? [] : await begunOf(queue, job)
-  for (const one of begun) for (const event of soFar(one)) yield told(event, one)
+  for (const one of begun) for (const event of soFar(one)) yield shownEvent(event, one)
   const known = new Map(begun.map((one) => [one.id, one]))
   for await (const event of queue.events({ after, signal })) {
     const shownAs = shownType(event.type)
     const isAsked = id === undefined ? type === undefined || shownAs === type : isOf(event, id, children)
     if (shownAs === undefined || !isAsked || isBefore(event, known.get(event.job))) continue
     const about = await queue.get(event.job)
-    if (about !== undefined) yield told(event, about)
+    if (about !== undefined) yield shownEvent(event, about)
     if (event.job !== id || !isEnd(event.event)) continue
     yield closing(id, event.event)
     return
   }
 }
 
-/** The job and its descendants, as far as they have begun: by when they ended, then those that are at work. */
+/** Started jobs of the tree: ended ones by their end, then active ones. */
 async function begunOf(queue: JobQueue, job: Job): Promise<readonly Job[]> {
   const tree = [...(await queue.list({ below: job.id, limit: MAX_JOBS_OF_TREE })), job]
   const begun = tree.filter(({ processedTime, type }) => processedTime !== undefined && shownType(type) !== undefined)
   return begun.toSorted((a, b) => (a.finishedTime ?? Infinity) - (b.finishedTime ?? Infinity))
 }
 
-/** That a job has begun, and ended. */
+/** Start and end of a job, as events. */
 function soFar(job: Job): readonly JobEvent[] {
   const { id, type, ancestors, state, processedTime, finishedTime, result, failedReason } = job
   const head = { job: id, type, ancestors }
@@ -111,7 +109,7 @@ function soFar(job: Job): readonly JobEvent[] {
   return [...events, { event: state, ...head, time: finishedTime, prev: 'active', ...outcome }]
 }
 
-/** Whether what `soFar` tells of the job includes or outdates the event. */
+/** Whether `soFar` of the job includes or outdates the event. */
 function isBefore({ event, time }: JobEvent, job: Job | undefined): boolean {
   if (job?.finishedTime !== undefined) return time <= job.finishedTime
   return job?.processedTime !== undefined && time <= job.processedTime && BEFORE_ACTIVE.has(event)
@@ -134,7 +132,7 @@ function ackText({ type, id, children }: JobEventQuery): string {
   return `Listening to events of ${type === undefined ? 'all' : type} jobs`
 }
 
-function told(
+function shownEvent(
   { event, type, job: id, time, prev, result, failedReason, progress }: JobEvent,
   job: Job,
 ): FunctionJobEvent {

@@ -1,9 +1,8 @@
 /**
- * What is done to a version after the request: build, deploy, verify, scale, undeploy, cleanup. A handler may run again for what it did
- * before; each leaves the record as its end says, in one commit under its lease.
+ * Handlers of jobs: build, deploy, verify, scale, undeploy, cleanup. They are idempotent; each commits its result to the
+ * record under its lease.
  *
- * LIFECYCLE-1 a job for assets that were replaced, or for a version that was taken away, after it was added ends without a
- *   trace
+ * LIFECYCLE-1 a job whose assets were replaced, or whose version was removed, has no effect
  */
 import { createHash } from 'node:crypto'
 import type { JobContext, JobHandler, JobOutcome, JobQueue, NewJob } from '#jobs'
@@ -20,21 +19,20 @@ import type { VersionRunner } from '../version-runner.ts'
 export interface LifecycleDependencies {
   readonly builder: Builder
   readonly runnerOf: (type: FunctionType) => VersionRunner
-  readonly storeOf: (tenant: string) => FunctionStore
-  /** epoch ms */
+  readonly store: FunctionStore
   readonly now: () => number
-  /** how many tasks and templates use it */
-  readonly usesOf: (tenant: string, id: FunctionId) => Promise<number>
-  readonly queueOf: (tenant: string) => JobQueue
-  /** A record of the tenant is another one. */
-  readonly changed: (tenant: string) => Promise<void>
+  /** tasks and templates that use it */
+  readonly usesOf: (id: FunctionId) => Promise<number>
+  readonly queue: () => JobQueue
+  /** called after each change of a record */
+  readonly changed: () => Promise<void>
 }
 
 const ATTEMPTS = 3
 const BACKOFF = { delay: 500, most: 10_000 } as const
 const CONCURRENCY = 2
-/** ms until it is looked again whether a deprecated plug is still used */
-const LOOK_AGAIN = 86_400_000
+/** ms between checks whether a deprecated plug is used */
+const RECHECK_MS = 86_400_000
 
 type Step = (work: Work) => Promise<JobOutcome>
 
@@ -57,7 +55,7 @@ export function lifecycleHandlers(dependencies: LifecycleDependencies): readonly
   ]
 }
 
-/** One job with what it is about. */
+/** One job with its version. */
 class Work {
   readonly dependencies: LifecycleDependencies
   readonly context: JobContext
@@ -70,7 +68,7 @@ class Work {
   }
 
   get store(): FunctionStore {
-    return this.dependencies.storeOf(this.context.tenant)
+    return this.dependencies.store
   }
 
   get runner(): VersionRunner {
@@ -82,24 +80,24 @@ class Work {
     return { type: functionType, name, version }
   }
 
-  /** Undefined when it is gone, is being taken away, or has other assets now. */
+  /** Undefined when it is gone, is being removed, or has other assets now. */
   async record(): Promise<FunctionRecord | undefined> {
     const found = await this.store.find(this.id)
     return found !== undefined && this.#isAbout(found.value) ? found.value : undefined
   }
 
-  /** Whether the record is what the job was added for. */
+  /** Whether the job still applies to the record. */
   #isAbout({ revision, updates }: FunctionRecord): boolean {
     if (revision !== this.data.revision) return false
     const { id, type } = this.context.job
     if (type === storedType('undeploy')) return true
     // newest first
     const going = updates.findIndex(({ operation }) => operation === 'undeploy')
-    const own = updates.findIndex(({ jobs = [] }) => jobs.includes(id))
-    return going < 0 || (own >= 0 && own < going)
+    const added = updates.findIndex(({ jobs = [] }) => jobs.includes(id))
+    return going < 0 || (added >= 0 && added < going)
   }
 
-  /** The record becomes another one under the lease of the job. Undefined: it is not what the job was added for any more. */
+  /** Changes the record under the lease of the job; undefined: the job does not apply any more. */
   async become(
     change: Partial<FunctionRecord> | ((record: FunctionRecord) => Partial<FunctionRecord>),
   ): Promise<FunctionRecord | undefined> {
@@ -114,7 +112,7 @@ class Work {
       return changed
     }
     if ((await this.store.change(this.id, become, commit)) === undefined) changed = undefined
-    await dependencies.changed(context.tenant)
+    await dependencies.changed()
     return changed
   }
 }
@@ -144,7 +142,7 @@ async function build(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
   const assets = await work.store.assets(record.assets)
-  const { digest, lock, log } = await work.runner.build(work.context.tenant, record, assets)
+  const { digest, lock, log } = await work.runner.build(record, assets)
   const built = await work.become({ build: { digest, revision: record.revision, ...(lock && { lock }) } })
   if (built === undefined) {
     await dropBuild(work, digest)
@@ -156,12 +154,12 @@ async function build(work: Work): Promise<JobOutcome> {
 async function deploy(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
-  await work.runner.deploy(work.context.tenant, record)
-  // what had answered with these assets does not have to be asked again
+  await work.runner.deploy(record)
+  // already verified
   const isKnown = record.verified === record.revision
   const status = work.data.skipsVerify === true && isKnown ? 'running' : 'deployed'
   if ((await work.become({ status })) === undefined) {
-    await work.runner.rest(work.context.tenant, record)
+    await work.runner.rest(record)
     return SUPERSEDED
   }
   const { name, version } = record
@@ -171,10 +169,10 @@ async function deploy(work: Work): Promise<JobOutcome> {
 async function verify(work: Work): Promise<JobOutcome> {
   const record = await work.record()
   if (record === undefined) return SUPERSEDED
-  const { tenant, signal } = work.context
+  const { signal } = work.context
   let problem: string | undefined
   try {
-    problem = await work.runner.ask(tenant, record, signal)
+    problem = await work.runner.ask(record, signal)
   } catch (error) {
     if (signal.aborted || (error instanceof AppError && error.code === 'CLOSED')) throw error
     problem = messageOf(error)
@@ -182,13 +180,13 @@ async function verify(work: Work): Promise<JobOutcome> {
   if (problem === undefined) {
     const change = { status: 'running', verified: record.revision, failures: undefined } as const
     if ((await work.become(change)) === undefined) {
-      await work.runner.rest(tenant, record)
+      await work.runner.rest(record)
       return SUPERSEDED
     }
-    await work.runner.verified(tenant, work.id)
+    await work.runner.verified(work.id)
     return completed({ healthy: true, replicas: 1 })
   }
-  const log = work.runner.lines(tenant, record)
+  const log = work.runner.lines(record)
   await work.become({ status: 'unhealthy', failure: { reason: problem, log: log.slice(-20) } })
   return completed({ healthy: false, reason: problem })
 }
@@ -197,60 +195,60 @@ async function undeploy(work: Work): Promise<JobOutcome> {
   const { then = 'keep' } = work.data
   const found = await work.store.find(work.id)
   if (found === undefined) {
-    // it was carried out before, to its end or not
-    await work.runner.ended(work.context.tenant, work.id)
+    // a repeated attempt
+    await work.runner.ended(work.id)
     return completed({ deployment: true, assets: true, registration: true, image: true })
   }
   const record = found.value
-  // another one has its name by now
+  // a newer version of the same name
   if (record.createdAt > work.context.job.queueTime) return SUPERSEDED
-  await work.runner.rest(work.context.tenant, record)
+  await work.runner.rest(record)
   const isRemoved = then === 'remove'
   if (isRemoved) {
     await work.context.progress({ done: 0, total: 1 }, work.store.deleting(record, found.version))
     await work.store.dropAssets(record.assets)
   } else if (then === 'reset') await work.become({ status: 'registered', draft: true })
   else await work.become({ status: 'undeployed' })
-  await work.runner.ended(work.context.tenant, work.id)
+  await work.runner.ended(work.id)
   if (record.build !== undefined) await dropBuild(work, record.build.digest, record)
-  await work.dependencies.changed(work.context.tenant)
+  await work.dependencies.changed()
   return completed({ deployment: true, assets: isRemoved, registration: isRemoved, image: true })
 }
 
-/** No process is left; the next call starts one. */
+/** Ends processes; the next call starts one. */
 async function scale(work: Work): Promise<JobOutcome> {
   const record = await work.record()
-  if (record !== undefined) await work.runner.rest(work.context.tenant, record)
+  if (record !== undefined) await work.runner.rest(record)
   return completed({})
 }
 
-/** Over when its children are. */
+/** Ends after its children. */
 async function batch({ context }: Work): Promise<JobOutcome> {
   return completed({ jobCount: (await context.children()).length })
 }
 
-/** Ends the processes of a deprecated plug once nothing uses it; looks again later while something does. */
+/** Undeploys a deprecated plug once it is unused, or looks again later. */
 async function cleanup(work: Work): Promise<JobOutcome> {
   const { context, dependencies, data, id } = work
   const { job, tenant } = context
   const record = (await work.store.find(id))?.value
   const isDone = record?.deprecated !== true || record.createdAt > job.queueTime
   if (isDone || ['undeploying', 'undeployed'].includes(record.status)) return completed({})
-  const isUsed = (await dependencies.usesOf(tenant, id)) > 0
-  // a repeat finds the job that it added before
+  const isUsed = (await dependencies.usesOf(id)) > 0
+  // deterministic: a repeat finds the job
   const next = `${tenant}$${createHash('sha256').update(job.id).digest('base64url').slice(0, 21)}`
-  const queue = dependencies.queueOf(tenant)
+  const queue = dependencies.queue()
   if ((await queue.get(next)) === undefined) {
     const { labels = [], user } = job
     const again: NewJob = isUsed
-      ? { type: storedType('cleanup'), data, delay: LOOK_AGAIN }
+      ? { type: storedType('cleanup'), data, delay: RECHECK_MS }
       : { type: storedType('undeploy'), data: { ...data, operation: 'undeploy', then: 'keep' } }
     await queue.add({ ...again, id: next, labels, ...(user !== undefined && { user }) })
   }
   return completed({ scheduledJob: next })
 }
 
-/** A build that no version uses beside that one. */
+/** Deletes a build without another version. */
 async function dropBuild({ dependencies, store }: Work, digest: string, but?: FunctionId): Promise<void> {
   const others = [...(await store.indexed()).all()].filter((one) => !but || recordId(one) !== recordId(but))
   if (!others.some((one) => one.build?.digest === digest)) await dependencies.builder.remove(digest)

@@ -1,7 +1,4 @@
-/**
- * Archives of assets as they come and go: tar, gzipped or not. What comes is read against bounds on bytes, files and
- * paths; anything but plain files and folders is refused.
- */
+/** Reads and writes archives of assets: tar, plain or gzipped, bounded in bytes, files and paths; files and folders alone. */
 import { promisify } from 'node:util'
 import { createGunzip, gzip } from 'node:zlib'
 import { Readable } from 'node:stream'
@@ -9,17 +6,16 @@ import { createTarDecoder, packTar, type ParsedTarEntry } from 'modern-tar'
 import { AppError, FORBIDDEN_KEYS, messageOf } from '#kernel'
 import { formEntries, partsOf } from '#services/shared'
 
-/** Assets by path, as bytes. */
 export type Assets = ReadonlyMap<string, Uint8Array>
 
 export const MAX_ASSETS = 1_000
 /** bytes of all assets of a version */
 export const MAX_BYTES = 52_428_800
-/** bytes of a whole form: it is read at once, while archives are read in pieces */
+/** bytes of a form, which is read as a whole */
 export const MAX_FORM = 5_242_880
 const MAX_PATH = 200
 const SEGMENT = /^[A-Za-z0-9_@+-][A-Za-z0-9._@+ -]*$/
-/** What the build makes, and what would tell its tools otherwise. */
+/** Results of builds, and files that configure its tools. */
 const RESERVED: ReadonlySet<string> = new Set([
   'node_modules',
   'python_modules',
@@ -29,7 +25,7 @@ const RESERVED: ReadonlySet<string> = new Set([
   'pip.conf',
 ])
 const GZIP = [0x1f, 0x8b] as const
-/** What else archives are packed by, and the bytes that those begin with. */
+/** Unsupported compressions by their magic bytes. */
 const OTHER_PACKINGS: readonly (readonly [name: string, begin: readonly number[]])[] = [
   ['bzip2', [0x42, 0x5a, 0x68]],
   ['xz', [0xfd, 0x37, 0x7a, 0x58, 0x5a, 0x00]],
@@ -37,7 +33,7 @@ const OTHER_PACKINGS: readonly (readonly [name: string, begin: readonly number[]
   ['zip', [0x50, 0x4b, 0x03, 0x04]],
 ]
 
-/** Why a path cannot name an asset; undefined: it can. */
+/** Why a path is invalid. */
 export function pathProblem(path: string): string | undefined {
   if (path.length > MAX_PATH) return `a path has at most ${MAX_PATH} characters`
   const segments = path.split('/')
@@ -48,7 +44,7 @@ export function pathProblem(path: string): string | undefined {
   return reserved === undefined ? undefined : `"${reserved}" is for the build alone; leave it out`
 }
 
-/** The same assets, as long as they are within the bounds of a version. `TOO_LARGE`. */
+/** `TOO_LARGE` beyond the bounds of a version. */
 export function boundedAssets(assets: Assets): Assets {
   const size = [...assets.values()].reduce((sum, one) => sum + one.length, 0)
   if (size > MAX_BYTES) throw tooLarge()
@@ -56,7 +52,7 @@ export function boundedAssets(assets: Assets): Assets {
   return assets
 }
 
-/** The files of an archive; a later one of the same path counts. `VALIDATION`, `TOO_LARGE`. */
+/** The last file of a path wins. `VALIDATION`, `TOO_LARGE` */
 export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   const begins = (begin: readonly number[]) => begin.every((byte, at) => bytes[at] === byte)
   const packing = OTHER_PACKINGS.find(([, begin]) => begins(begin))
@@ -66,7 +62,7 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   const isGzip = begins(GZIP)
   const source = Readable.from(partsOf(bytes))
   const plain = isGzip ? source.pipe(bounded(createGunzip({ maxOutputLength: CHUNK * 64 }))) : source
-  // the stream of the web that it becomes says of its error no more than that it is one
+  // the web stream would hide the cause
   let damage: Error | undefined
   plain.on('error', (error) => (damage = error))
   const assets = new Map<string, Uint8Array>()
@@ -102,7 +98,7 @@ export async function readArchive(bytes: Uint8Array): Promise<Assets> {
   return assets
 }
 
-/** The parts of a form, each under its file name, or else the name of its part. `VALIDATION`, `TOO_LARGE`. */
+/** Parts under their file names, or else field names. `VALIDATION`, `TOO_LARGE` */
 export async function readForm(type: string, bytes: Uint8Array): Promise<Assets> {
   const assets = new Map<string, Uint8Array>()
   for (const [name, value] of await formEntries(type, bytes)) {
@@ -115,12 +111,11 @@ export async function readForm(type: string, bytes: Uint8Array): Promise<Assets>
   return boundedAssets(assets)
 }
 
-/** In UTF-8. */
 export function bytesOf(text: string): Uint8Array {
   return new TextEncoder().encode(text)
 }
 
-/** A gzipped tar of assets, by path; equal assets give equal bytes. */
+/** A gzipped tar; deterministic. */
 export async function writeArchive(assets: Assets): Promise<Uint8Array> {
   const entries = [...assets].map(([name, data]) => ({
     header: { name, size: data.length, type: 'file' as const, mtime: new Date(0), mode: 0o644 },
@@ -132,19 +127,19 @@ export async function writeArchive(assets: Assets): Promise<Uint8Array> {
 const zipped = promisify(gzip)
 const CHUNK = 65_536
 
-/** A gzip bomb is found when it has grown, not when it is whole. */
+/** Stops gzip bombs early. */
 function bounded<T extends Readable>(stream: T): T {
   let size = 0
   stream.on('data', (piece: Uint8Array) => {
     size += piece.length
     if (size > MAX_BYTES * 2) stream.destroy(tooLarge())
   })
-  // the counting must not make it flow before it is read
+  // counting must not start the flow
   stream.pause()
   return stream
 }
 
-/** Copied as it comes: one copy at the end would hold the loop. */
+/** Copies piece by piece, which does not block the event loop. */
 async function contentOf(body: ReadableStream<Uint8Array>, size: number): Promise<Uint8Array> {
   const content = new Uint8Array(Buffer.allocUnsafeSlow(size).buffer)
   let at = 0

@@ -1,4 +1,4 @@
-/** Functions as they are shown, and lists of them by what is asked. */
+/** Lists of functions, and their form in answers. */
 import type { FunctionPage, FunctionVersion, RelatedVersions } from '../contract.ts'
 import type { FunctionQuery, InclusionQuery, ShowTags } from '../function-schema.ts'
 import { type FunctionRecord, type FunctionUpdate, lockOf } from '../function-record.ts'
@@ -15,7 +15,7 @@ import { wildcard } from './wildcard.ts'
 
 const DEFAULT_LIMIT = 20
 
-/** Filters that name single versions: what is related to them is not of interest. */
+/** Filters of single versions, for which related versions are not shown. */
 const OF_VERSIONS = [
   'version',
   'status',
@@ -31,29 +31,28 @@ const OF_VERSIONS = [
   'draft',
 ] as const
 
-/** What is shown beside a record: the tags of the tenant, and how they are asked for. */
+/** Context of an answer. */
 export interface Showing {
   readonly tags: ReadonlyMap<string, TagRecord>
   readonly showTags?: ShowTags | undefined
-  /** it was asked for alone: with who changed it, and how it is called */
+  /** with updates and invocation */
   readonly isSingle?: boolean
 }
 
-/** A record as it is shown. */
 export function shown(record: FunctionRecord, showing: Showing): FunctionVersion {
   const { type, name, version, status, draft, deprecated } = record
   const tags = showing.showTags === 'embed' ? { tags: shownTags(record.tags, showing.tags) } : {}
   return { type, name, version, status, draft, deprecated, record: wireOf(record, showing), ...tags }
 }
 
-/** The latest version of a name. `NOT_FOUND`. */
+/** `NOT_FOUND` */
 export function latestIn(indexed: Indexed, type: FunctionType, name: string, query: InclusionQuery): FunctionRecord {
   const found = latestOf(indexed.versions(type, name), inclusionOf(query))
   if (found === undefined) throw noFunction(type, name)
   return found
 }
 
-/** `user`: who asks, which `@me` stands for. */
+/** `user`: for `@me`. */
 export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery, user: string): FunctionPage {
   const isOfVersions = OF_VERSIONS.some((key) => query[key] !== undefined)
   const isLatest = query.latest ?? query.nameVersion === undefined
@@ -84,7 +83,7 @@ export function list(indexed: Indexed, type: FunctionType, query: FunctionQuery,
   return { entities, count: chosen.length, limit, ...(page !== undefined && { page }) }
 }
 
-/** The newest draft and the newest published version of the name, where they are others. */
+/** The newest draft and the newest published version, unless it is the version itself. */
 export function relatedOf(
   record: FunctionRecord,
   others: readonly FunctionRecord[],
@@ -106,7 +105,7 @@ export function relatedOf(
   }
 }
 
-/** Undeployed versions are left out unless the status or a flag admits them. */
+/** Includes undeployed versions by flag or status. */
 function inclusionOf(query: FunctionQuery): InclusionQuery {
   return { ...query, includeUndeployed: query.includeUndeployed ?? query.status !== undefined }
 }
@@ -158,7 +157,7 @@ function tagsAsked(wql: string): (tags: readonly string[]) => boolean {
   throw refuse('the query', [makeIssue('QUERY', '/wql', read.problem, suggestion)])
 }
 
-/** Names with a trailing `-` are left out; the others are alternatives. */
+/** A trailing `-` excludes a status; the others are alternatives. */
 function statusTest({ status, includeUndeployed }: FunctionQuery): (record: FunctionRecord) => boolean {
   if (status === undefined) return (one) => one.status !== 'undeployed' || includeUndeployed === true
   const out = new Set(status.filter((one) => one.endsWith('-')).map((one) => one.slice(0, -1)))
@@ -167,7 +166,7 @@ function statusTest({ status, includeUndeployed }: FunctionQuery): (record: Func
   return (one) => !out.has(one.status) && (isAny || among.has(one.status))
 }
 
-/** What a plug is told when it is called. */
+/** What a plug receives. */
 const PLUG_INVOCATION = {
   auth: 'none',
   taskContext: true,
@@ -207,7 +206,7 @@ function wireOf(record: FunctionRecord, showing: Showing): Readonly<Record<strin
   }
 }
 
-/** A tag that is gone meanwhile is shown as it was made. */
+/** A deleted tag has its default colour. */
 export function shownTags(names: readonly string[], tags: Showing['tags']): readonly TagRecord[] {
   return names.map((name) => tags.get(name) ?? { name, color: defaultColor(name) })
 }

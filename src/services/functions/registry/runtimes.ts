@@ -1,4 +1,4 @@
-/** The runtimes of this host as they are asked for, and which of them a manifest means. */
+/** Searches runtimes and their versions. */
 import { AppError } from '#kernel'
 import type { Tag } from '../contract.ts'
 import type { RUNTIME_LEVELS, RuntimeQuery, TagQueryOptions } from '../function-schema.ts'
@@ -8,7 +8,7 @@ import { tagsIn, tagsLike } from './tags.ts'
 import { isInRange, isRange } from './versions.ts'
 import { wildcard } from './wildcard.ts'
 
-/** A runtime with those of its versions that were asked for. */
+/** A runtime with the matching versions. */
 export interface ShownRuntime extends Runtime {
   readonly shown: readonly RuntimeVersion[]
 }
@@ -19,12 +19,12 @@ export function listRuntimes(query: Omit<RuntimeQuery, 'showTags'>): readonly Sh
   const fits = wildcard(name.toLowerCase())
   return [...RUNTIMES.values()].flatMap((runtime) => {
     const { functionType, archiveFormat } = runtime
-    const isAsked =
+    const matches =
       fits(runtime.name.toLowerCase()) &&
       tags.every((tag) => runtime.tags.includes(tag)) &&
       isAmong(query.functionType, [functionType, TYPE_NAMES[functionType].wire]) &&
       isAmong(query.archiveFormat, [archiveFormat])
-    if (!isAsked) return []
+    if (!matches) return []
     const found = runtime.versions.filter(
       (one) => isInRange(one.version, version) && (includeDeprecated || one.deprecated !== true),
     )
@@ -32,7 +32,7 @@ export function listRuntimes(query: Omit<RuntimeQuery, 'showTags'>): readonly Sh
   })
 }
 
-/** The newest version in a range. `NOT_FOUND`. */
+/** The newest version in a range. `NOT_FOUND` */
 export function runtimeAt(
   name: string,
   range: string,
@@ -47,12 +47,11 @@ export function runtimeAt(
   return { runtime, version }
 }
 
-/** A runtime at one of its versions. */
 export interface ChosenRuntime extends Runtime {
   readonly version: string
 }
 
-/** The newest version that fits. `VALIDATION` without one. */
+/** The newest matching version. `VALIDATION` */
 export function findRuntime(
   type: FunctionType,
   { runtime, runtimeVersion = '*' }: { readonly runtime: string; readonly runtimeVersion?: string | undefined },
@@ -63,7 +62,7 @@ export function findRuntime(
     const names = known.join(', ') || 'none'
     throw new AppError(
       'VALIDATION',
-      `there is no runtime ${runtime.slice(0, 100)} for a ${TYPE_NAMES[type].noun}; there are ${names}`,
+      `the runtime ${runtime.slice(0, 100)} for a ${TYPE_NAMES[type].noun} does not exist; there are ${names}`,
     )
   }
   const chosen = found.versions.find(({ version }) => isInRange(version, runtimeVersion))
@@ -72,7 +71,6 @@ export function findRuntime(
   return { ...found, version: chosen.version }
 }
 
-/** The tags of runtimes, each once. */
 export function runtimeTags(runtimes: readonly Pick<Runtime, 'tags'>[], query: TagQueryOptions = {}): readonly Tag[] {
   const names = [...new Set(runtimes.flatMap(({ tags }) => tags))].toSorted()
   return tagsLike(tagsIn(names), query)
@@ -94,11 +92,11 @@ function newestOfEach(
   })
 }
 
-/** Names with a trailing `-` are left out; the others are alternatives. */
-function isAmong(asked: readonly string[] | undefined, names: readonly string[]): boolean {
-  if (asked === undefined) return true
-  const out = asked.filter((one) => one.endsWith('-')).map((one) => one.slice(0, -1))
-  const wanted = asked.filter((one) => !one.endsWith('-'))
+/** A trailing `-` excludes a name; the others are alternatives. */
+function isAmong(filters: readonly string[] | undefined, names: readonly string[]): boolean {
+  if (filters === undefined) return true
+  const out = filters.filter((one) => one.endsWith('-')).map((one) => one.slice(0, -1))
+  const wanted = filters.filter((one) => !one.endsWith('-'))
   return (
     !names.some((name) => out.includes(name)) && (wanted.length === 0 || names.some((name) => wanted.includes(name)))
   )

@@ -1,14 +1,11 @@
-/** Which version of each name a listing shows. */
+/** Selects the version of a name that lists show. */
 import type { FunctionRecord } from '../function-record.ts'
 import type { InclusionQuery } from '../function-schema.ts'
 import { compareVersions } from './versions.ts'
 
 type Selectable = Pick<FunctionRecord, 'name' | 'version' | 'draft' | 'deprecated' | 'status'>
 
-/**
- * The latest version among those of one name; undefined when none may be shown. What is included may be chosen as any
- * other; what is not is left out; without a word drafts and deprecated versions are chosen when there is nothing else.
- */
+/** Prefers published versions that are not deprecated; `include` changes that, or excludes versions. */
 export function latestOf<T extends Selectable>(versions: readonly T[], include: InclusionQuery): T | undefined {
   const allowed = versions
     .filter((one) => isAllowed(one, include))
@@ -29,7 +26,7 @@ export function isAllowed({ draft, deprecated, status }: Selectable, include: In
   return status !== 'undeployed' || include.includeUndeployed === true
 }
 
-/** Without regard to case first. */
+/** Case-insensitive first. */
 export function compareNames(a: string, b: string): number {
   const [lowA, lowB] = [a.toLowerCase(), b.toLowerCase()]
   if (lowA !== lowB) return lowA < lowB ? -1 : 1

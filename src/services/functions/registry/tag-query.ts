@@ -1,6 +1,6 @@
 /**
- * The language of `wql`: `tag:` and what a tag must be, put together by AND, OR, NOT and brackets. A condition holds when
- * one tag of the function is as it says, so that NOT in front of it is about all of them, and `not(...)` in it about one.
+ * The language of `wql`: `tag:` conditions, combined by AND, OR, NOT and brackets. A condition holds if any tag of the
+ * function matches; `not(...)` inside it negates the match of one tag.
  */
 import { type ConditionText, type NegatedConditions, readNegatable, TextProblem } from '#services/shared'
 import { wildcard } from './wildcard.ts'
@@ -9,7 +9,6 @@ type TagTest = (tag: string) => boolean
 
 interface TagTerm {
   readonly kind: 'tag'
-  /** whether one of the tags is as it says */
   readonly holds: (tags: readonly string[]) => boolean
 }
 
@@ -55,7 +54,7 @@ const SAFE_END = /[^A-Za-z0-9_]/
 const MAX_VALUES = 100
 const MAX_LEVELS = 10
 
-/** Whether tags are as the text asks, or what is wrong with it and where. */
+/** The parsed query, or its problem. */
 export function readTagQuery(
   text: string,
 ): { readonly fits: (tags: readonly string[]) => boolean } | { readonly problem: string } {
@@ -78,7 +77,7 @@ function readTerm(text: ConditionText): TagTerm {
   text.skipSpace()
   const read = readTest(text, 0)
   const test = typeof read === 'string' ? inIgnoreCase([read, ...moreValues(text, 1)]) : read
-  // each tag is looked at once, however many functions have it
+  // memoized: many functions share tags
   const known = new Map<string, boolean>()
   const isSo = (tag: string): boolean => {
     const seen = known.get(tag) ?? test(tag)
@@ -88,7 +87,6 @@ function readTerm(text: ConditionText): TagTerm {
   return { kind: 'tag', holds: (tags) => tags.some(isSo) }
 }
 
-/** Values that stand behind a comma. */
 function moreValues(text: ConditionText, count: number): readonly string[] {
   const values: string[] = []
   for (;;) {
@@ -111,7 +109,7 @@ function readValue(text: ConditionText): string {
   return value
 }
 
-/** A test, or the bare name of a tag. */
+/** A test, or the name of a tag. */
 function readTest(text: ConditionText, level: number): TagTest | string {
   if (level > MAX_LEVELS) throw new TextProblem(`nests deeper than ${MAX_LEVELS} brackets`)
   const start = text.place
@@ -137,7 +135,7 @@ function readTests(text: ConditionText, level: number): readonly TagTest[] {
   do {
     text.skipSpace()
     const test = readTest(text, level + 1)
-    // a name within a condition is one test by itself
+    // a name is a test
     tests.push(typeof test === 'string' ? inIgnoreCase([test]) : test)
     text.skipSpace()
     if (tests.length > MAX_VALUES) throw new TextProblem(`has more than ${MAX_VALUES} tags in one list`)

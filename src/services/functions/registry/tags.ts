@@ -1,4 +1,4 @@
-/** Tags of a tenant: a name and a colour, which functions refer to by name. */
+/** Tags: a name and a colour. */
 import { AppError } from '#kernel'
 import type { Tag } from '../contract.ts'
 import type { TagQueryOptions } from '../function-schema.ts'
@@ -16,7 +16,7 @@ export const TAGS: CollectionSpec<TagRecord> = {
 
 const PALETTE = ['#4153ea', '#0f9d76', '#b4541a', '#8a3fc2', '#c22f5b', '#2878b5', '#6b7280', '#94790b'] as const
 
-/** Equal names have equal colours. */
+/** By name. */
 export function defaultColor(name: string): string {
   let sum = 0
   for (const char of name) sum = (sum * 31 + (char.codePointAt(0) ?? 0)) % 65_521
@@ -27,20 +27,20 @@ export function noTag(name: string): AppError {
   return new AppError('NOT_FOUND', `No tag '${name.slice(0, 100)}'`)
 }
 
-/** Tags of that name, with `*` and `?` in any case, and of that colour. */
+/** `name`: a case-insensitive pattern. */
 export function tagsLike(tags: readonly Tag[], { name = '*', color }: TagQueryOptions): readonly Tag[] {
   const fits = wildcard(name.toLowerCase())
   return tags.filter((one) => fits(one.name.toLowerCase()) && (color === undefined || one.color === color))
 }
 
-/** One of the tags as it is answered. `NOT_FOUND` */
+/** `NOT_FOUND` */
 export function oneTag(tags: readonly Tag[], name: string): { readonly tag: Tag } {
   const tag = tags.find((one) => one.name === name)
   if (tag === undefined) throw noTag(name)
   return { tag }
 }
 
-/** The tags of what somebody wrote, each once: a later one of the same name is not another. */
+/** Unique by name; the first wins. */
 export function tagsIn(inputs: readonly TagInput[]): readonly TagRecord[] {
   const tags = new Map<string, TagRecord>()
   for (const input of inputs) {
@@ -50,19 +50,19 @@ export function tagsIn(inputs: readonly TagInput[]): readonly TagRecord[] {
   return [...tags.values()]
 }
 
-/** The manifest with that author in its metadata; undefined: as it is. */
+/** Sets the author in the metadata. */
 export function withAuthor<M extends { readonly metadata?: object }>(manifest: M, author: string | undefined): M {
   return author === undefined ? manifest : { ...manifest, metadata: { ...manifest.metadata, author } }
 }
 
-/** A manifest without its tags, which stood at either of two places, and the tags. */
+/** Separates a manifest from its tags, which may be in two places. */
 export function withoutTags<
   M extends { readonly tags?: readonly TagInput[]; readonly metadata?: { readonly tags?: readonly TagInput[] } },
 >(manifest: M): { readonly manifest: Omit<M, 'tags'>; readonly tags: readonly TagRecord[] } {
-  const { tags: own = [], metadata, ...rest } = manifest
+  const { tags: direct = [], metadata, ...rest } = manifest
   const { tags: legacy = [], ...others } = metadata ?? {}
   return {
     manifest: { ...rest, ...(metadata && { metadata: others }) } as Omit<M, 'tags'>,
-    tags: tagsIn([...own, ...legacy]),
+    tags: tagsIn([...direct, ...legacy]),
   }
 }

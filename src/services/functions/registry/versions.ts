@@ -1,16 +1,16 @@
-/** Versions of functions: their order, ranges of them, and which one comes next. */
+/** Order, ranges and succession of versions. */
 import { compare, inc, maxSatisfying, minVersion, satisfies, validRange } from 'semver'
 import { AppError } from '#kernel'
 
 export const VERSION = /^(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})\.(?:0|[1-9]\d{0,8})$/
 const MAX_RANGE = 100
 
-/** `major.minor.patch`, without anything behind. */
+/** `major.minor.patch` */
 export function isVersion(text: string): boolean {
   return VERSION.test(text)
 }
 
-/** By number, ascending. */
+/** Ascending. */
 export function compareVersions(a: string, b: string): number {
   const [left, right] = [a.split('.'), b.split('.')]
   for (let i = 0; i < 3; i++) {
@@ -20,7 +20,7 @@ export function compareVersions(a: string, b: string): number {
   return 0
 }
 
-/** A range as npm writes it, such as `^1.2.0`, `1.x` or `latest` for any. */
+/** A range of npm, or `latest` for any. */
 export function isRange(text: string): boolean {
   return text === 'latest' || (text.length <= MAX_RANGE && validRange(text) !== null)
 }
@@ -30,8 +30,8 @@ export function isInRange(version: string, range: string): boolean {
 }
 
 /**
- * The version of a new function. Of a range: its lowest when there is none of it, else the newest of it raised at the
- * highest level that the range allows. Without: the newest raised by a patch. `CONFLICT` when none is left.
+ * The version of a new function: the newest in the range raised at the highest level that the range permits, or its
+ * lowest; without a range the newest raised by a patch. `CONFLICT` when all exist.
  */
 export function nextVersion(existing: readonly string[], range: string | undefined): string {
   const all = range === undefined || range === 'latest' ? '*' : range
@@ -48,7 +48,7 @@ export function nextVersion(existing: readonly string[], range: string | undefin
   throw new AppError('CONFLICT', `every version that ${all} allows next exists already; the newest is ${newest}`)
 }
 
-/** Whether the second comes before the first and agrees with it as far as the policy says. */
+/** Whether `other` is an earlier version by the policy. */
 export function isPrevious(version: string, other: string, policy: 'patch' | 'minor' | 'all'): boolean {
   if (compare(other, version) >= 0) return false
   if (policy === 'all') return true

@@ -1,6 +1,4 @@
-/** Patterns with `*` and `?`. */
-
-/** `*` is any text, `?` any character. Linear in the text for each star, without going back further than the last one. */
+/** Patterns: `*` is any text, `?` any character. Linear for each star: backtracks to the last one alone. */
 export function wildcard(pattern: string): (text: string) => boolean {
   return (text) => {
     let at = 0

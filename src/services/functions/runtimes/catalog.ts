@@ -1,4 +1,4 @@
-/** The runtimes that this host has: what a function for one looks like, how it is built and run. */
+/** The runtimes of this host: how their functions are built and run, with examples. */
 import { fileURLToPath } from 'node:url'
 import type { FunctionType } from '../function-type.ts'
 
@@ -6,7 +6,7 @@ export interface RuntimeVersion {
   readonly version: string
   readonly title: string
   readonly description: string
-  /** functions go on with it, and no new one begins with it */
+  /** still runs functions, but accepts no new ones */
   readonly deprecated?: true
 }
 
@@ -17,21 +17,19 @@ export interface Runtime {
   readonly title: string
   readonly functionType: FunctionType
   readonly archiveFormat: 'node' | 'python' | 'byoml'
-  /** names */
   readonly tags: readonly string[]
   readonly language: 'node' | 'python'
   /** the newest first */
   readonly versions: readonly [RuntimeVersion, ...RuntimeVersion[]]
-  /** the file that is loaded */
+  /** the entry module */
   readonly main: string
-  /** the file that names dependencies, and the one that locks them */
+  /** the files with dependencies and their lock */
   readonly project: string
   readonly lock: string
-  /** the module that its processes load, and what that reads; absent: no process of this service runs them */
+  /** of processes; absent: they are not run here */
   readonly harness?: { readonly module: string; readonly readable: readonly string[] }
-  /** of models: what they were trained with */
+  /** of models */
   readonly framework?: ModelFramework
-  /** by path */
   readonly example: ReadonlyMap<string, string>
 }
 
@@ -39,7 +37,7 @@ const FROM_SOURCES = import.meta.url.endsWith('.ts')
 const NODE_HARNESS = fileURLToPath(
   FROM_SOURCES ? new URL('./node-plug.ts', import.meta.url) : new URL('./node-plug.js', import.meta.url),
 )
-/** From sources: the library, the parser that it uses, and the names of its doors. */
+/** From sources: the library with its parser, and the package for its doors. */
 const SOURCES_OF_NODE_HARNESS = [
   NODE_HARNESS,
   here('./host-fetch.ts'),
@@ -52,7 +50,7 @@ const SOURCES_OF_NODE_HARNESS = [
 const NODE_WEB_HARNESS = fileURLToPath(
   FROM_SOURCES ? new URL('./node-web.ts', import.meta.url) : new URL('./node-web.js', import.meta.url),
 )
-/** From sources: what it is made of, and the client with what that reads. */
+/** From sources: the client with its imports. */
 const SOURCES_OF_NODE_WEB_HARNESS = [
   here('.'),
   here('../../../client.ts'),
@@ -62,7 +60,7 @@ const SOURCES_OF_NODE_WEB_HARNESS = [
 ]
 const PYTHON_WEB_HARNESS = here('./python_web.py')
 const PYTHON_HARNESS = here('./python_plug.py')
-/** what both of them load */
+/** loaded by both */
 const PYTHON_HOST = here('./python_host.py')
 
 const PLUG_MANIFEST = {
@@ -107,7 +105,7 @@ const WEB_MANIFEST = {
   version: '1.0.0',
   private: true,
   allowHmac: true,
-  metadata: { description: 'Greets whoever is named' },
+  metadata: { description: 'Greets by name' },
 }
 const NODE_WEB = `export async function handleRequest(req, res) {
   const name = req.query.name ?? 'world'
@@ -129,7 +127,7 @@ const MODEL_MANIFEST = {
   version: '1.0.0',
   metadata: { description: 'How worn a machine is by its heat and its hours' },
 }
-/** 0.5 a degree, and 2 an hour above the first: as `save_model` of a linear Booster writes it. */
+/** A linear Booster of `save_model`: 0.5 per degree, and 2 per hour after the first. */
 const BOOSTER = {
   learner: {
     attributes: {},
@@ -171,7 +169,6 @@ const nodeHarness = (module: string, sources: readonly string[]) => ({
 const pythonHarness = (module: string) => ({ module, readable: [module, PYTHON_HOST] })
 const projectOf = (name: string): string => fileOf({ name, version: '1.0.0', private: true, type: 'module' })
 
-/** By name. */
 export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
   (
     [
@@ -180,7 +177,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
         name: 'plug-node24',
         title: 'Plugs in JavaScript, on Node 24',
         functionType: 'plugs',
-        versions: [{ version: '1.0.0', title: 'Node 24', description: 'index.js exports what definePlug gives' }],
+        versions: [{ version: '1.0.0', title: 'Node 24', description: 'index.js exports a plug made by definePlug' }],
         harness: nodeHarness(NODE_HARNESS, SOURCES_OF_NODE_HARNESS),
         example: exampleOf('plug.json', PLUG_MANIFEST, 'plug-node24', {
           'package.json': projectOf('too-warm'),
@@ -196,7 +193,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
           {
             version: '1.0.0',
             title: 'Python 3',
-            description: 'main.py has execute(properties, console, logger, client), which gives a state and raw data',
+            description: 'main.py has execute(properties, console, logger, client), which returns a state and raw data',
           },
         ],
         harness: pythonHarness(PYTHON_HARNESS),
@@ -229,7 +226,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
           {
             version: '1.0.0',
             title: 'Python 3',
-            description: 'main.py has execute(request, client), which gives a response or a value',
+            description: 'main.py has execute(request, client), which returns a response or a value',
           },
         ],
         harness: pythonHarness(PYTHON_WEB_HARNESS),
@@ -249,7 +246,7 @@ export const RUNTIMES: ReadonlyMap<string, Runtime> = new Map(
   ).map((runtime) => [runtime.name, runtime]),
 )
 
-/** Files by path, the manifest first. */
+/** The manifest first. */
 function exampleOf(
   file: string,
   { name, version, ...manifest }: { readonly name: string; readonly version: string },
@@ -263,7 +260,7 @@ function fileOf(value: object): string {
   return `${JSON.stringify(value, undefined, 2)}\n`
 }
 
-/** Models of a framework, which the models service runs. */
+/** Run by the models service. */
 function modelRuntime(
   framework: ModelFramework,
   title: string,

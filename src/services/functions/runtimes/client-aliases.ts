@@ -1,7 +1,6 @@
-/** The client of the API inside a webscript, with the names that webscripts written elsewhere use. */
+/** The client inside webscripts, with aliases of the platform. */
 import type { Client } from '../../../client.ts'
 
-/** What `waylay` has: the services of `client`, and those names. */
 export function withAliases(client: Client) {
   const { resources, rules, broker, converter } = client
   return {

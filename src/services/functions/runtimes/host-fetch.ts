@@ -1,11 +1,11 @@
-/** What functions in JavaScript have of their host inside their processes. */
+/** The host, as functions in JavaScript reach it. */
 
 export interface HostSide {
   ask(method: string, params: unknown): Promise<unknown>
   log(level: string, text: string): void
 }
 
-/** The network is the host's, with its rules about addresses. */
+/** Fetches by the host, under its rules for addresses. */
 export async function fetchByHost(
   host: HostSide,
   input: string | URL | Request,

@@ -1,8 +1,4 @@
-/**
- * A plug in JavaScript inside its process: loads the function's own module, hands it calls as an engine would, and says
- * what it declares. `import { definePlug } from 'reflexarc'` in it means the definePlug of the library. A plug that is
- * written for the platform runs as it is.
- */
+/** Runs a plug in JavaScript: of the library (`definePlug` of `reflexarc`), or of the platform. */
 import { registerHooks } from 'node:module'
 import { definePlug } from '../../../core/plug/define.ts'
 import { messageNumber, messageText } from '../../../core/plug/message-values.ts'
@@ -19,18 +15,18 @@ interface CallSide {
   readonly signal: AbortSignal
 }
 
-/** What a module of a function imports from this one. */
-const OWN: ReadonlySet<string> = new Set(['reflexarc', UTILITIES])
+/** Imports that resolve to this module. */
+const PROVIDED: ReadonlySet<string> = new Set(['reflexarc', UTILITIES])
 
-/** Called once by the process. `module`: absolute path of the function's own. */
+/** Called once by the process. `module`: absolute path. */
 export async function start(
   { module, env = {} }: { readonly module: string; readonly env?: Readonly<Record<string, string>> },
   host: HostSide,
 ): Promise<(method: string, params: unknown, call: CallSide) => unknown> {
-  const own = import.meta.url
+  const self = import.meta.url
   registerHooks({
     resolve: (specifier, context, next) =>
-      OWN.has(specifier) ? { url: own, shortCircuit: true } : next(specifier, context),
+      PROVIDED.has(specifier) ? { url: self, shortCircuit: true } : next(specifier, context),
   })
   Object.assign(process.env, env)
   globalThis.fetch = (input, init) => fetchByHost(host, input, init)
@@ -41,14 +37,14 @@ export async function start(
     return (method, params) => (method === 'declare' ? {} : callSendPlug(sending, params as PlugCallParams))
   }
   const plug = plugOf(loaded)
-  // what the library prepares once per node is prepared once per call here: constant properties are not told apart
+  // prepares per call: constant properties are unknown here
   return (method, params, call) => {
     if (method === 'declare') return declarationOf(plug)
     return plug.execute(contextOf(plug, params as PlugCallParams, host, call))
   }
 }
 
-/** The one that it exports by default, else the only one. */
+/** The default export, or else the only plug. */
 function plugOf(loaded: Readonly<Record<string, unknown>>): Plug {
   const found = [loaded['default'], ...Object.values(loaded)].filter(isPlug)
   const distinct = [...new Set(found)]
@@ -75,7 +71,7 @@ function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: Cal
   let seed = random
   const roots: Readonly<Record<string, unknown>> = { streamdata: streamData, nodes, task, node, globals }
   const log = (level: string) => (message: string) => host.log(level, message)
-  const reading = { streamData, streamValue: (key: string) => own(streamData, key) }
+  const reading = { streamData, streamValue: (key: string) => ownValue(streamData, key) }
   return {
     ...shared,
     ...reading,
@@ -84,10 +80,10 @@ function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: Cal
     internalState: shared.internalState,
     prepared: plug.prepare?.(shared.properties),
     late: [],
-    streamTime: (key) => own(times, key ?? '') as number | undefined,
+    streamTime: (key) => ownValue(times, key ?? '') as number | undefined,
     isNew: (key) => fresh.has(key),
     isNewOf: (label) => newNodes.includes(label),
-    lookup: (path) => path.reduce<unknown>((at, key) => own(at, key), roots),
+    lookup: (path) => path.reduce<unknown>((at, key) => ownValue(at, key), roots),
     random: () => (seed = (seed * 16_807) % 2_147_483_647) / 2_147_483_647,
     log: { debug: log('debug'), info: log('info'), warn: log('warn'), error: log('error') },
     get signal() {
@@ -96,7 +92,7 @@ function contextOf(plug: Plug, params: PlugCallParams, host: HostSide, call: Cal
   }
 }
 
-function own(container: unknown, key: string): unknown {
+function ownValue(container: unknown, key: string): unknown {
   return typeof container === 'object' && container !== null && Object.hasOwn(container, key)
     ? (container as Readonly<Record<string, unknown>>)[key]
     : undefined

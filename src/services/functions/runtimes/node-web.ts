@@ -1,7 +1,4 @@
-/**
- * A webscript in JavaScript inside its process: loads the function's own module, hands it requests in the manner of
- * Express, and brings its answers to the host: small ones whole, others in pieces as the reader takes them.
- */
+/** Runs a webscript in JavaScript, in the style of Express; small answers go out whole, large ones in pieces. */
 import { Buffer } from 'node:buffer'
 import { registerHooks } from 'node:module'
 import { readFileSync } from 'node:fs'
@@ -18,10 +15,10 @@ interface CallSide {
 }
 type Handler = (request: WebRequest, response: WebResponse) => unknown
 
-/** Where the main module leaves a function that it neither exports nor puts on the global object. */
-const LEFT = Symbol.for('reflexarc.handleRequest')
+/** Where the main module leaves a handler that it only declares. */
+const HANDLER = Symbol.for('reflexarc.handleRequest')
 
-/** Called once by the process. `module`: absolute path of the function's own. */
+/** Called once by the process. `module`: absolute path. */
 export async function start(
   { module, env = {} }: { readonly module: string; readonly env?: Readonly<Record<string, string>> },
   host: HostSide,
@@ -39,12 +36,12 @@ export async function start(
 
 async function load(module: string): Promise<Handler> {
   const main = pathToFileURL(module).href
-  // a function that the module only declares is found by a line behind it
+  // an appended line publishes a declared handler
   registerHooks({
     load: (url, context, next) => {
       const loaded = next(url, context)
       if (url !== main) return loaded
-      // where no package.json names the format, Node finds it by the syntax
+      // undefined where Node detects it by syntax
       const { format } = loaded
       const line = `\n;if (typeof handleRequest === 'function') globalThis[Symbol.for('reflexarc.handleRequest')] = handleRequest\n`
       return { format, source: readFileSync(module, 'utf8') + line, shortCircuit: true }
@@ -52,7 +49,7 @@ async function load(module: string): Promise<Handler> {
   })
   const loaded = (await import(main)) as Readonly<Record<string, unknown>>
   const fallback = loaded['default'] as Readonly<Record<string, unknown>> | undefined
-  const left = (globalThis as unknown as Readonly<Record<symbol, unknown>>)[LEFT]
+  const left = (globalThis as unknown as Readonly<Record<symbol, unknown>>)[HANDLER]
   const global = (globalThis as Readonly<Record<string, unknown>>)['handleRequest']
   const found = [fallback, loaded['handleRequest'], fallback?.['handleRequest'], fallback?.['default'], left, global]
   const handler = found.find((one) => typeof one === 'function')
@@ -71,7 +68,7 @@ async function handle(handler: Handler, params: WebCallParams, call: CallSide, h
   } catch (error) {
     if (error instanceof HttpError && !response.isBegun) return error.answer
     if (!response.isWhole) throw error
-    // what was sent first counts
+    // the first answer counts
     host.log('error', `after its answer: ${error instanceof Error ? error.message : String(error)}`)
     return response.finished(call)
   }
@@ -86,7 +83,7 @@ async function bodyOf({ id, size, body }: WebCallParams, host: HostSide): Promis
   return Buffer.concat(pieces)
 }
 
-/** The API is asked by the host, as the tenant: no secret is in here. */
+/** Requests the API by the host as the tenant, without a secret. */
 async function askApi(host: HostSide, input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const request = new Request(input, init)
   const { pathname, search } = new URL(request.url)

@@ -1,15 +1,15 @@
-/** What goes between the host and a plug in its process. Plain JSON. */
+/** Messages between the host and the process of a plug: plain JSON. */
 import type { PlugContext } from '../../../core/plug/plug.ts'
 
-/** What a call of a plug may know. */
+/** The context of a call. */
 export interface PlugCallParams {
   readonly properties: Readonly<Record<string, unknown>>
   readonly streamData: Readonly<Record<string, unknown>>
-  /** names of the values that the message itself has */
+  /** values in the message itself */
   readonly news: readonly string[]
-  /** labels of nodes whose data is new */
+  /** labels of nodes with new data */
   readonly newNodes: readonly string[]
-  /** epoch ms of values by name; under the empty name that of the message */
+  /** epoch ms by name; empty name: of the message */
   readonly times: Readonly<Record<string, number>>
   readonly rawData: PlugContext['rawData']
   readonly actuatorData: PlugContext['actuatorData']
@@ -17,15 +17,14 @@ export interface PlugCallParams {
   readonly task: PlugContext['task']
   readonly node: PlugContext['node']
   readonly globalSettings: Readonly<Record<string, unknown>>
-  /** epoch ms of the engine's clock */
+  /** epoch ms of the engine */
   readonly now: number
   readonly id: string
   readonly hops: number
-  /** from 1 up to 2 ** 31 - 2: chance of the task */
+  /** from 1 to 2 ** 31 - 2: seed of randomness */
   readonly random: number
 }
 
-/** What a plug says that it is. */
 export interface PlugDeclaration {
   readonly name?: string
   readonly version?: string

@@ -126,7 +126,7 @@ class Request:
         try:
             return json.loads(self._body)
         except ValueError:
-            raise HTTPException(400, "The body is no JSON")
+            raise HTTPException(400, "The body is not valid JSON")
 
     async def form(self):
         kind = self.headers.get("content-type", "")
@@ -135,7 +135,7 @@ class Request:
         try:
             return Values(parse_qsl(self._body.decode(), keep_blank_values=True))
         except ValueError:
-            raise HTTPException(400, "The body is no form of its content type")
+            raise HTTPException(400, "The body is not a valid form of its content type")
 
 
 def multipart(kind, body):
@@ -144,7 +144,7 @@ def multipart(kind, body):
 
     whole = BytesParser(policy=HTTP).parsebytes(b"content-type: " + kind.encode() + b"\r\n\r\n" + body)
     if not whole.is_multipart():
-        raise HTTPException(400, "The body is no form of its content type")
+        raise HTTPException(400, "The body is not a valid form of its content type")
     for part in whole.iter_parts():
         name = part.get_param("name", header="content-disposition")
         content = part.get_payload(decode=True) or b""

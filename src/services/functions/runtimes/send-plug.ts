@@ -1,7 +1,4 @@
-/**
- * Plugs that are written for the platform: a function of `options` and `send`, or the statements of one without a module
- * around them. What they send is what other plugs return.
- */
+/** Plugs of the platform: a function of `options` and `send`, or its statements without a module. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { messageOf } from '../../../kernel/errors.ts'
@@ -9,24 +6,24 @@ import { isPlainObject } from '../../../kernel/json.ts'
 import type { PlugResult } from '../../../core/plug/plug.ts'
 import type { PlugCallParams } from './plug-call.ts'
 
-/** What such a plug finds in its `options`. */
+/** `options` */
 type SendOptions = Readonly<{ requiredProperties: PlugCallParams['properties'] }> &
   Pick<PlugCallParams, 'rawData' | 'actuatorData' | 'internalState' | 'task' | 'node' | 'globalSettings'>
 
 type Send = (error?: unknown, value?: unknown) => void
 export type SendPlug = (options: SendOptions, send: Send) => unknown
 
-/** The package of utilities that such plugs ask for; here it is a part of the runtime. */
+/** The platform's package of utilities, which the runtime provides. */
 export const UTILITIES = '@waylay/sandbox-util'
 const MODULE =
   /(?:^|[^\w.$])(?:module\s*\.\s*exports|exports\s*[.[]|export\s+(?:default|const|let|function|async|class|\{))/m
 
-/** What a module exports, when it is such a function. */
+/** Whether an export is such a plug. */
 export function isSendPlug(value: unknown): value is SendPlug {
   return typeof value === 'function' && value.length <= 2
 }
 
-/** The plug of a file that is not a module: its text is what the function does. Undefined for a module. */
+/** The plug of statements without a module; undefined for a module. */
 export function scriptOf(path: string): SendPlug | undefined {
   const text = readFileSync(path, 'utf8')
   if (MODULE.test(text) || !/\bsend\b/.test(text)) return undefined
@@ -39,7 +36,7 @@ export function scriptOf(path: string): SendPlug | undefined {
   return (options, send) => script(options, send, createRequire(path), utilities)
 }
 
-/** Calls it. The first that it sends counts; an object that it returns is sent. */
+/** The first value sent counts; a returned object is sent. */
 export function callSendPlug(plug: SendPlug, params: PlugCallParams): Promise<PlugResult> {
   const { properties: requiredProperties, rawData, actuatorData, internalState, task, node, globalSettings } = params
   const options = { requiredProperties, rawData, actuatorData, internalState, task, node, globalSettings }
@@ -75,7 +72,7 @@ export function getStreamData({ rawData }: SendOptions, name?: string): unknown 
   return name === undefined ? data : data?.[name]
 }
 
-/** Raw data that the node itself gave last. */
+/** A value that the node itself returned last. */
 export function getCacheData({ rawData, node }: SendOptions, name: string): unknown {
   return rawData[node.NAME]?.[name]
 }

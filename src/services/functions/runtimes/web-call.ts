@@ -1,16 +1,15 @@
-/** What goes between the host and a webscript in its process. Plain JSON; bytes are base64. */
+/** Messages between the host and the process of a webscript: plain JSON, with bytes in base64. */
 
-/** A request that a webscript answers. */
 export interface WebCallParams {
-  /** what questions about this call name */
+  /** in questions about the call */
   readonly id: string
   readonly method: string
-  /** behind the name of the webscript, as it was written; begins with a slash */
+  /** behind the name of the webscript, encoded; begins with a slash */
   readonly path: string
-  /** as it was written, without the question mark */
+  /** encoded, without the question mark */
   readonly query: string
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** bytes of the body; more than fit into the call are asked for */
+  /** bytes of the body; a large one is read by questions */
   readonly size: number
   readonly body?: string
 }
@@ -20,16 +19,16 @@ export interface WebHead {
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
-/** The answer as a whole; without head and body when it went out in pieces. */
+/** A whole answer, or the end of one in pieces. */
 export type WebAnswer = (WebHead & { readonly text?: string; readonly bytes?: string }) | { readonly streamed: true }
 
 /**
- * Questions of a webscript to its host, beside `fetch`, each with the `id` of its call:
+ * Questions to the host beside `fetch`; all but `api` have the `id` of the call:
  *
- * - `web.read` { offset }: the next bytes of the body, as base64
+ * - `web.read` { offset }: the next bytes of the body, in base64
  * - `web.head` WebHead: begins an answer in pieces
- * - `web.write` { text } or { bytes }: a piece; answered when there is room for another one
- * - `api` ApiRequest: gives an ApiAnswer; without an id
+ * - `web.write` { text } or { bytes }: a piece; answered when there is room for another
+ * - `api` ApiRequest: returns an ApiAnswer
  */
 export interface ApiRequest {
   readonly method: string
@@ -43,5 +42,5 @@ export interface ApiAnswer extends WebHead {
   readonly text: string
 }
 
-/** bytes of a body that go with the call or in one piece: as base64 they fit into a line */
+/** bytes of a body in one message, which fit into a line as base64 */
 export const PIECE_BYTES = 393_216

@@ -1,8 +1,8 @@
-/** A request as a webscript in JavaScript sees it, in the manner of Express. */
+/** The request of a webscript, in the style of Express. */
 import type { Buffer } from 'node:buffer'
 import type { WebAnswer, WebCallParams } from './web-call.ts'
 
-/** Ends a request with an answer of its own. */
+/** Ends a request with its answer. */
 export class HttpError extends Error {
   readonly answer: WebAnswer
 
@@ -13,7 +13,7 @@ export class HttpError extends Error {
   }
 }
 
-/** A part of a form that is a file. */
+/** A file of a form. */
 export interface FormFile {
   readonly name: string
   readonly filename: string
@@ -27,21 +27,20 @@ export class WebRequest {
   readonly method: string
   /** behind the name of the webscript, decoded; begins with a slash */
   readonly path: string
-  /** as it was written, with the query */
+  /** encoded, with the query */
   readonly url: string
-  /** one text, or a list where a name is there several times */
+  /** lists for repeated names */
   readonly query: Values
-  /** by names in lower case */
+  /** names in lower case */
   readonly headers: Values
-  /** the bytes as they came */
   readonly rawBody: Buffer
-  /** JSON and forms parsed, text as text, all else as bytes; undefined without a body */
+  /** parsed JSON or form, text, or bytes; undefined without a body */
   body: unknown
-  /** files of a form */
+  /** of a form */
   files: readonly FormFile[] = []
   readonly #call: { readonly signal: AbortSignal }
 
-  /** `call`: asked for its signal only when somebody wants it */
+  /** The signal is created on first use. */
   constructor(
     { method, path, query, headers }: WebCallParams,
     rawBody: Buffer,
@@ -56,7 +55,7 @@ export class WebRequest {
     this.#call = call
   }
 
-  /** Aborts when the client goes away. */
+  /** Aborts when the client disconnects. */
   get signal(): AbortSignal {
     return this.#call.signal
   }
@@ -65,7 +64,6 @@ export class WebRequest {
     return this.url
   }
 
-  /** A header. */
   get(name: string): string | undefined {
     const value = this.headers[name.toLowerCase()]
     return Array.isArray(value) ? value.join(', ') : value
@@ -75,13 +73,13 @@ export class WebRequest {
     return this.get(name)
   }
 
-  /** Whether the body has that type, such as `json` or `text/plain`. */
+  /** Whether the body has a type such as `json` or `text/plain`. */
   is(type: string): boolean {
-    const own = (this.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
-    return type.includes('/') ? own === type.toLowerCase() : own.endsWith(`/${type}`) || own.endsWith(`+${type}`)
+    const sent = (this.get('content-type') ?? '').split(';')[0]?.trim().toLowerCase() ?? ''
+    return type.includes('/') ? sent === type.toLowerCase() : sent.endsWith(`/${type}`) || sent.endsWith(`+${type}`)
   }
 
-  /** By the harness, once. */
+  /** Called once by the harness. */
   async parse(): Promise<void> {
     if (this.rawBody.length === 0) return
     const type = this.get('content-type') ?? ''
@@ -102,7 +100,7 @@ export class WebRequest {
           files.push({ name, filename: value.name, type: value.type, data: new Uint8Array(await value.arrayBuffer()) })
       }
     } catch {
-      throw new HttpError(400, 'The body is no form of its content type')
+      throw new HttpError(400, 'The body is not a valid form of its content type')
     }
     this.body = valuesOf(fields)
     this.files = files
@@ -110,7 +108,7 @@ export class WebRequest {
 }
 
 function valuesOf(entries: Iterable<readonly [string, string]>): Values {
-  // names come from outside
+  // names are external
   const values = Object.create(null) as Values
   for (const [name, value] of entries) {
     const former = values[name]
@@ -119,7 +117,7 @@ function valuesOf(entries: Iterable<readonly [string, string]>): Values {
   return values
 }
 
-/** What is written in another charset stays bytes. */
+/** Other charsets stay bytes. */
 function isUtf8(type: string): boolean {
   const [, charset = 'utf-8'] = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(type) ?? []
   return ['utf-8', 'utf8', 'us-ascii', 'ascii'].includes(charset.toLowerCase())
@@ -129,7 +127,7 @@ function parsedJson(bytes: Buffer): unknown {
   try {
     return JSON.parse(bytes.toString('utf8'))
   } catch {
-    throw new HttpError(400, 'The body is no JSON')
+    throw new HttpError(400, 'The body is not valid JSON')
   }
 }
 

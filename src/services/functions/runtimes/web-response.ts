@@ -1,7 +1,4 @@
-/**
- * An answer as a webscript in JavaScript makes it, in the manner of Express. What is sent whole goes to the host in one;
- * what is written goes in pieces, each when the reader has taken the one before.
- */
+/** The answer of a webscript, in the style of Express: whole, or in pieces at the pace of the reader. */
 import { Buffer } from 'node:buffer'
 import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
@@ -41,17 +38,16 @@ export class WebResponse extends Writable {
       this.#settle = resolve
       this.#fail = reject
     })
-    // whoever is not waited for yet must not end the process
+    // a rejection before `finished` must not end the process
     this.#over.catch(() => undefined)
     this.on('error', (error) => this.#fail?.(error))
   }
 
-  /** Whether something was sent or written. */
   get isBegun(): boolean {
     return this.#isStreaming || this.#settle === undefined
   }
 
-  /** Whether all of it was sent in one. */
+  /** Whether it was sent as a whole. */
   get isWhole(): boolean {
     return this.#settle === undefined && !this.#isStreaming
   }
@@ -106,7 +102,7 @@ export class WebResponse extends Writable {
     return this
   }
 
-  /** A content type, or a short name of one such as `json`. */
+  /** A content type, or a short name such as `json`. */
   type(type: string): this {
     return this.set('Content-Type', TYPES[type] ?? type)
   }
@@ -115,8 +111,8 @@ export class WebResponse extends Writable {
     return this.status(status).set(headers)
   }
 
-  redirect(...given: readonly [string] | readonly [number, string]): this {
-    const [status, location] = given.length === 1 ? [302, given[0]] : given
+  redirect(...args: readonly [string] | readonly [number, string]): this {
+    const [status, location] = args.length === 1 ? [302, args[0]] : args
     return this.status(status).set('Location', location).type('text').send(`Found at ${location}`)
   }
 
@@ -125,7 +121,7 @@ export class WebResponse extends Writable {
     return this.#whole(JSON.stringify(value) ?? 'null')
   }
 
-  /** Text, bytes, or anything else as JSON. */
+  /** Text, bytes, or other values as JSON. */
   send(value?: unknown): this {
     if (value === undefined || value === null) return this.#whole('')
     const isBytes = value instanceof Uint8Array
@@ -134,8 +130,8 @@ export class WebResponse extends Writable {
     return this.#whole(value)
   }
 
-  override end(...given: readonly unknown[]): this {
-    const [chunk] = given
+  override end(...args: readonly unknown[]): this {
+    const [chunk] = args
     if (
       !this.#isStreaming &&
       !this.isBegun &&
@@ -143,10 +139,10 @@ export class WebResponse extends Writable {
     ) {
       return this.#whole(chunk ?? '')
     }
-    return super.end(...(given as readonly []))
+    return super.end(...(args as readonly []))
   }
 
-  /** What a handler gave back instead of sending it. */
+  /** Sends the return value of a handler. */
   async answerWith(value: unknown): Promise<void> {
     if (!(value instanceof Response)) return void this.send(value)
     this.status(value.status)
@@ -155,9 +151,9 @@ export class WebResponse extends Writable {
     await pipeline(Readable.fromWeb(value.body), this)
   }
 
-  /** By the harness: what the host is answered, once all has gone out. */
+  /** Called by the harness; resolves when everything is sent. */
   finished(call: { readonly signal: AbortSignal }): Promise<WebAnswer> {
-    // nobody reads it any more; what is settled already needs no signal, which costs something
+    // a settled answer needs no signal, whose creation costs time
     if (this.#settle !== undefined)
       call.signal.addEventListener('abort', () => this.destroy(new Error('the client went away')), { once: true })
     return this.#over
@@ -168,7 +164,7 @@ export class WebResponse extends Writable {
   }
 
   override _final(done: (error?: Error | null) => void): void {
-    // an answer that is ended without a piece
+    // ended without a piece
     const begun = this.#isStreaming ? Promise.resolve() : this.#begin()
     const answered = begun.then(() => this.#answer({ streamed: true }))
     void settled(answered, done)
@@ -190,7 +186,7 @@ export class WebResponse extends Writable {
   #whole(body: string | Uint8Array): this {
     if (this.isBegun) throw new Error('it answers twice: the answer was sent already')
     const size = typeof body === 'string' ? Buffer.byteLength(body) : body.length
-    // nobody reads the body of such an answer
+    // without a body
     if (this.#isHead && size > PIECE_BYTES) this.#answer({ ...this.#head(), text: '' })
     else if (size <= PIECE_BYTES) {
       const content = typeof body === 'string' ? { text: body } : { bytes: Buffer.from(body).toString('base64') }
@@ -210,7 +206,7 @@ export class WebResponse extends Writable {
   }
 }
 
-/** Tells a stream how a piece of its work ended. */
+/** Reports the end of a write to the stream. */
 async function settled(work: Promise<unknown>, done: (error?: Error | null) => void): Promise<void> {
   let failure: Error | undefined
   try {

@@ -1,7 +1,6 @@
 /**
- * The driver that runs models in Python: a confined process for each model, with the runtime that has its framework. A
- * model that nobody asks has no process; one whose process ends is started again after a while, and given up when it
- * ends three times in a minute.
+ * Driver of Python models: a sandboxed process per model, with a runtime that has its framework. An idle model has no
+ * process; a crashed one is restarted after a pause, and given up after three crashes in a minute.
  */
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -23,22 +22,20 @@ import { readSignatures } from '../signatures.ts'
 import type { PythonRuntime, PythonRuntimes } from './python-runtimes.ts'
 
 const WORKER = fileURLToPath(new URL('./model_worker.py', import.meta.url))
-/** ends of a process within them after which a model is given up */
 const MAX_ENDS = 3
 const ENDS_MS = 60_000
-/** waits for a process that is held back, before a call is refused */
+/** Waits for a delayed process before a call is rejected */
 const MAX_WAITS = 5
 
 export interface PythonDriverOptions {
-  /** Asked when the first model is to be run; undefined: none is run here. Made for models alone: closed with the driver. */
+  /** Called for the first model; undefined: this host runs none. Used by this driver alone, and closed with it. */
   readonly pool: (log: PoolOptions['log']) => Promise<ProcessPool | undefined>
   readonly runtimes: PythonRuntimes
-  /** absolute path of a folder for the files of models, of this host alone */
+  /** Absolute path of a folder for model files, used by this host alone */
   readonly folder: string
   readonly later: StartTimer
-  /** ms of a clock that never goes back */
   readonly clock: () => number
-  /** Resolves when others had their turn. */
+  /** Resolves after other work had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -47,7 +44,7 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
   let opened: Promise<ProcessPool | undefined> | undefined
   const written = new LastLines()
   const start = async (): Promise<ProcessPool | undefined> => {
-    // what an earlier run of this host unpacked
+    // files of an earlier process
     await rm(options.folder, { recursive: true, force: true })
     return pool(({ key }, { text }) => written.add(key, text))
   }
@@ -57,16 +54,16 @@ export function pythonDriver(options: PythonDriverOptions): ModelDriver {
     refuses: async ({ framework, remote }) => {
       if (remote !== undefined || !FRAMEWORKS.includes(framework)) return 'it runs models of other frameworks'
       if ((await runtimes.of(framework)) === undefined) {
-        return `no runtime of Python with ${framework} is there; make one by: reflexarc models runtime add ${framework}`
+        return `a Python runtime with ${framework} is missing; create one by: reflexarc models runtime add ${framework}`
       }
       const isThere = (await openPool())?.runs('python') === true
-      return isThere ? undefined : 'this host runs no programs in Python; /health says why'
+      return isThere ? undefined : 'this host cannot run Python programs; /health has the reason'
     },
     open: async (model) => {
       if (model.remote !== undefined) throw new AppError('UNSUPPORTED', 'the model has no files')
       const [found, runtime] = await Promise.all([openPool(), runtimes.of(model.framework)])
       if (found === undefined || runtime === undefined)
-        throw new AppError('UNSUPPORTED', 'there is no Python for the model')
+        throw new AppError('UNSUPPORTED', 'a Python runtime for the model is missing')
       return openModel({ ...options, written }, found, runtime, model)
     },
     runtimes: async () => (await runtimes.all()).flatMap(infosOf),
@@ -91,7 +88,7 @@ async function openModel(
   const { tenant, framework } = model
   const folder = await unpacked(options.folder, model)
   const program: Program = {
-    // the same files loaded anew are another program: the end of one is not that of the other
+    // the same files loaded again are a separate process
     key: `${tenant}/models/${basename(folder)}`,
     owner: tenant,
     language: 'python',
@@ -126,7 +123,7 @@ async function openModel(
   }
 }
 
-/** What processes wrote last, for whoever has to find out why one ended. */
+/** Last output lines of processes, for diagnosis. */
 class LastLines {
   readonly #lines = new LruCache<string, readonly string[]>(MAX_WRITERS)
 
@@ -134,10 +131,10 @@ class LastLines {
     this.#lines.set(key, [...(this.#lines.get(key) ?? []), text.slice(0, MAX_LINE)].slice(-LINES))
   }
 
-  /** As the end of a sentence. */
+  /** Formatted for the end of a sentence. */
   of(key: string): string {
     const lines = this.#lines.get(key)
-    return lines === undefined ? '' : `; it wrote last: ${lines.join(' | ')}`
+    return lines === undefined ? '' : `; its last output: ${lines.join(' | ')}`
   }
 }
 
@@ -149,13 +146,13 @@ interface OpenOptions extends PythonDriverOptions {
   readonly written: LastLines
 }
 
-/** Makes calls of one model's process. */
+/** Call function of one model's process. */
 function callsOf(
   options: OpenOptions,
   pool: ProcessPool,
   program: Program,
 ): (call: ModelCall) => Promise<readonly Json[]> {
-  /** when its process ended, ms of the clock */
+  /** Times of crashes, in clock ms */
   let ends: number[] = []
   let gaveUp: AppError | undefined
   const failed = (error: AppError, cause: CallFailure): AppError => {
@@ -196,10 +193,10 @@ const MAX_WARNINGS = 5
 const MAX_WARNING = 1_000
 const MAX_VERSION = 50
 
-/** The worker is ours, what it says may be of the model. */
+/** the worker is trusted, its text may be the model's */
 function described(answer: unknown): Described {
   if (!isPlainObject(answer))
-    throw new AppError('MODEL_FAILED', 'the model could not be loaded: it does not say what it takes')
+    throw new AppError('MODEL_FAILED', 'the model could not be loaded: its description of inputs is invalid')
   const { version, signatures, warnings } = answer
   const texts: readonly unknown[] = Array.isArray(warnings) ? warnings.slice(0, MAX_WARNINGS) : []
   return {
@@ -219,10 +216,10 @@ function valuesOf(answer: unknown, operation: ModelCall['operation']): readonly 
     }
     if (typeof failed === 'string') throw new AppError('MODEL_FAILED', `the model failed: ${failed}`)
   }
-  throw new AppError('MODEL_FAILED', 'the model failed: it gave no values')
+  throw new AppError('MODEL_FAILED', 'the model failed: it returned no values')
 }
 
-/** Its files in a folder of their own, which its process may read. */
+/** Unpacks its files to a folder that its process may read. */
 async function unpacked(parent: string, { files }: PackageOfFiles): Promise<string> {
   try {
     await mkdir(parent, { recursive: true })
@@ -232,7 +229,7 @@ async function unpacked(parent: string, { files }: PackageOfFiles): Promise<stri
       const file = join(folder, path)
       await mkdir(dirname(file), { recursive: true })
       await writeFile(file, content)
-      // processes run as users of their own, whatever this one leaves to others
+      // processes run as other users, whatever the umask
       await chmod(file, 0o644)
       for (let own = dirname(file); own !== folder; own = dirname(own)) await chmod(own, 0o755)
     }

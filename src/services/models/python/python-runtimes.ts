@@ -1,4 +1,4 @@
-/** The Pythons of this host that have a framework: virtual environments in a folder, each with its packages. */
+/** Python runtimes of this host: virtual environments in a folder, by framework. */
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -9,16 +9,13 @@ import type { Framework } from '../frameworks.ts'
 
 export interface PythonRuntime {
   readonly name: string
-  /** of Python */
   readonly version: string
   readonly interpreter: Interpreter
-  /** absolute paths where its packages lie */
+  /** Absolute paths of its packages */
   readonly paths: readonly string[]
-  /** versions of the frameworks that it has */
   readonly frameworks: Readonly<Partial<Record<Framework, string>>>
 }
 
-/** A package of Python by any of its names, for each framework. */
 const PACKAGES: Readonly<Record<Framework, readonly string[]>> = {
   sklearn: ['scikit-learn'],
   xgboost: ['xgboost', 'xgboost-cpu'],
@@ -43,22 +40,21 @@ const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,60}$/
 
 export class PythonRuntimes {
   readonly #folder: string
-  /** by name; undefined: it is none */
+  /** By name; undefined: not a runtime */
   readonly #known = new Map<string, Promise<PythonRuntime | undefined>>()
 
-  /** `folder`: absolute path, with a virtual environment in each folder */
+  /** `folder`: absolute path, with one virtual environment per folder */
   constructor(folder: string) {
     this.#folder = folder
   }
 
-  /** By name. What was made since the last time is found; a folder that has no Python is left out. */
+  /** Sorted by name. Finds new runtimes; folders without Python are left out. */
   async all(): Promise<readonly PythonRuntime[]> {
     const names = (await readdir(this.#folder).catch(() => [])).filter((name) => NAME.test(name)).sort()
     const found = await Promise.all(names.map((name) => this.#look(name)))
     return found.filter((one) => one !== undefined)
   }
 
-  /** The first one that has a framework. */
   async of(framework: Framework): Promise<PythonRuntime | undefined> {
     return (await this.all()).find(({ frameworks }) => frameworks[framework] !== undefined)
   }
@@ -68,7 +64,7 @@ export class PythonRuntimes {
     if (known !== undefined) return known
     const looking = lookAt(name, join(this.#folder, name))
     this.#known.set(name, looking)
-    // one that is being made is looked at again
+    // an incomplete one is inspected again
     void looking.then((found) => {
       if (found === undefined) this.#known.delete(name)
     })
@@ -92,7 +88,7 @@ async function lookAt(name: string, folder: string): Promise<PythonRuntime | und
     const [path, prefix, version, paths, found] = JSON.parse(stdout) as Told
     const frameworks = Object.fromEntries(Object.entries(found).filter(([, one]) => one !== null))
     if (Object.keys(frameworks).length === 0) return undefined
-    // the system's libraries are shown anyway; links of Debian's lead over its alternatives
+    // sandboxes already see the system's libraries; Debian's links use its alternatives
     const own = prefix !== '/usr' ? [prefix] : existsSync(ALTERNATIVES) ? [ALTERNATIVES] : []
     const readable = [...own, ...paths.filter((one) => !one.startsWith('/usr/lib/'))]
     return { name, version, interpreter: { path, readable }, paths, frameworks }

@@ -1,6 +1,6 @@
 /**
- * Servers that are asked as TensorFlow Serving and KServe are: `/v1/models/{name}:predict` with `instances`. Instances go
- * and come as they are; what a model takes only TensorFlow Serving tells.
+ * Protocol of TensorFlow Serving and KServe: `/v1/models/{name}:predict` with `instances`, passed through unchanged.
+ * Only TensorFlow Serving describes inputs.
  */
 import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall, RemotePackage, Signature } from '../driver.ts'
@@ -13,7 +13,7 @@ const METHODS: ReadonlyMap<unknown, string> = new Map([
   ['tensorflow/serving/regress', 'regress'],
 ])
 
-/** Looks whether it is ready. `REMOTE_FAILED` when it is not. */
+/** Checks that it is ready. Throws `REMOTE_FAILED`. */
 export async function openV1(server: RemoteServer, { framework }: RemotePackage): Promise<OpenRemote> {
   const path = `/v1${server.path}`
   if (!isReady(await server.look(path))) throw server.notReady()
@@ -24,7 +24,7 @@ export async function openV1(server: RemoteServer, { framework }: RemotePackage)
   }
 }
 
-/** As KServe says it, or TensorFlow Serving of its versions. */
+/** Status of KServe, or of the versions of TensorFlow Serving. */
 function isReady(status: unknown): boolean {
   const versions = ownValue(status, 'model_version_status')
   if (Array.isArray(versions)) return versions.some((one) => ownValue(one, 'state') === 'AVAILABLE')
@@ -34,7 +34,7 @@ function isReady(status: unknown): boolean {
 
 function bodyOf({ operation, signature, instances, probabilities }: ModelCall): object {
   if (probabilities === true) {
-    throw new AppError('VALIDATION', '/probabilities <- cannot be asked for by protocol v1 (leave it out)')
+    throw new AppError('VALIDATION', '/probabilities <- is not supported by protocol v1 (leave it out)')
   }
   const list = operation === 'predict' ? { instances } : { examples: instances }
   return { ...list, ...(signature !== undefined && { signature_name: signature }) }
@@ -55,7 +55,7 @@ function valuesOf(server: RemoteServer, { operation, instances }: ModelCall, ans
   return values as readonly Json[]
 }
 
-/** What TensorFlow Serving says of its model; empty when it says nothing. */
+/** Signatures by TensorFlow Serving; empty without a description. */
 function signaturesOf(answer: unknown): readonly Signature[] {
   const definitions = ownValue(ownValue(ownValue(answer, 'metadata'), 'signature_def'), 'signature_def')
   if (!isPlainObject(definitions)) return []
@@ -83,7 +83,7 @@ function typeOf(dtype: unknown): string | undefined {
   return /^DT_(?:FLOAT|DOUBLE|HALF|BFLOAT16)$/.test(text) ? 'number' : undefined
 }
 
-/** Of one instance: the first length is that of the batch. */
+/** Shape of one instance: the first length is that of the batch. */
 function shapeOf(shape: unknown): readonly number[] {
   const dimensions = ownValue(shape, 'dim')
   return Array.isArray(dimensions) ? dimensions.slice(1).map((one) => Number(ownValue(one, 'size'))) : []

@@ -1,6 +1,6 @@
 /**
- * Servers that are asked by the Open Inference Protocol, such as MLServer, KServe and Triton: `/v2/models/{name}/infer`
- * with tensors, of which each instance is a row.
+ * Open Inference Protocol, as of MLServer, KServe and Triton: `/v2/models/{name}/infer` with tensors, whose rows are
+ * instances.
  */
 import { AppError, isPlainObject, type Json, ownValue } from '#kernel'
 import type { ModelCall } from '../driver.ts'
@@ -9,10 +9,10 @@ import type { OpenRemote, RemoteServer } from './remote-server.ts'
 import { readInputs, tensorsOf, typeOf, type TensorInput } from './tensors.ts'
 import { rowsOfOutputs } from './read-outputs.ts'
 
-/** The output in which models of scikit-learn have the probabilities of their classes. */
+/** Output of class probabilities of scikit-learn models. */
 const PROBABILITIES = 'predict_proba'
 
-/** Looks whether it is ready, and what it takes. `REMOTE_FAILED` when it is not. */
+/** Checks that it is ready, and reads its inputs. Throws `REMOTE_FAILED`. */
 export async function openV2(server: RemoteServer): Promise<OpenRemote> {
   const path = `/v2${server.path}`
   const status = await server.look(`${path}/ready`)
@@ -30,9 +30,9 @@ export async function openV2(server: RemoteServer): Promise<OpenRemote> {
 
 function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: readonly TensorInput[]): object {
   if (operation !== 'predict') {
-    throw new AppError('VALIDATION', `protocol v2 has no ${operation}; ask predict`)
+    throw new AppError('VALIDATION', `protocol v2 does not support ${operation}; call predict`)
   }
-  // a model that says nothing of its inputs and is asked by name may want a table, whose columns they are
+  // a model without described inputs that is called with names may take a table with these columns
   const isTable = inputs.length === 0 && isPlainObject(instances[0])
   return {
     inputs: tensorsOf(instances, inputs),
@@ -44,7 +44,10 @@ function bodyOf({ operation, instances, probabilities }: ModelCall, inputs: read
 function valuesOf(server: RemoteServer, { instances, probabilities }: ModelCall, outputs: unknown): readonly Json[] {
   const { rows, names } = rowsOfOutputs(outputs, instances.length, (why) => server.wrongAnswer(why))
   if (probabilities === true && !names.includes(PROBABILITIES)) {
-    throw new AppError('VALIDATION', `/probabilities <- ${server.host} gives none of this model (leave it out)`)
+    throw new AppError(
+      'VALIDATION',
+      `/probabilities <- ${server.host} does not return them for this model (leave it out)`,
+    )
   }
   return rows
 }

@@ -1,4 +1,4 @@
-/** Tensors of an answer by the Open Inference Protocol as a value for each instance. Nothing of them is believed. */
+/** Converts output tensors of the Open Inference Protocol to one value per instance, with full validation. */
 import { type Json, ownValue } from '#kernel'
 import { typeOf } from './tensors.ts'
 
@@ -6,8 +6,8 @@ const MAX_OUTPUTS = 100
 const MAX_LEVELS = 8
 
 /**
- * Of each instance the value of a single output, else an object of them, and the names of the outputs. `unreadable` makes
- * the error that is thrown for outputs that cannot be read.
+ * For each instance the value of a single output, else an object of them; also the names of the outputs. `unreadable`
+ * makes the error for invalid outputs.
  */
 export function rowsOfOutputs(told: unknown, count: number, unreadable: (why: string) => Error) {
   const outputs: readonly unknown[] = Array.isArray(told) ? told : []
@@ -16,7 +16,8 @@ export function rowsOfOutputs(told: unknown, count: number, unreadable: (why: st
   const columns = new Map<string, readonly Json[]>()
   for (const output of outputs) {
     const name = ownValue(output, 'name')
-    if (typeof name !== 'string' || columns.has(name)) throw unreadable('an output has no name of its own')
+    if (typeof name !== 'string' || columns.has(name))
+      throw unreadable('the name of an output is missing or not unique')
     const column = columnOf(output, count)
     if (typeof column === 'string') throw unreadable(`output ${name.slice(0, 100)} ${column}`)
     columns.set(name, column)
@@ -31,10 +32,10 @@ export function rowsOfOutputs(told: unknown, count: number, unreadable: (why: st
   return { rows, names: [...columns.keys()] }
 }
 
-/** A text says what is wrong with it. */
+/** Returns a text that describes a problem. */
 function columnOf(output: unknown, count: number): readonly Json[] | string {
   const shape = lengthsOf(ownValue(output, 'shape'))
-  if (shape === undefined) return 'has no shape that can be read'
+  if (shape === undefined) return 'has an invalid shape'
   const [rows = 0, ...lengths] = shape
   if (rows !== count) return `has ${rows} rows for ${count} instances`
   const data = ownValue(output, 'data')
@@ -45,7 +46,7 @@ function columnOf(output: unknown, count: number): readonly Json[] | string {
   if (problem !== undefined) return problem
   return Array.from({ length: rows }, (_, at) => {
     const row = values.slice(at * size, (at + 1) * size)
-    // MLServer, which names a content type, has no other shape for a list of single values
+    // MLServer, which declares a content type, has this shape only for a list of single values
     const isSingle = size === 1 && lengths.length === 1 && hasContentType(output)
     return nested(row, isSingle ? [] : lengths)
   })
@@ -60,10 +61,10 @@ function hasContentType(output: unknown): boolean {
   return typeof ownValue(ownValue(output, 'parameters'), 'content_type') === 'string'
 }
 
-/** JSON writes null for NaN and infinities. */
+/** JSON has null for NaN and infinities. */
 function wrongValue(values: readonly Json[], datatype: string, size: number): string | undefined {
   const type = typeOf(datatype)
-  if (type === undefined) return `is of ${datatype.slice(0, 20)}, which nobody knows`
+  if (type === undefined) return `has the unknown type ${datatype.slice(0, 20)}`
   const wanted = type === 'text' ? 'string' : type === 'boolean' ? 'boolean' : 'number'
   const at = values.findIndex((value) => typeof value !== wanted)
   if (at < 0) return undefined

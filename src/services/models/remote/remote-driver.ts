@@ -1,6 +1,6 @@
 /**
- * The driver of models that another server has. Each is looked at before it is asked; calls that wait become one request.
- * When its server is away, whatever waits for it is told so at once, and no other model notices.
+ * Driver of remote models. Checks each model before its first call, and batches pending calls. When a server is
+ * unreachable, its pending calls fail at once, without an effect on other models.
  */
 import { AppError } from '#kernel'
 import { CallBatcher } from '../call-batcher.ts'
@@ -10,13 +10,13 @@ import { openV1 } from './protocol-v1.ts'
 import { openV2 } from './protocol-v2.ts'
 import { type OpenRemote, RemoteServer, type RemoteServerOptions } from './remote-server.ts'
 
-/** requests of one model that are under way at once */
+/** Maximum requests of one model in flight */
 const PARALLEL = 4
 
 const PROTOCOLS = { v1: openV1, v2: openV2 }
 
 export interface RemoteDriverOptions extends RemoteServerOptions {
-  /** Resolves when others had their turn. */
+  /** Resolves after other work had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -24,9 +24,9 @@ export function remoteDriver(options: RemoteDriverOptions): ModelDriver {
   const servers = new Set<RemoteServer>()
   return {
     name: 'remote',
-    refuses: ({ remote }) => Promise.resolve(remote === undefined ? 'it asks servers that have a model' : undefined),
+    refuses: ({ remote }) => Promise.resolve(remote === undefined ? 'it runs models of other servers' : undefined),
     open: async (model) => {
-      if (model.remote === undefined) throw new AppError('UNSUPPORTED', 'there is no server that has the model')
+      if (model.remote === undefined) throw new AppError('UNSUPPORTED', 'the model is not on a server')
       const server = new RemoteServer(options, model.remote)
       servers.add(server)
       const close = (): void => {
@@ -66,7 +66,7 @@ function openModel({ signatures, call }: OpenRemote, { breathe }: RemoteDriverOp
   }
 }
 
-/** Of an error that all calls would have that wait. */
+/** Whether the error would affect all pending calls. */
 function isOfAll(error: unknown): boolean {
   return isAway(error) || (error instanceof AppError && error.code === 'CLOSED')
 }

@@ -1,12 +1,12 @@
 /**
- * A server of models, asked within bounds of time and size. A request is sent again only when the server has seen
- * nothing of it, or says that it did nothing with it: what a model does may cost something.
+ * Client of a model server with limits of time and size. A request is retried only when the server has not received it
+ * or says that it did nothing: calls of models may cost something.
  */
 import { AppError, isPlainObject, type StartTimer } from '#kernel'
 import type { OpenModel } from '../driver.ts'
 import type { SealedRemote } from './sealed-remote.ts'
 
-/** One exchange. Rejects with `REMOTE_FAILED` or `REMOTE_LATE`; addresses that may not be called are refused here. */
+/** One exchange. Rejects with `REMOTE_FAILED` or `REMOTE_LATE`, also for addresses that must not be called. */
 export type RemoteTransport = (request: RemoteRequest) => Promise<RemoteAnswer>
 
 export interface RemoteRequest {
@@ -15,7 +15,7 @@ export interface RemoteRequest {
   readonly headers: Readonly<Record<string, string>>
   readonly body: string | undefined
   readonly timeoutMs: number
-  /** of the answer */
+  /** Maximum bytes of the answer */
   readonly maxBytes: number
   readonly signal: AbortSignal
 }
@@ -25,28 +25,26 @@ export interface RemoteAnswer {
   readonly body: string
 }
 
-/** The `cause` of an error when the server has seen nothing of the request. */
+/** `cause` of an error when the server has not received the request. */
 export const NOT_SENT = 'not sent'
 
 export interface RemoteServerOptions {
   readonly transport: RemoteTransport
   readonly later: StartTimer
-  /** ms of a clock that never goes back */
   readonly clock: () => number
 }
 
-/** ms for a look at a model, and for an answer of it, with all that is tried again */
+/** Time limits in ms of a readiness check and of an answer, retries included */
 const LOOK_MS = 5_000
 const CALL_MS = 30_000
 const MAX_BYTES = 33_554_432
-/** ms before a request is sent again */
+/** Pauses before retries, in ms */
 const PAUSES = [100, 500] as const
-/** statuses of a server that did nothing; what stands between may say the others, and nobody knows how far it came */
+/** Statuses of a server that did nothing; others may come from a proxy, after an unknown effect */
 const DID_NOTHING: ReadonlySet<number> = new Set([429, 503])
 const ONLY_ASKED: ReadonlySet<number> = new Set([...DID_NOTHING, 502, 504])
 const MAX_TEXT = 500
 
-/** A model that its server has, and is ready there. */
 export type OpenRemote = Pick<OpenModel, 'signatures' | 'call'>
 
 export class RemoteServer {
@@ -64,21 +62,20 @@ export class RemoteServer {
     return new URL(this.#remote.url).host
   }
 
-  /** The path of its model below `/v1` or `/v2`: its name, and its version if there is one. */
+  /** Path of its model below `/v1` or `/v2`: name, and version if any. */
   get path(): string {
     return `/models/${this.#remote.model.split('/').map(encodeURIComponent).join('/')}`
   }
 
-  /** For a model that it does not have, or is not ready for. */
   notReady(): AppError {
-    return new AppError('REMOTE_FAILED', `${this.host} has no model ${this.#remote.model} that is ready`)
+    return new AppError('REMOTE_FAILED', `model ${this.#remote.model} is not ready on ${this.host}`)
   }
 
   wrongAnswer(what: string): AppError {
-    return new AppError('MODEL_FAILED', `${this.host} answered what cannot be read: ${what}`)
+    return new AppError('MODEL_FAILED', `the answer of ${this.host} is invalid: ${what}`)
   }
 
-  /** What it says of something; undefined when that is not there. `REMOTE_FAILED`, `REMOTE_LATE`. */
+  /** Returns a description; undefined for 404. Throws `REMOTE_FAILED`, `REMOTE_LATE`. */
   async look(path: string): Promise<unknown> {
     const answer = await this.#send('GET', path, undefined, LOOK_MS)
     if (answer.status === 404) return undefined
@@ -87,19 +84,19 @@ export class RemoteServer {
   }
 
   /**
-   * What it answers. `VALIDATION` for what it finds wrong, `MODEL_FAILED` for what its model fails at, `REMOTE_FAILED`,
-   * `REMOTE_LATE`.
+   * Returns the answer. Throws `VALIDATION` for input that the server rejects, `MODEL_FAILED` for failures of its
+   * model, `REMOTE_FAILED`, `REMOTE_LATE`.
    */
   async call(path: string, body: object): Promise<unknown> {
     const answer = await this.#send('POST', path, JSON.stringify(body), CALL_MS)
     if (!isGood(answer)) throw this.#refusal(answer)
     const value = jsonOf(answer)
-    // among them numbers that JSON does not have, which some servers write
-    if (value === undefined) throw new AppError('MODEL_FAILED', `${this.host} gave an answer that is no JSON`)
+    // some servers write numbers that JSON lacks
+    if (value === undefined) throw new AppError('MODEL_FAILED', `the answer of ${this.host} is not JSON`)
     return value
   }
 
-  /** What is under way ends, and nothing is asked any more. */
+  /** Aborts pending requests and rejects new ones. */
   close(): void {
     this.#closing.abort()
   }
@@ -134,7 +131,7 @@ export class RemoteServer {
       }
       await new Promise<void>((resolve) => void this.#options.later(pause, resolve))
     }
-    throw new AppError('CLOSED', 'the model was let go while it was asked')
+    throw new AppError('CLOSED', 'the model was unloaded during the call')
   }
 
   #refusal(answer: RemoteAnswer): AppError {
@@ -148,14 +145,15 @@ export class RemoteServer {
 
   #said({ status, body }: RemoteAnswer): string {
     const text = textOf(body)
-    const hint = HINTS.get(status) ?? (status >= 300 && status < 400 ? '; give the address that it leads to' : '')
+    const hint =
+      HINTS.get(status) ?? (status >= 300 && status < 400 ? '; register the address that it redirects to' : '')
     return `${this.host} answered ${status}${text === '' ? '' : `: ${text}`}${hint}`
   }
 }
 
 const HINTS: ReadonlyMap<number, string> = new Map([
-  [401, '; give headers that it takes'],
-  [403, '; give headers that it takes'],
+  [401, '; register valid headers'],
+  [403, '; register valid headers'],
 ])
 
 function thrownError(error: unknown): AppError {
@@ -172,7 +170,7 @@ function isGood({ status }: RemoteAnswer): boolean {
   return status >= 200 && status < 300
 }
 
-/** Undefined when it is none. */
+/** Undefined for invalid JSON. */
 function jsonOf({ body }: RemoteAnswer): unknown {
   try {
     return JSON.parse(body)
@@ -181,7 +179,7 @@ function jsonOf({ body }: RemoteAnswer): unknown {
   }
 }
 
-/** What a server says is wrong, in the forms that are known; of anything else its last line, which of a traceback tells most. */
+/** Error text of a server in known forms; otherwise its last line, the most useful one of a traceback. */
 function textOf(body: string): string {
   const value = jsonOf({ status: 0, body })
   const told = isPlainObject(value) ? (value['error'] ?? value['detail'] ?? value['message']) : undefined

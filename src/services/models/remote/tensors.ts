@@ -1,12 +1,11 @@
-/** Instances as tensors of the Open Inference Protocol: one for each input, with the instances as its rows. */
+/** Converts instances to tensors of the Open Inference Protocol: one per input, with the instances as rows. */
 import { isPlainObject, Issues, type Json, ownValue, shown } from '#kernel'
 import { checkNames, listed } from '../named-features.ts'
 
-/** What a server says that its model takes. */
+/** Input as described by a server. */
 export interface TensorInput {
   readonly name: string
   readonly datatype: string
-  /** of one instance; null: any length */
   readonly shape: readonly (number | null)[]
 }
 
@@ -14,16 +13,16 @@ export interface Tensor {
   readonly name: string
   readonly shape: readonly number[]
   readonly datatype: string
-  /** row by row */
+  /** Row by row */
   readonly data: readonly Json[]
 }
 
-/** How the tensor is called of a model that says nothing of its inputs. */
+/** Tensor name for a model without described inputs. */
 const ONLY = 'input-0'
 const MAX_INPUTS = 500
 const MAX_ISSUES = 20
 
-/** Inputs as a server tells them; what cannot be read is left out. */
+/** Inputs described by a server; invalid ones are left out. */
 export function readInputs(told: unknown): readonly TensorInput[] {
   const list: readonly unknown[] = Array.isArray(told) ? told.slice(0, MAX_INPUTS) : []
   return list.flatMap((one) => {
@@ -42,7 +41,7 @@ export function typeOf(datatype: string): 'number' | 'integer' | 'text' | 'boole
   return datatype === 'BYTES' ? 'text' : datatype === 'BOOL' ? 'boolean' : undefined
 }
 
-/** `VALIDATION` lists what is wrong with the instances. `inputs`: none when the server does not say. */
+/** Throws `VALIDATION` with all problems of the instances. `inputs`: empty when the server does not describe them. */
 export function tensorsOf(instances: readonly Json[], inputs: readonly TensorInput[]): readonly Tensor[] {
   const issues = new Issues('INSTANCE', MAX_ISSUES)
   const isNamed = instances.some(isPlainObject)
@@ -85,7 +84,6 @@ interface Place {
 }
 
 function tensorOf(input: Wanted, values: readonly Json[], { pathOf, issues }: Place): Tensor {
-  // a single value is a list of one where lists are wanted, as of each column of a table
   const isOfLists = input.shape === undefined ? input.name !== ONLY : input.shape.length === 1
   const rows = isOfLists ? values.map((value) => (isSingle(value) ? [value] : value)) : values
   const actual = lengthsOf(rows[0] ?? null)
@@ -104,7 +102,7 @@ function isSingle(value: Json): boolean {
   return typeof value !== 'object' || value === null
 }
 
-/** As far as the first of each list tells. */
+/** Derived from the first item of each list. */
 function lengthsOf(value: Json): readonly number[] {
   const lengths: number[] = []
   for (let inner: Json | undefined = value; Array.isArray(inner); inner = inner[0] as Json) lengths.push(inner.length)
@@ -127,14 +125,14 @@ function flatten(
     issues.wrong(path, `has ${value.length} values`, `send ${length}`)
   } else {
     for (const [place, inner] of (value as readonly Json[]).entries()) {
-      // paths of single values are wanted only when one is wrong
+      // build paths of single values only for errors
       if (deeper.length === 0 && isSingle(inner)) data.push(inner)
       else flatten(inner, deeper, `${path}/${place}`, issues, data)
     }
   }
 }
 
-/** Of a model that does not say: numbers, unless there is none. */
+/** Default for undescribed inputs: numbers, unless there are none. */
 function datatypeOf(data: readonly Json[]): string {
   if (data.some((value) => typeof value === 'number')) return 'FP64'
   if (data.some((value) => typeof value === 'string')) return 'BYTES'
@@ -147,17 +145,16 @@ function checkType(data: Json[], datatype: string, pathOf: (place: number) => st
   const { fits, right } = VALUES[type]
   for (const [place, value] of data.entries()) {
     if (typeof value === 'boolean' && type !== 'boolean' && type !== 'text') data[place] = Number(value)
-    else if (!fits(value)) issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is wanted`, right)
+    else if (!fits(value)) issues.wrong(pathOf(place), `has ${shown(value)} where ${datatype} is required`, right)
   }
 }
 
 const VALUES = {
-  // what is missing is null
   number: {
     fits: (value: Json) => typeof value === 'number' || value === null,
     right: 'send a number, or null when it is missing',
   },
   integer: { fits: (value: Json) => Number.isInteger(value), right: 'send a whole number' },
-  text: { fits: (value: Json) => typeof value === 'string', right: 'send texts alone' },
+  text: { fits: (value: Json) => typeof value === 'string', right: 'send texts only' },
   boolean: { fits: (value: Json) => typeof value === 'boolean', right: 'send true or false' },
 } as const

@@ -1,22 +1,22 @@
 /**
- * A booster of XGBoost as it is evaluated: trees as arrays of numbers, in the order of their nodes. It computes in 32
- * bits wherever the library does, so that both say the same.
+ * Evaluation of XGBoost boosters: trees as arrays in the order of their nodes, in 32-bit floats like the library, so
+ * that results are equal.
  */
 import type { Objective } from './objectives.ts'
 
 export interface Booster {
   readonly features: number
-  /** empty: they have none */
+  /** Empty: unnamed */
   readonly featureNames: readonly string[]
-  /** values of one row: classes or targets */
+  /** Values per row: classes or targets */
   readonly groups: number
   readonly objective: Objective
-  /** before its trees, by group, as the objective adds them up */
+  /** Initial sums by group */
   readonly margins: Float32Array
   readonly model: TreeModel | LinearModel
-  /** of the library that wrote it, as far as it says so */
+  /** Version of the writing library, if known */
   readonly version?: string
-  /** counted from 0: the round at which early stopping found it best, when others follow */
+  /** Best round of early stopping, from 0, when others follow */
   readonly bestIteration?: number
 }
 
@@ -26,33 +26,32 @@ export interface TreeModel {
 }
 
 export interface Tree {
-  /** which value of a row it adds to */
+  /** Group whose sum it adds to */
   readonly group: number
-  /** what its leaves are multiplied with: of DART, else 1 */
+  /** Factor of its leaves: of DART, else 1 */
   readonly weight: number
-  /** by node; -1: a leaf */
+  /** By node; -1: a leaf */
   readonly left: Int32Array
   readonly right: Int32Array
-  /** the feature that a node asks about */
   readonly feature: Int32Array
-  /** the limit of a node, or the value of a leaf */
+  /** Threshold of a node, or value of a leaf */
   readonly value: Float32Array
-  /** 1: a row without the feature goes left */
+  /** 1: rows without the feature go left */
   readonly defaultLeft: Uint8Array
-  /** of nodes that ask about a category: those that go right */
+  /** Categories that go right, by node */
   readonly categories: ReadonlyMap<number, ReadonlySet<number>>
 }
 
 export interface LinearModel {
   readonly kind: 'linear'
-  /** by feature and group, and the bias of each group at the end */
+  /** By feature and group, with the bias of each group at the end */
   readonly weights: Float32Array
 }
 
-/** Categories are whole numbers below it. */
+/** Exclusive upper bound of categories, which are whole numbers. */
 const MAX_CATEGORY = 16_777_216
 
-/** What the booster says of one row, whose missing features are NaN: a value for each group, before the objective. */
+/** Sums of one row by group, before the objective. Missing features are NaN. */
 export function marginsOf({ model, margins, groups, features }: Booster, row: Float32Array): Float32Array {
   const sums = margins.slice()
   if (model.kind === 'linear') addLinear(model, row, { sums, groups, features })
@@ -60,7 +59,7 @@ export function marginsOf({ model, margins, groups, features }: Booster, row: Fl
     for (const tree of model.trees) {
       const leaf = leafOf(tree, row)
       const { group, weight } = tree
-      // each sum is rounded to 32 bits by the array that keeps it
+      // the array rounds each sum to 32 bits
       sums[group] = (sums[group] ?? 0) + (weight === 1 ? leaf : Math.fround(leaf * weight))
     }
   }

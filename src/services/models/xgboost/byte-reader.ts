@@ -1,9 +1,9 @@
-/** Bytes of a booster, read one behind the other. */
+/** Sequential reader of a booster's bytes. */
 import { AppError } from '#kernel'
 
 export class ByteReader {
   readonly view: DataView
-  /** of the next one */
+  /** Offset of the next byte */
   at = 0
 
   constructor(bytes: Uint8Array) {
@@ -14,7 +14,7 @@ export class ByteReader {
     return this.view.byteLength - this.at
   }
 
-  /** Returns where bytes begin that are passed. `VALIDATION` behind the end, as all that reads. */
+  /** Skips bytes and returns their offset. Throws `VALIDATION` beyond the end, as all methods. */
   pass(size: number): number {
     if (size > this.left) throw wrong('it ends too early')
     const begin = this.at

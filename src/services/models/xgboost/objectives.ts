@@ -1,16 +1,15 @@
-/** The objectives of XGBoost: what becomes of the sum of the trees, and of the base score before it. */
+/** Objectives of XGBoost: transformations of the trees' sum and of the base score. */
 
 export interface Objective {
   readonly name: string
-  /** of the base score, as it is written, to what sums begin with */
+  /** Converts the stored base score to initial sums */
   readonly marginOf: (base: number) => number
-  /** of the sums of one row to its prediction */
   readonly predictionOf: (sums: Float32Array) => number | readonly number[]
 }
 
 const { fround } = Math
 
-/** Undefined for one that is not known here. */
+/** Undefined for an unsupported one. */
 export function objectiveOf(name: string): Objective | undefined {
   const known = KNOWN.find(([names]) => names.includes(name))
   if (known === undefined) return undefined
@@ -25,7 +24,7 @@ function logit(base: number): number {
 }
 
 function sigmoid(sum: number): number {
-  // the library keeps the exponent in reach of 32 bits
+  // the library clamps the exponent to the range of 32 bits
   const power = fround(Math.exp(Math.min(-sum, 88.7)))
   return fround(1 / fround(power + 1))
 }

@@ -1,6 +1,6 @@
 /**
- * Makes a booster of the binary form that XGBoost wrote before 3.1: structures of fixed size, little-endian, one behind
- * the other. What follows the model, such as attributes and parameters of the training, is not read.
+ * Parses the binary form of XGBoost before 3.1: consecutive little-endian structures of fixed size. Training attributes
+ * after the model are ignored.
  */
 import type { Booster, Tree, TreeModel, LinearModel } from './booster.ts'
 import { ByteReader, wrong } from './byte-reader.ts'
@@ -13,10 +13,10 @@ const NODE_BYTES = 20
 const STATISTICS_BYTES = 16
 const LINEAR_BYTES = 136
 const MAX_NAME = 100
-/** of the number of the feature; the bit beside them says where missing ones go */
+/** Mask of the feature number; the other bit is the default direction */
 const FEATURE_BITS = 0x7fffffff
 
-/** `VALIDATION` for bytes that are none, or have what is not evaluated here. */
+/** Throws `VALIDATION` for invalid bytes and unsupported features. */
 export function readBinary(bytes: Uint8Array): Booster {
   const reader = new Reader(bytes)
   // a mark that older ones do not have
@@ -30,7 +30,7 @@ export function readBinary(bytes: Uint8Array): Booster {
   const kind = reader.name()
   const groups = Math.max(classes, 1)
   const model = kind === 'gblinear' ? linearOf(reader, features, groups) : treesOf(reader, kind, features, groups)
-  // before 1.0 it was written as sums begin with it
+  // before 1.0 the base score was stored transformed
   const margin = major >= 1 ? objective.marginOf(base) : base
   return {
     features,

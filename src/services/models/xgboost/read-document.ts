@@ -1,14 +1,13 @@
-/** Makes a booster of the document in which XGBoost saves one, as JSON or as UBJSON. */
+/** Parses the JSON or UBJSON document of an XGBoost booster. */
 import { AppError, isPlainObject, ownValue } from '#kernel'
 import type { Booster, LinearModel, Tree, TreeModel } from './booster.ts'
 import { wrong } from './byte-reader.ts'
 import { type Objective, objectiveOf } from './objectives.ts'
 
-/** values of one row */
 export const MAX_GROUPS = 10_000
 export const MAX_FEATURES = 1_000_000
 
-/** `VALIDATION` for a document that is none, or has what is not evaluated here. */
+/** Throws `VALIDATION` for an invalid document and unsupported features. */
 export function readDocument(document: unknown): Booster {
   const learner = member(document, 'learner')
   const parameters = member(learner, 'learner_model_param')
@@ -34,7 +33,7 @@ export function readDocument(document: unknown): Booster {
   }
 }
 
-/** Of a booster that has rounds behind its best. */
+/** Present when rounds follow the best one. */
 function bestIterationOf(learner: unknown, model: Booster['model']): Pick<Booster, 'bestIteration'> {
   const best = Number(ownValue(ownValue(learner, 'attributes'), 'best_iteration') ?? Number.NaN)
   if (!Number.isSafeInteger(best) || best < 0 || model.kind === 'linear') return {}
@@ -42,7 +41,6 @@ function bestIterationOf(learner: unknown, model: Booster['model']): Pick<Booste
   const gradient = ownValue(learner, 'gradient_booster')
   const own = ownValue(ownValue(gradient, 'gbtree') ?? gradient, 'model')
   const starts = ownValue(own, 'iteration_indptr')
-  // an older file does not tell where rounds begin: each has one tree at least
   const rounds = Array.isArray(starts) ? starts.length - 1 : trees
   return rounds > best + 1 ? { bestIteration: best } : {}
 }
@@ -51,7 +49,7 @@ function major(version: unknown): number {
   return Array.isArray(version) ? Number(version[0]) : 0
 }
 
-/** `VALIDATION` for one that is not known. */
+/** Throws `VALIDATION` for an unknown one. */
 export function requireObjective(name: unknown): Objective {
   const objective = typeof name === 'string' ? objectiveOf(name) : undefined
   if (objective !== undefined) return objective
@@ -112,7 +110,7 @@ function treeOf(tree: unknown, at: number, group: number, weight: number): Tree 
   }
 }
 
-/** By node: a segment of the list of all. */
+/** By node: a segment of the common list. */
 function categoriesOf(tree: unknown): ReadonlyMap<number, ReadonlySet<number>> {
   if (ownValue(tree, 'categories_nodes') === undefined) return new Map()
   const [all, sizes, segments] = (['categories', 'categories_sizes', 'categories_segments'] as const).map((key) =>
@@ -126,7 +124,7 @@ function categoriesOf(tree: unknown): ReadonlyMap<number, ReadonlySet<number>> {
   )
 }
 
-/** The same tree, when it is one: whoever walks it comes to an end. */
+/** Verifies that the tree is acyclic, so that traversals terminate. */
 export function checkedTree(tree: Tree, at: number, features: number): Tree {
   const { left, right, feature, value, defaultLeft } = tree
   const size = left.length
@@ -136,8 +134,7 @@ export function checkedTree(tree: Tree, at: number, features: number): Tree {
   const seen = new Uint8Array(size)
   const open = [0]
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
-    if (!(node >= 0 && node < size) || seen[node] === 1)
-      throw wrong(`tree ${at} leads to node ${node} where there is none`)
+    if (!(node >= 0 && node < size) || seen[node] === 1) throw wrong(`tree ${at} leads to the missing node ${node}`)
     seen[node] = 1
     const next = left[node] ?? -1
     if (next < 0) continue
@@ -154,7 +151,7 @@ function member(value: unknown, key: string): unknown {
   return found
 }
 
-/** Numbers are texts in parameters. */
+/** Parameters have numbers as text. */
 function wholeOf(parameters: unknown, key: string, most: number): number {
   const text = ownValue(parameters, key)
   const value = Number(text)
@@ -169,5 +166,5 @@ function numbersOf(value: unknown, key: string): readonly number[] {
   if (Array.isArray(list) && list.every((one) => typeof one === 'number' || typeof one === 'boolean')) {
     return list.map(Number)
   }
-  throw wrong(`its ${key} is no list of numbers`)
+  throw wrong(`its ${key} is not a list of numbers`)
 }

@@ -1,11 +1,12 @@
-/** Reads Universal Binary JSON, in which XGBoost saves boosters: big-endian, with lists of one type as arrays of numbers. */
+/**
+ * Parser of Universal Binary JSON, in which XGBoost saves boosters: big-endian, with typed lists as arrays of numbers.
+ */
 import { ByteReader, wrong } from './byte-reader.ts'
 
-/** Deeper documents are refused: reading them calls itself. */
 const MAX_DEPTH = 50
 const MARK = { list: 0x5b, listEnd: 0x5d, object: 0x7b, objectEnd: 0x7d, type: 0x24, count: 0x23 } as const
 
-/** Values as JSON has them; lists of one type of number are plain arrays too. `VALIDATION` for what cannot be read. */
+/** Values as in JSON; typed lists of numbers become plain arrays. Throws `VALIDATION`. */
 export function readUbjson(bytes: Uint8Array): unknown {
   const reader = new Reader(bytes)
   return reader.value(reader.mark(), 0)
@@ -32,13 +33,13 @@ class Reader extends ByteReader {
 
   #length(): number {
     const length = this.value(this.mark(), 0)
-    if (typeof length !== 'number' || length < 0 || !Number.isInteger(length)) throw wrong('a length is none')
-    // whatever it is of takes a byte or more
+    if (typeof length !== 'number' || length < 0 || !Number.isInteger(length)) throw wrong('a length is invalid')
+    // each item takes at least one byte
     if (length > this.left) throw wrong('a length is beyond its end')
     return length
   }
 
-  /** The type and count that may stand before the parts of a list or object. */
+  /** Optional type and count of a list or object. */
   #head(): { readonly type: number | undefined; readonly count: number | undefined } {
     let type: number | undefined
     if (this.#peek() === MARK.type) {

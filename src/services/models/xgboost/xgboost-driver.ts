@@ -1,4 +1,4 @@
-/** The driver that evaluates boosters of XGBoost itself: no Python, no process. */
+/** Driver that evaluates XGBoost boosters in process, without Python. */
 import { AppError, isPlainObject, Issues, type Json, messageOf, ownValue, shown } from '#kernel'
 import type { ModelCall, ModelDriver, OpenModel, PackageOfFiles, Signature } from '../driver.ts'
 import { mainFileOf } from '../frameworks.ts'
@@ -8,15 +8,15 @@ import { readBinary } from './read-binary.ts'
 import { readDocument } from './read-document.ts'
 import { readUbjson } from './ubjson.ts'
 
-/** bytes of a booster: it is read at once */
+/** Maximum bytes of a booster: it is parsed at once */
 const MAX_BYTES = 33_554_432
-/** nodes that are walked before others have their turn */
+/** Nodes visited before a yield */
 const TURN = 500_000
 const OPEN_OBJECT = 0x7b
 const MAX_ISSUES = 20
 
 export interface XgboostDriverOptions {
-  /** Resolves when others had their turn. */
+  /** Resolves after other work had its turn. */
   readonly breathe: () => Promise<void>
 }
 
@@ -82,23 +82,23 @@ function openBooster(booster: Booster, breathe: () => Promise<void>): OpenModel 
   }
 }
 
-/** `Booster.predict` of the library uses all rounds too; its wrapper for scikit-learn does not. */
+/** `Booster.predict` of the library uses all rounds too; its scikit-learn wrapper does not. */
 function earlyStopped(best: number): string {
   const rounds = `best_iteration is ${best}, and predictions use all rounds, as Booster.predict does`
   return `it was trained with early stopping: ${rounds}; save booster[:${best + 1}] for those up to the best`
 }
 
-/** JSON has no infinities. */
+/** Rejects infinities, which JSON lacks. */
 function checked(value: number | readonly number[], at: number): Json {
   const isGood = typeof value === 'number' ? Number.isFinite(value) : value.every(Number.isFinite)
   if (isGood) return value
   throw new AppError(
     'MODEL_FAILED',
-    `the model gave ${JSON.stringify(String(value))} for instance ${at}, which is not a number`,
+    `the model returned ${JSON.stringify(String(value))} for instance ${at}, which is not a number`,
   )
 }
 
-/** Missing features are NaN. `VALIDATION` lists what is wrong. */
+/** Missing features are NaN. Throws `VALIDATION` with all problems. */
 function rowsOf(
   instances: readonly Json[],
   features: number,

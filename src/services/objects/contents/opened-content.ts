@@ -1,6 +1,6 @@
-/** A content whose first piece is there: what it is read from is open, whoever removes it meanwhile. */
+/** Opens a content by its first piece, so that a removal cannot interrupt reading. */
 
-/** Whoever does not read to the end must call `return`, as a loop does that is left. */
+/** Readers that stop early must call `return`, as leaving a loop does. */
 export async function openedContent(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const pieces = content[Symbol.asyncIterator]()
   const first = await pieces.next()
@@ -9,9 +9,9 @@ export async function openedContent(content: AsyncIterable<Uint8Array>): Promise
   const opened: AsyncIterableIterator<Uint8Array> = {
     next: async () => {
       if (next === undefined) return pieces.next()
-      const given = next
+      const current = next
       next = undefined
-      return given
+      return current
     },
     return: async () => {
       next = { done: true, value: undefined }

@@ -1,33 +1,30 @@
-/**
- * Contents in a bucket of S3, or of anything that speaks like it: one object for each, under `<prefix><tenant>/<id>`. A
- * content that is small goes in one request, a larger one in parts, of which one is held at a time (OBJECT-6).
- */
+/** Contents in S3 or a compatible store, under `<prefix><tenant>/<id>`; large ones in parts, one in memory (OBJECT-6). */
 import { createHash } from 'node:crypto'
 import type * as Sdk from '@aws-sdk/client-s3'
 import { AppError, messageOf } from '#kernel'
-import type { ByteRange, ContentStore, ObjectStore, StoredContent } from '../contract.ts'
+import type { ByteRange, ContentStore, ObjectStore, SharedContents, StoredContent } from '../contract.ts'
 import { openedContent } from './opened-content.ts'
 
-/** bytes; S3 wants 5 MiB at least, and 10,000 parts at most */
+/** bytes; S3 needs at least 5 MiB, and accepts 10,000 parts */
 const PART = 8 * 1_048_576
 
-export interface S3Place {
+export interface S3Location {
   readonly bucket: string
-  /** what all keys begin with; empty, or with a slash at its end */
+  /** of all keys; empty, or with a slash at its end */
   readonly prefix: string
   readonly region: string
-  /** of a server that is not Amazon's */
+  /** of a compatible server */
   readonly endpoint?: string
 }
 
-/** Of `s3://bucket/prefix?endpoint=...&region=...`. `USAGE` for what is none. */
-export function readS3Place(text: string): S3Place {
+/** Parses `s3://bucket/prefix?endpoint=...&region=...`. `USAGE` */
+export function readS3Location(text: string): S3Location {
   const url = new URL(text)
   const endpoint = url.searchParams.get('endpoint') ?? undefined
   const unknown = [...url.searchParams.keys()].find((name) => name !== 'endpoint' && name !== 'region')
   if (unknown !== undefined) throw new AppError('USAGE', `--objects has no ${unknown}; there are endpoint and region`)
   if (endpoint !== undefined && !/^https?:\/\//.test(endpoint)) {
-    throw new AppError('USAGE', `--objects: the endpoint ${endpoint} is no address; write http:// or https://`)
+    throw new AppError('USAGE', `--objects: the endpoint ${endpoint} is not an address; write http:// or https://`)
   }
   const prefix = decodeURIComponent(url.pathname).replace(/^\/+|\/+$/g, '')
   return {
@@ -38,18 +35,22 @@ export function readS3Place(text: string): S3Place {
   }
 }
 
-/** Credentials are found as all programs of AWS do: in the environment, or a profile. `USAGE` without the package. */
-export async function openS3Contents(place: S3Place): Promise<ContentStore> {
+/** Credentials come from the environment or a profile of AWS. `USAGE` without the package. */
+export async function openS3Contents(location: S3Location): Promise<SharedContents> {
   const sdk = await loadSdk()
-  const { endpoint, region } = place
+  const { endpoint, region, bucket, prefix } = location
   const client = new sdk.S3Client({
     region,
-    // checksums of a newer kind are not known everywhere
+    // compatible servers may not support newer checksums
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
     ...(endpoint !== undefined && { endpoint, forcePathStyle: true }),
   })
-  return new S3Contents(sdk, client, place)
+  const shown = { type: 's3', name: 's3', url: endpoint ?? `https://s3.${region}.amazonaws.com` }
+  return {
+    of: (tenant) => new S3Contents(sdk, client, shown, { Bucket: bucket, prefix: `${prefix}${tenant}/` }),
+    close: () => client.destroy(),
+  }
 }
 
 async function loadSdk(): Promise<typeof Sdk> {
@@ -66,47 +67,52 @@ async function loadSdk(): Promise<typeof Sdk> {
   }
 }
 
+/** Keys of one tenant. */
+interface Folder {
+  readonly Bucket: string
+  readonly prefix: string
+}
+
 class S3Contents implements ContentStore {
   readonly shown: ObjectStore
   readonly #sdk: typeof Sdk
   readonly #client: Sdk.S3Client
-  readonly #place: S3Place
+  readonly #folder: Folder
 
-  constructor(sdk: typeof Sdk, client: Sdk.S3Client, place: S3Place) {
+  constructor(sdk: typeof Sdk, client: Sdk.S3Client, shown: ObjectStore, folder: Folder) {
     this.#sdk = sdk
     this.#client = client
-    this.#place = place
-    this.shown = { type: 's3', name: 's3', url: place.endpoint ?? `https://s3.${place.region}.amazonaws.com` }
+    this.shown = shown
+    this.#folder = folder
   }
 
   async put(
-    tenant: string,
     id: string,
     content: AsyncIterable<Uint8Array>,
     { contentType }: { readonly contentType: string },
   ): Promise<StoredContent> {
     const hash = createHash('md5')
-    const object = { ...this.#object(tenant, id), ContentType: contentType }
+    const object = { ...this.#object(id), ContentType: contentType }
     const { CompleteMultipartUploadCommand, CreateMultipartUploadCommand, PutObjectCommand, UploadPartCommand } =
       this.#sdk
     const written: { readonly PartNumber: number; readonly ETag: string | undefined }[] = []
     const upload: { readonly Bucket: string; readonly Key: string; UploadId: string | undefined } = {
-      ...this.#object(tenant, id),
+      ...this.#object(id),
       UploadId: undefined,
     }
     const add = async (part: Uint8Array): Promise<void> => {
       if (upload.UploadId === undefined) {
-        const begun = await asking('Writing', () => this.#client.send(new CreateMultipartUploadCommand(object)))
+        const begun = await request('Writing', () => this.#client.send(new CreateMultipartUploadCommand(object)))
         upload.UploadId = begun.UploadId
       }
       const PartNumber = written.length + 1
       const command = new UploadPartCommand({ ...upload, Body: part, ContentLength: part.length, PartNumber })
-      const { ETag } = await asking('Writing', () => this.#client.send(command))
+      const { ETag } = await request('Writing', () => this.#client.send(command))
       written.push({ PartNumber, ETag })
     }
     let size = 0
     let last = new Uint8Array()
-    // a failure in here is the sender's, and is passed on as it is
+    // failures of the sender pass through unchanged
     for await (const part of inParts(content, PART, (piece) => hash.update(piece))) {
       if (size > 0) await add(last)
       size += part.length
@@ -115,51 +121,48 @@ class S3Contents implements ContentStore {
     if (size > last.length) {
       await add(last)
       const whole = new CompleteMultipartUploadCommand({ ...upload, MultipartUpload: { Parts: written } })
-      await asking('Writing', () => this.#client.send(whole))
+      await request('Writing', () => this.#client.send(whole))
     } else {
       const whole = new PutObjectCommand({ ...object, Body: last, ContentLength: last.length })
-      await asking('Writing', () => this.#client.send(whole))
+      await request('Writing', () => this.#client.send(whole))
     }
     return { size, etag: hash.digest('hex') }
   }
 
-  async open(tenant: string, id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
+  async open(id: string, range?: ByteRange): Promise<AsyncIterable<Uint8Array> | undefined> {
     const { GetObjectCommand } = this.#sdk
     const bytes = range && `bytes=${range.from}-${range.until ?? ''}`
     const answer = await this.#unlessMissing('Reading', () =>
-      this.#client.send(new GetObjectCommand({ ...this.#object(tenant, id), ...(bytes && { Range: bytes }) })),
+      this.#client.send(new GetObjectCommand({ ...this.#object(id), ...(bytes && { Range: bytes }) })),
     )
-    // a stream of Node, as everything here
+    // in Node a readable stream
     return answer && openedContent((answer.Body ?? noContent()) as AsyncIterable<Uint8Array>)
   }
 
-  async copy(tenant: string, source: string, target: string): Promise<boolean> {
+  async copy(source: string, target: string): Promise<boolean> {
     const { CopyObjectCommand } = this.#sdk
-    const { Bucket, Key } = this.#object(tenant, source)
+    const { Bucket, Key } = this.#object(source)
     const from = [Bucket, ...Key.split('/')].map(encodeURIComponent).join('/')
-    const command = new CopyObjectCommand({ ...this.#object(tenant, target), CopySource: from })
+    const command = new CopyObjectCommand({ ...this.#object(target), CopySource: from })
     return (await this.#unlessMissing('Copying', () => this.#client.send(command))) !== undefined
   }
 
-  /** Also the parts of one that was never completed. */
-  async remove(tenant: string, id: string): Promise<void> {
+  /** Removes the parts of an incomplete upload too. */
+  async remove(id: string): Promise<void> {
     const { AbortMultipartUploadCommand, DeleteObjectCommand, ListMultipartUploadsCommand } = this.#sdk
-    const object = this.#object(tenant, id)
+    const object = this.#object(id)
     await this.#unlessMissing('Removing', () => this.#client.send(new DeleteObjectCommand(object)))
     const list = new ListMultipartUploadsCommand({ Bucket: object.Bucket, Prefix: object.Key })
-    const { Uploads = [] } = await asking('Removing', () => this.#client.send(list))
+    const { Uploads = [] } = await request('Removing', () => this.#client.send(list))
     for (const { Key, UploadId } of Uploads) {
       if (Key !== object.Key || UploadId === undefined) continue
-      await asking('Removing', () => this.#client.send(new AbortMultipartUploadCommand({ ...object, UploadId })))
+      await request('Removing', () => this.#client.send(new AbortMultipartUploadCommand({ ...object, UploadId })))
     }
   }
 
-  async close(): Promise<void> {
-    this.#client.destroy()
-  }
-
-  #object(tenant: string, id: string): { readonly Bucket: string; readonly Key: string } {
-    return { Bucket: this.#place.bucket, Key: `${this.#place.prefix}${tenant}/${id}` }
+  #object(id: string): { readonly Bucket: string; readonly Key: string } {
+    const { Bucket, prefix } = this.#folder
+    return { Bucket, Key: prefix + id }
   }
 
   async #unlessMissing<T>(doing: string, ask: () => Promise<T>): Promise<T | undefined> {
@@ -172,7 +175,7 @@ class S3Contents implements ContentStore {
   }
 }
 
-async function asking<T>(doing: string, ask: () => Promise<T>): Promise<T> {
+async function request<T>(doing: string, ask: () => Promise<T>): Promise<T> {
   try {
     return await ask()
   } catch (error) {
@@ -180,7 +183,7 @@ async function asking<T>(doing: string, ask: () => Promise<T>): Promise<T> {
   }
 }
 
-/** What S3 refuses is for whoever runs the host; that it does not answer is over some day. */
+/** `STORE` for what the operator must fix, else `UNAVAILABLE`. */
 function storeError(doing: string, error: unknown): AppError {
   const { $metadata: { httpStatusCode = 0 } = {} } = (error ?? {}) as { $metadata?: { httpStatusCode?: number } }
   const code = httpStatusCode >= 400 && httpStatusCode < 500 ? 'STORE' : 'UNAVAILABLE'
@@ -190,7 +193,7 @@ function storeError(doing: string, error: unknown): AppError {
 
 async function* noContent(): AsyncIterable<Uint8Array> {}
 
-/** A content in parts of one size, whatever the pieces are in which it comes; the last one may be shorter. */
+/** Splits a content into parts of one size; the last may be shorter. */
 async function* inParts(
   content: AsyncIterable<Uint8Array>,
   size: number,

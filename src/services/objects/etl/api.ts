@@ -1,9 +1,8 @@
-/** Imports and exports over HTTP, as values: what each route takes and answers. */
+/** Routes of imports and exports. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
 import { routesOf } from '#services/shared'
 import { addObjectRoutes, originOf } from '../api-parts.ts'
 import { BASE, bucketHref } from '../show.ts'
-import type { TransfersApi, TransfersService } from './contract.ts'
 import { EXPORT_BUCKET } from './export-jobs.ts'
 import { IMPORT_BUCKET, REPORT_SUFFIX } from './import-jobs.ts'
 import {
@@ -16,6 +15,7 @@ import {
   ImportsSchema,
   TRANSFER_QUERY,
 } from './transfer-schema.ts'
+import type { Transfers, TransfersApi } from './transfers.ts'
 
 const route = routesOf<TransfersApi>()
 
@@ -79,7 +79,7 @@ const ROUTES = [
   }),
 ]
 
-export function transferRoutes(app: FastifyInstance, service: TransfersService): Promise<void> {
+export function transferRoutes(app: FastifyInstance, service: Pick<Transfers, 'as'>): Promise<void> {
   return addObjectRoutes(app, service, { tag: 'subscriptions', routes: ROUTES })
 }
 

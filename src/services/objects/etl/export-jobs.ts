@@ -1,11 +1,11 @@
-/** Exports: the answer of a query, or the history of a resource, is written as CSV into the bucket `etl-export`. */
+/** Exports write the answer of a query, or the history of a resource, as CSV into the bucket `etl-export`. */
 import { AppError, type Json } from '#kernel'
 import type { JobContext, JobHandler } from '#jobs'
 import type { Stored } from '#storage'
 import type { InternalBroker } from '#services/broker/contract'
 import { MAX_TIME } from '#services/shared'
 import type { InternalQueries } from '#services/queries/contract'
-import type { ObjectsService } from '../contract.ts'
+import type { InternalObjects } from '../contract.ts'
 import { historyCsv } from './history-csv.ts'
 import { ATTEMPTS, attempted, type Transfer, transferRecords } from './transfer.ts'
 import { MAX_METRICS } from './transfer-schema.ts'
@@ -17,21 +17,19 @@ export type ExportSource = (
   | {
       readonly kind: 'history'
       readonly resource: string
-      /** default: all that there are */
+      /** default: all */
       readonly metrics?: readonly string[]
       readonly from?: number
       readonly until?: number
     }
 ) & {
-  /** texts that begin as formulas stand behind an apostrophe; default: texts as they are, so that they can be imported */
+  /** prefixes texts that begin as formulas with an apostrophe; such files cannot be imported unchanged */
   readonly csv?: 'safe'
 }
 
 export interface ExportRecord extends Transfer {
   readonly request: ExportSource
-  /** who asked for it */
   readonly user: string
-  /** bytes of the file */
   readonly size?: number
 }
 
@@ -40,14 +38,13 @@ export const EXPORTS = transferRecords<ExportRecord>('object_exports')
 export const EXPORT_JOB = 'objects.export'
 export const EXPORT_BUCKET = 'etl-export'
 const CSV = 'text/csv; charset=utf-8'
-/** exports of one host at once */
+/** concurrent exports of a host */
 const CONCURRENCY = 2
 
 export interface ExportJobsOptions {
-  readonly objects: () => ObjectsService
+  readonly objects: () => InternalObjects
   readonly queries: () => InternalQueries | undefined
   readonly broker: () => InternalBroker | undefined
-  /** epoch ms */
   readonly now: () => number
 }
 
@@ -81,12 +78,12 @@ export function exportHandler(options: ExportJobsOptions): JobHandler {
   }
 }
 
-/** What the query says is refused the next time, too. */
+/** A rejected query is not retried. */
 function isFinal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500 && error.code !== 'RATE_LIMITED'
 }
 
-/** Bytes of the file. */
+/** Returns the bytes of the file. */
 async function writeFile(
   options: ExportJobsOptions,
   context: JobContext,
@@ -98,19 +95,19 @@ async function writeFile(
       ? await historyOf(options, context, request)
       : encoded(await answerOf(options, tenant, user, request, signal))
   const put = { contentType: CSV }
-  const { size } = await options.objects().inside(tenant).put(EXPORT_BUCKET, object, content, put)
+  const { size } = await options.objects().inside.put(EXPORT_BUCKET, object, content, put)
   return size
 }
 
 async function historyOf(
   { broker }: ExportJobsOptions,
-  { tenant, store, signal }: JobContext,
+  { store, signal }: JobContext,
   { resource, metrics, from = -MAX_TIME, until = MAX_TIME, csv }: Extract<ExportSource, { kind: 'history' }>,
 ): Promise<AsyncIterable<Uint8Array>> {
-  // what was posted before is exported
-  await broker()?.readable(tenant)
+  // includes what was posted before
+  await broker()?.readable()
   const known = metrics ?? (await store.series.latest(resource)).map(({ metric }) => metric)
-  if (known.length === 0) throw new AppError('NOT_FOUND', `there are no series of ${resource}`)
+  if (known.length === 0) throw new AppError('NOT_FOUND', `the resource ${resource} has no series`)
   if (known.length > MAX_METRICS) {
     throw new AppError('TOO_LARGE', `${resource} has ${known.length} metrics; name at most ${MAX_METRICS} of them`)
   }

@@ -1,6 +1,6 @@
 /**
- * The series of a resource as CSV that `import` and `simulate` read back as it is: a row for each time, a column for each
- * metric. Where the cells alone would be read as something else, the name of the column has its type.
+ * The series of a resource as CSV that `import` and `simulate` read back unchanged: a row for each time, a column for
+ * each metric. The name of a column has its type where the cells alone would be misread.
  */
 import { AppError, csvText, withoutFormula } from '#kernel'
 import { ColumnLook, lookAt, typedName, type ValueType } from '#formats/recording'
@@ -9,25 +9,21 @@ import type { Sample, SampleValue, Series } from '#storage'
 
 export interface History {
   readonly resource: string
-  /** columns, in their order */
   readonly metrics: readonly string[]
-  /** epoch ms, both included */
+  /** epoch ms, inclusive */
   readonly from: number
   readonly until: number
-  /** texts that begin like a formula are escaped, and are not read back as they were */
+  /** escapes texts that begin as formulas, which are then not read back unchanged */
   readonly isSafe?: boolean
 }
 
-/** samples of all metrics that are held at once */
+/** samples in memory, of all metrics */
 const HELD = 100_000
 const MAX_OF_ONE = 10_000
-/** characters of one piece */
+/** characters of a piece */
 const PIECE = 65_536
 
-/**
- * Reads the series twice: what a column is has to be known before its first row. Throws `STORE` when other values
- * came in between.
- */
+/** Reads the series twice, since the first row needs the types of all columns. `STORE` when values changed meanwhile. */
 export async function* historyCsv(series: Series, history: History, signal: AbortSignal): AsyncGenerator<Uint8Array> {
   const { resource, metrics, from, until, isSafe = false } = history
   const page = Math.max(100, Math.min(MAX_OF_ONE, Math.floor(HELD / Math.max(1, metrics.length))))
@@ -70,15 +66,13 @@ async function* csvOf(
   yield encoder.encode(text)
 }
 
-/** How a column is written. */
 interface ColumnForm {
   readonly metric: string
   readonly type: ValueType
-  /** its name has the type */
   readonly isNamed: boolean
 }
 
-/** The plainest form that is read back as the same values. */
+/** The plainest form that reads back as the same values. */
 async function formOf(metric: string, slices: AsyncIterable<readonly Sample[]>): Promise<ColumnForm> {
   const look = new ColumnLook()
   const kinds = new Set<string>()
@@ -97,12 +91,12 @@ async function formOf(metric: string, slices: AsyncIterable<readonly Sample[]>):
   return { metric, type, isNamed: isMistaken || look.type !== type }
 }
 
-/** The samples of one metric, one at a time. */
+/** The samples of a metric, one at a time. */
 class Column {
   readonly #form: ColumnForm
   readonly #pages: AsyncIterator<readonly Sample[]>
   #page: readonly Sample[] = []
-  #place = 0
+  #index = 0
 
   constructor(pages: AsyncIterable<readonly Sample[]>, form: ColumnForm) {
     this.#pages = pages[Symbol.asyncIterator]()
@@ -128,20 +122,20 @@ class Column {
   }
 
   get current(): Sample | undefined {
-    return this.#page[this.#place]
+    return this.#page[this.#index]
   }
 
-  /** True when the next one has to be waited for. */
+  /** True when `next` must be awaited. */
   advance(): boolean {
-    this.#place++
-    return this.#place >= this.#page.length
+    this.#index++
+    return this.#index >= this.#page.length
   }
 
   async next(): Promise<void> {
     do {
       const page = await this.#pages.next()
       this.#page = page.done === true ? [] : page.value
-      this.#place = 0
+      this.#index = 0
       if (page.done === true) return
     } while (this.#page.length === 0)
   }

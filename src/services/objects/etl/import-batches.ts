@@ -1,4 +1,4 @@
-/** A recording as batches of samples, with what of it was refused and how far it was read. */
+/** Reads a recording as batches of samples, with its refused lines and the position. */
 import { isTooLongForId, MAX_ID_BYTES, UNSTORABLE } from '#kernel'
 import {
   type LineProblem,
@@ -11,33 +11,29 @@ import {
 import type { Sample, SampleValue } from '#storage'
 import { unpacked } from './import-reading.ts'
 
-/** What stands between two positions of a recording. */
 export interface ImportBatch {
   readonly samples: readonly Sample[]
-  /** lines that gave samples, or were read and had none */
+  /** accepted lines, without samples too */
   readonly messages: number
   readonly refused: readonly LineProblem[]
-  /** the last line that is behind it: it is in no batch after this one */
+  /** the last line of the batch */
   readonly line: number
 }
 
 export interface BatchOptions {
-  /** lines up to this one were taken before; default 0 */
+  /** lines to skip; default 0 */
   readonly after?: number
-  /** samples of a batch, about; default 20,000 */
+  /** approximate number of samples; default 20,000 */
   readonly size?: number
 }
 
 const SIZE = 20_000
 /** bytes of a text */
 const MAX_TEXT = 65_536
-/** names of metrics and resources that are known to be good */
+/** valid names to remember */
 const MAX_KNOWN = 100_000
 
-/**
- * CSV in either form, or NDJSON; packed by gzip or not. The last batch may be empty. Rejects when the content does, and
- * for bytes that gzip cannot unpack.
- */
+/** CSV in either form, or NDJSON; plain or gzipped. The last batch may be empty. Rejects for invalid gzip. */
 export async function* importBatches(
   content: AsyncIterable<Uint8Array>,
   reading: ReadingOptions,
@@ -56,7 +52,7 @@ class SampleTaker implements MessageTaker {
   #refused: LineProblem[] = []
   #messages = 0
   #line: number
-  /** names that are good: each is one text wherever it stands, so that who groups by them finds them fast */
+  /** valid names, each as one string, which makes grouping fast */
   readonly #names = new Map<string, string>()
 
   constructor(after: number) {
@@ -93,7 +89,7 @@ class SampleTaker implements MessageTaker {
       this.#messages++
       return
     }
-    // a line is taken whole or not at all
+    // lines are accepted as a whole
     this.#samples.length = before
     const [text, suggestion] = fault
     this.#refused.push({ line, message: text, suggestion })

@@ -1,35 +1,32 @@
 /**
- * Imports: what is put under `upload/` of the bucket `etl-import` becomes series, batch by batch, in the order in which it
- * was put. How far an import is stands in its record, in a commit that comes after the samples are durable: after a crash
- * it goes on behind the last batch that was noted, and what was in series already is written over with itself.
- *
- * Not in here: reading of files (`import-batches.ts`), and how changes of objects come (`subscriptions/`).
+ * Imports: files under `upload/` of the bucket `etl-import` become series, batch by batch, in the order of their puts.
+ * The record of an import has its position, committed after the samples are durable: a restart continues behind the
+ * last noted batch and overwrites samples with themselves.
  */
 import { AppError } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
 import type { LineProblem } from '#formats/recording'
 import type { Collection, Stored } from '#storage'
 import type { InternalBroker } from '#services/broker/contract'
-import type { ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
+import type { InternalObjects, ObjectRecord, ObjectsApi } from '../contract.ts'
 import { importBatches, type ImportBatch } from './import-batches.ts'
 import { givenReading, readingOf, surveyFile, type FoundColumns } from './import-reading.ts'
 import type { ImportInfo } from './transfer-schema.ts'
 import { ATTEMPTS, attempted, type Transfer, transferInfo, transferRecords } from './transfer.ts'
 
 export interface ImportRecord extends Transfer {
-  /** as it was when it was put */
+  /** as it was put */
   readonly source: ObjectRecord
-  /** of the file that were read */
+  /** read so far */
   readonly bytes?: number
-  /** up to which lines were taken or refused */
+  /** last line that was read */
   readonly line: number
-  /** lines that were taken */
+  /** accepted lines */
   readonly messages: number
   readonly points: number
-  /** lines that were refused, and the first of them */
+  /** refused lines, and the first of them */
   readonly refusedCount: number
   readonly refused: readonly LineProblem[]
-  /** what the columns of the file are; of an import that was begun */
   readonly columns?: FoundColumns
 }
 
@@ -37,19 +34,18 @@ export const IMPORTS = transferRecords<ImportRecord>('object_imports')
 
 export const IMPORT_JOB = 'objects.import'
 export const IMPORT_BUCKET = 'etl-import'
-/** what names of reports end with: those are not imported */
+/** end of the names of reports, which are not imported */
 export const REPORT_SUFFIX = '.report.json'
-/** lines that a report names */
+/** lines in a report */
 export const MAX_REFUSED = 1_000
-/** batches that are on their way into series at once: the writer of series has the next one while this one reads on */
+/** batches that are written concurrently */
 const WINDOW = 3
-/** imports of one host at once; of a tenant one after the other */
+/** concurrent imports of a host; those of a tenant run one by one */
 const CONCURRENCY = 2
 
 export interface ImportJobsOptions {
-  readonly objects: () => ObjectsService
+  readonly objects: () => InternalObjects
   readonly broker: () => InternalBroker | undefined
-  /** epoch ms */
   readonly now: () => number
 }
 
@@ -70,7 +66,7 @@ export function importHandler(options: ImportJobsOptions): JobHandler {
   }
 }
 
-/** The object is gone, its metadata are wrong or gzip cannot unpack it: it will not be better the next time. */
+/** Another attempt cannot succeed: the object is gone, its metadata or its gzip are invalid. */
 function isFinal(error: unknown): boolean {
   if (error instanceof AppError) return ['CONFLICT', 'NOT_FOUND', 'VALIDATION'].includes(error.code)
   return error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')
@@ -96,16 +92,16 @@ class ImportRun {
   }
 
   async run(): Promise<JobOutcome> {
-    const { tenant, signal } = this.#context
+    const { signal } = this.#context
     const broker = this.#options.broker()
     if (broker === undefined) throw new AppError('CLOSED', 'this host serves no broker')
     const { source, line } = this.#stored.value
-    const objects = this.#options.objects().inside(tenant)
+    const objects = this.#options.objects().inside
     const given = readingOf(givenReading(source.metadata))
     const surveyed = await surveyFile(await objects.read(source), given, () => signal.aborted)
     if (surveyed === undefined) return { kind: 'released' }
     const content = await objects.read(source)
-    const importing = broker.importing(tenant)
+    const { importing } = broker
     await importing.begin()
     await this.#note({ state: 'running', started: this.#stored.value.started ?? this.#options.now() })
     const { reading, columns, problems } = surveyed
@@ -121,7 +117,7 @@ class ImportRun {
         if (signal.aborted) return { kind: 'released' }
         const appended = batch.samples.length === 0 ? Promise.resolve() : importing.append(batch.samples)
         const taken = this.#take(batch, Promise.all([open.at(-1), appended]))
-        // whoever waits for it hears of it later
+        // awaited below
         taken.catch(() => undefined)
         open.push(taken)
         if (open.length >= WINDOW) await open.shift()
@@ -129,25 +125,25 @@ class ImportRun {
       }
       await open.at(-1)
     } finally {
-      // what is noted after it goes by what was noted before
+      // the end is noted behind the batches
       await Promise.allSettled(open)
     }
     const { messages, refusedCount } = this.#stored.value
-    await this.end('completed', messages + refusedCount === 0 ? 'there is no message in it' : undefined)
+    await this.end('completed', messages + refusedCount === 0 ? 'it has no messages' : undefined)
     return { kind: 'completed' }
   }
 
-  /** The report first: an import that has ended has one. */
+  /** Writes the report first: every ended import has one. */
   async end(state: 'completed' | 'failed', error?: string): Promise<void> {
     const record = { ...this.#stored.value, state, ended: this.#options.now(), ...(error !== undefined && { error }) }
     const unreported = await this.#report(record)
     await this.#note({ ...record, ...(unreported !== undefined && { error: unreported }) })
   }
 
-  /** Why there is none: the path is too long with what it adds, or there is nothing any more that it would stand beside. */
+  /** Returns why it has no report: its path is too long, or the object is gone or replaced. */
   async #report(record: ImportRecord): Promise<string | undefined> {
     const text = `${JSON.stringify(reportOf(record), null, 2)}\n`
-    const api = this.#options.objects().inside(this.#context.tenant)
+    const api = this.#options.objects().inside
     const options = { contentType: 'application/json' }
     try {
       await requireSame(api, record.source)
@@ -159,7 +155,7 @@ class ImportRun {
     }
   }
 
-  /** Notes a batch when it and those before it are in series. */
+  /** Notes a batch once it and its predecessors are in series. */
   async #take({ samples, messages, refused, line }: ImportBatch, appended: Promise<unknown>): Promise<void> {
     await appended
     const before = this.#stored.value
@@ -188,10 +184,10 @@ class ImportRun {
   }
 }
 
-/** Why a report is not written, and the import ends all the same. */
+/** Errors of a report that do not fail the import. */
 const NO_REPORT: ReadonlySet<string> = new Set(['VALIDATION', 'NOT_FOUND', 'CONFLICT'])
 
-/** `NOT_FOUND` when the object was removed since it was put, `CONFLICT` when it was replaced. */
+/** `NOT_FOUND` or `CONFLICT` unless the object is the imported one. */
 async function requireSame(api: ObjectsApi, { bucket, path, content }: ObjectRecord): Promise<void> {
   const found = await api.stat(bucket, path)
   if ('content' in found && found.content === content) return
@@ -202,7 +198,7 @@ function problemText({ line, message, suggestion }: LineProblem): string {
   return `line ${line}: ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`
 }
 
-/** What the object beside an imported one says. */
+/** The report beside an imported object. */
 export function reportOf(record: ImportRecord): object {
   const { refusedCount, refused, columns, error } = record
   const { id: _id, created: _created, read: _read, reading: _reading, error: _error, ...shown } = importInfo('', record)
@@ -215,7 +211,7 @@ export function reportOf(record: ImportRecord): object {
   }
 }
 
-/** As answers show it; `lines`, `types` and `notes` only for a single import. */
+/** An import in answers; a single one has `lines`, `types` and `notes` too. */
 export function importInfo(id: string, record: ImportRecord): ImportInfo {
   const { source, messages, points, refusedCount, bytes = 0 } = record
   const { etag, size, metadata } = source

@@ -1,4 +1,4 @@
-/** How a file that was put is to be read: what its metadata say, and what a look through it finds. */
+/** How to read an imported file: by its metadata, and by a survey of it. */
 import { pipeline, Readable } from 'node:stream'
 import { createGunzip } from 'node:zlib'
 import { AppError, decodedText, EPOCH_UNITS } from '#kernel'
@@ -13,25 +13,25 @@ import {
   UTC,
 } from '#formats/recording'
 
-/** Metadata of an object that is imported: `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded), `x-amz-meta-encoding`. */
+/** Metadata `x-amz-meta-unit`, `x-amz-meta-types` (percent-encoded) and `x-amz-meta-encoding`. */
 export interface GivenReading {
   readonly unit?: string
   readonly types?: string
   readonly encoding?: string
 }
 
-/** What the columns of a file are, as reports say it. */
+/** Columns in reports. */
 export interface FoundColumns {
-  /** the first 100, with their types */
+  /** of the first 100 */
   readonly types: Readonly<Record<string, string>>
-  /** columns of texts with numbers among them: the first 100, each with why */
+  /** columns of texts that have numbers too: the first 100, with the reason */
   readonly notes: readonly LineProblem[]
 }
 
 export interface SurveyedFile {
   readonly reading: ReadingOptions
   readonly columns: FoundColumns
-  /** what is wrong with the whole file */
+  /** of the file as a whole */
   readonly problems: readonly LineProblem[]
 }
 
@@ -47,7 +47,7 @@ export function givenReading(metadata: Readonly<Record<string, string>> = {}): G
   }
 }
 
-/** Throws `VALIDATION` with all that is wrong with the metadata. */
+/** `VALIDATION` with all problems of the metadata. */
 export function readingOf(given: GivenReading = {}): ReadingOptions {
   const problems: string[] = []
   const oneOf = <T extends string>(name: string, names: readonly T[], text: string | undefined): T | undefined => {
@@ -72,7 +72,7 @@ export function readingOf(given: GivenReading = {}): ReadingOptions {
   }
 }
 
-/** Looks through the content once. Gives undefined when `isOver` says so meanwhile. */
+/** Reads the content once; undefined when `isOver` becomes true. */
 export async function surveyFile(
   content: AsyncIterable<Uint8Array>,
   reading: ReadingOptions,
@@ -97,14 +97,14 @@ export async function surveyFile(
   }
 }
 
-/** The content itself, or what gzip packed in it. */
+/** The content, unpacked if it is gzipped. */
 export async function unpacked(content: AsyncIterable<Uint8Array>): Promise<AsyncIterable<Uint8Array>> {
   const chunks = content[Symbol.asyncIterator]()
   const first = await chunks.next()
   const whole = joined(first, chunks)
   const isPacked = first.done !== true && first.value[0] === 0x1f && first.value[1] === 0x8b
   if (!isPacked) return whole
-  // what goes wrong in either comes out of the reader of the second
+  // both errors reach the reader
   return pipeline(Readable.from(whole, { objectMode: false }), createGunzip(), () => undefined)
 }
 

@@ -1,15 +1,15 @@
-/** What imports and exports look like outside, with the limits of what is sent. */
+/** Schemas of imports and exports. */
 import { type TObject, Type } from 'typebox'
 import { type Json, MAX_ID_BYTES } from '#kernel'
 import { checked, closed, type Decoded, id, instant, type Problem, refined, text } from '#services/shared/contract'
-import { asked, Links, orNull, PAGE_SIZE, Text } from '../object-schema.ts'
+import { optionalText, Links, orNull, PAGE_SIZE, Text } from '../object-schema.ts'
 
 const TRANSFER_STATES = ['waiting', 'running', 'completed', 'failed'] as const
 export type TransferState = (typeof TRANSFER_STATES)[number]
 
-/** columns of a file */
+/** columns of an exported file */
 export const MAX_METRICS = 500
-/** of a path, which leaves room for the names of reports beside it */
+/** leaves room for the suffix of reports */
 const MAX_OBJECT_BYTES = 1_000
 const MAX_NAME = 10_000
 
@@ -49,12 +49,12 @@ const IMPORT = {
 }
 const EXPORT = {
   ...TRANSFER,
-  request: Type.Unsafe<Json>(Type.Unknown({ description: 'what was asked for' })),
+  request: Type.Unsafe<Json>(Type.Unknown({ description: 'the requested export' })),
   size: Type.Optional(count('bytes of the file, when it is there')),
 }
 const ImportInfoSchema = Type.Object(IMPORT)
 const ExportInfoSchema = Type.Object(EXPORT)
-/** Without the links that answers add. */
+/** Without links. */
 export interface ImportInfo extends Decoded<typeof ImportInfoSchema> {}
 export interface ExportInfo extends Decoded<typeof ExportInfoSchema> {
   readonly request: Json
@@ -71,7 +71,7 @@ export const ExportsSchema = Type.Object(
 )
 
 export const TRANSFER_QUERY = {
-  object: asked('path of the file'),
+  object: optionalText('path of the file'),
   state: Type.Optional(Type.Enum(TRANSFER_STATES, { description: 'those in this state' })),
   ...PAGE_SIZE,
 }

@@ -1,4 +1,4 @@
-/** What imports and exports have in common: a record that tells how far they are, and jobs that end with it. */
+/** Common parts of imports and exports: their records, and the attempts of their jobs. */
 import { isAway, messageOf } from '#kernel'
 import type { JobContext, JobOutcome } from '#jobs'
 import type { Collection, CollectionSpec } from '#storage'
@@ -7,12 +7,11 @@ import type { TransferState } from './transfer-schema.ts'
 /** Times are epoch ms. */
 export interface Transfer {
   readonly state: TransferState
-  /** path of the object */
   readonly object: string
   readonly created: number
   readonly started?: number
   readonly ended?: number
-  /** why it failed, or why its last attempt did */
+  /** of the failure, or of the last attempt */
   readonly error?: string
 }
 
@@ -28,18 +27,15 @@ export function transferRecords<T extends Transfer>(name: string): CollectionSpe
   }
 }
 
-/** how often one is tried */
+/** of one job */
 export const ATTEMPTS = 10
 const DAY_MS = 86_400_000
-/** ms for which it can be looked up what became of it */
+/** ms that a record is kept */
 export const KEPT_MS = 30 * DAY_MS
 const SWEPT_AT_ONCE = 100
 const MAX_MESSAGE = 2_000
 
-/**
- * An attempt that fails is noted in the record; after the last one, and for what no attempt would mend, `fail` ends it. A
- * store that is away ends none: jobs wait for it.
- */
+/** Runs an attempt. `fail` ends the transfer after the last attempt or a final error, but not while the store is away. */
 export async function attempted(
   { job, signal }: Pick<JobContext, 'job' | 'signal'>,
   work: () => Promise<JobOutcome>,
@@ -55,7 +51,7 @@ export async function attempted(
   }
 }
 
-/** As answers have it. */
+/** The common fields in answers. */
 export function transferInfo(id: string, { state, object, created, started, ended, error }: Transfer) {
   return {
     id,
@@ -68,7 +64,7 @@ export function transferInfo(id: string, { state, object, created, started, ende
   }
 }
 
-/** Lets go of some that were made long ago. */
+/** Deletes expired records, some at a time. */
 export async function sweepTransfers<T extends Transfer>(records: Collection<T>, now: number): Promise<void> {
   const where = [{ field: 'created', op: 'lte', value: now - KEPT_MS }] as const
   const old = await records.ids({ where, limit: SWEPT_AT_ONCE })

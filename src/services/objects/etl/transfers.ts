@@ -1,31 +1,45 @@
-/** Imports and exports of one tenant: begun, and looked at. */
+/**
+ * Imports and exports: files become series, and series files, by durable jobs.
+ *
+ * IMPORT-1 each line of a file is in series, or in the report with its problem, also after a crash
+ * IMPORT-2 samples are not duplicated, and the counts of a report are those of one reading
+ * IMPORT-3 memory use is independent of the size of the file
+ *
+ * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `CLOSED`.
+ */
 import type { AddedJobs, JobQueue } from '#jobs'
 import { AppError, type Caller, type Issue, makeIssue, refuse } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Store, Write } from '#storage'
 import type { InternalQueries } from '#services/queries/contract'
 import { DEFAULT_KEYS, MAX_KEYS, type ObjectChange } from '../contract.ts'
 import type { SubscriptionRecord } from '../subscriptions/subscription-record.ts'
-import type { TransfersApi, TransfersService } from './contract.ts'
 import { EXPORT_JOB, EXPORTS, type ExportRecord, type ExportSource } from './export-jobs.ts'
 import { IMPORT_BUCKET, IMPORT_JOB, importInfo, IMPORTS, REPORT_SUFFIX, type ImportRecord } from './import-jobs.ts'
 import { sweepTransfers, type Transfer, transferInfo } from './transfer.ts'
-import { type ExportInfo, ExportRequest, type TransferQuery } from './transfer-schema.ts'
+import { type ExportInfo, ExportRequest, type ImportInfo, type TransferQuery } from './transfer-schema.ts'
+
+export interface TransfersApi {
+  /** Newest first. */
+  imports(query?: TransferQuery): Promise<readonly ImportInfo[]>
+  import(id: string): Promise<ImportInfo>
+  /** Queues an export; `body` is checked. */
+  startExport(body: unknown): Promise<ExportInfo>
+  exports(query?: TransferQuery): Promise<readonly ExportInfo[]>
+  export(id: string): Promise<ExportInfo>
+}
 
 export interface TransfersOptions {
   readonly store: Store
-  /** asked at each use */
   readonly queue: () => JobQueue
   readonly queries: () => InternalQueries | undefined
-  /** epoch ms */
   readonly now: () => number
-  /** never the same twice */
+  /** unique ids */
   readonly newId: () => string
 }
 
-/** Files that were put there are imported. */
 const UPLOADS = 'upload/'
 
-/** The subscription that every tenant has: what it tells begins an import. */
+/** Begins an import for each put; every tenant has it. */
 export const IMPORT_SUBSCRIPTION: SubscriptionRecord = {
   id: 'import',
   title: 'Import of series',
@@ -43,14 +57,14 @@ export const IMPORT_SUBSCRIPTION: SubscriptionRecord = {
   filters: [{ prefix: UPLOADS, events: ['put'], queue: `objects:${IMPORT_BUCKET}:import:0` }],
 }
 
-export class Transfers implements TransfersService {
+export class Transfers {
   readonly #options: TransfersOptions
 
   constructor(options: TransfersOptions) {
     this.#options = options
   }
 
-  /** Queues an import of what was put, once for each content. */
+  /** Queues an import, once for each content. */
   async take({ object }: ObjectChange): Promise<void> {
     if (object.path.endsWith(REPORT_SUFFIX)) return
     const { store, now, queue } = this.#options
@@ -129,7 +143,7 @@ function newest<T extends Transfer>(
 
 async function found<T extends Transfer>(records: Records<T>, id: string, what: string): Promise<T> {
   const stored = await records.get(id)
-  if (stored === undefined) throw new AppError('NOT_FOUND', `There is no ${what} ${id.slice(0, 100)}`)
+  if (stored === undefined) throw new AppError('NOT_FOUND', `The ${what} ${id.slice(0, 100)} does not exist`)
   return stored.value
 }
 
@@ -147,7 +161,6 @@ function inQuery({ path, message, suggestion }: Issue): Issue {
   return makeIssue('BODY', `/query${path}`, message, suggestion)
 }
 
-/** As it is stored with the export. */
 function sourceOf({ query, stored, resource = '', metrics, from, until, csv }: ExportRequest): ExportSource {
   const safe = csv === 'safe' && { csv }
   if (query !== undefined) return { kind: 'query', query, ...safe }
@@ -162,7 +175,7 @@ function sourceOf({ query, stored, resource = '', metrics, from, until, csv }: E
   }
 }
 
-/** What the name of a file begins with, unless one is given. */
+/** Default prefix of a file name. */
 function nameOf(request: ExportSource): string {
   const name = request.kind === 'history' ? request.resource : request.kind === 'stored' ? request.name : 'query'
   return name.replace(/[^\w-]+/g, '-').slice(0, 100) || 'export'

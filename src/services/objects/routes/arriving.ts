@@ -1,4 +1,4 @@
-/** A body that comes for as long as it comes: it is given up only when nothing of it came for a while. */
+/** Reads a streamed body with an idle timeout. */
 import type { IncomingMessage } from 'node:http'
 import type { StartTimer } from '#kernel'
 import { S3Error } from '../signing/s3-error.ts'
@@ -11,7 +11,7 @@ export async function* arriving(body: IncomingMessage, later: StartTimer): Async
   let seen = 0
   let isWaiting = true
   const look = (): void => {
-    // who takes the pieces may be slow, and that is not the sender's fault
+    // a slow reader is not the sender's fault
     if (isWaiting && pieces === seen)
       return void body.destroy(new S3Error('RequestTimeout', `Nothing came for ${MAX_PAUSE} ms`))
     seen = pieces
@@ -19,11 +19,11 @@ export async function* arriving(body: IncomingMessage, later: StartTimer): Async
   }
   let cancel = later(MAX_PAUSE, look)
   try {
-    // who stops reading has an answer to send first
+    // a refusal can still be answered
     for await (const piece of body.iterator({ destroyOnReturn: false })) {
       pieces += 1
       isWaiting = false
-      // nobody sets an encoding: they are bytes
+      // without an encoding: bytes
       yield piece as Uint8Array
       isWaiting = true
     }

@@ -1,11 +1,10 @@
-/** Checksums that a client sends with a content: what came is held against them before it becomes an object. */
+/** Checks a content against the checksums that the client sent. */
 import { createHash } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import { S3Error } from '../signing/s3-error.ts'
 
 interface Checksum {
   update(piece: Uint8Array): void
-  /** in base64 */
   digest(): string
 }
 
@@ -16,7 +15,7 @@ interface Expected {
 }
 
 const PREFIX = 'x-amz-checksum-'
-/** bytes of each, and how it is made */
+/** by header: bytes, and constructor */
 const KINDS: ReadonlyMap<string, readonly [bytes: number, make: () => Checksum]> = new Map([
   ['content-md5', [16, () => hashed('md5')]],
   [`${PREFIX}sha1`, [20, () => hashed('sha1')]],
@@ -24,10 +23,10 @@ const KINDS: ReadonlyMap<string, readonly [bytes: number, make: () => Checksum]>
   [`${PREFIX}crc32`, [4, () => summed((piece, sum) => crc32(piece, sum))]],
   [`${PREFIX}crc32c`, [4, () => summed(crc32c)]],
 ])
-/** It says how the checksum was made, and is none. */
-const TOLD = new Set([`${PREFIX}type`, `${PREFIX}mode`, `${PREFIX}algorithm`])
+/** Headers beside a checksum. */
+const COMPANIONS = new Set([`${PREFIX}type`, `${PREFIX}mode`, `${PREFIX}algorithm`])
 
-/** The same pieces; `BadDigest` at their end when they are not what the headers say. Throws for headers that are none. */
+/** The same pieces; `BadDigest` at their end after a mismatch. Throws for invalid headers. */
 export function checkedContent(
   headers: ReadonlyMap<string, string>,
   content: AsyncIterable<Uint8Array>,
@@ -39,7 +38,7 @@ export function checkedContent(
 function expectedBy(header: string, wanted: string): readonly Expected[] {
   const kind = KINDS.get(header)
   if (kind === undefined) {
-    if (!header.startsWith(PREFIX) || TOLD.has(header)) return []
+    if (!header.startsWith(PREFIX) || COMPANIONS.has(header)) return []
     throw new S3Error(
       'NotImplemented',
       `The header ${header} is not read here; send one of ${[...KINDS.keys()].join(', ')}`,
@@ -86,7 +85,7 @@ function summed(add: (piece: Uint8Array, sum: number) => number): Checksum {
   }
 }
 
-/** Castagnoli's polynomial, reversed. */
+/** Castagnoli, reversed */
 const POLYNOMIAL = 0x82f63b78
 const TABLE = Uint32Array.from({ length: 256 }, (_, byte) => {
   let sum = byte

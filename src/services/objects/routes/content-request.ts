@@ -1,36 +1,38 @@
-/** A request for a content: which object it is about, and whether it is let in (OBJECT-5). */
+/** Requests for contents: their object, and whether they are permitted (OBJECT-5). */
 import type { FastifyRequest } from 'fastify'
 import { NAME_PREFIX, readBucketName } from '../buckets.ts'
-import type { BucketRight, ObjectBucket, ObjectRecord, ObjectsApi, ObjectsService } from '../contract.ts'
+import type { BucketRight, ObjectRecord, ObjectsApi } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
 import type { SigningKeys } from '../signing/signing-keys.ts'
 import { decoded, isSigned, verifyAddress, type Grant, type SentRequest } from '../signing/verify-address.ts'
 
 export interface ContentRouting {
-  readonly service: ObjectsService
+  /** the objects of a tenant, with every right */
+  readonly objectsOf: (tenant: string) => ObjectsApi
+  /** the same for a tenant that may not exist */
+  readonly find: (tenant: string) => ObjectsApi | undefined
   readonly keys: SigningKeys
-  /** epoch ms */
   readonly now: () => number
   readonly later: (ms: number, work: () => void) => () => void
 }
 
-/** The object of an address, before anybody is let in. */
+/** An address before it is checked. */
 export interface ContentAddress {
   readonly tenant: string
   readonly alias: string
   readonly bucketName: string
-  /** path of the object, decoded */
+  /** of the object, decoded */
   readonly key: string
   readonly sent: SentRequest
 }
 
 export interface AdmittedRequest extends ContentAddress {
   readonly api: ObjectsApi
-  /** absent where anybody may read */
+  /** absent for public contents */
   readonly grant?: Grant
 }
 
-/** Throws an S3Error for what is no bucket. `prefix`: what all paths of the host begin with. */
+/** `NoSuchBucket` for an unknown bucket. `prefix`: of the host's paths. */
 export function contentAddress(request: FastifyRequest, prefix: string): ContentAddress {
   const { raw, method, host } = request
   const url = raw.url ?? ''
@@ -46,23 +48,24 @@ export function contentAddress(request: FastifyRequest, prefix: string): Content
   return { ...bucket, bucketName, key: decoded(rest.join('/')), sent }
 }
 
-/** Throws an S3Error without a signature that is good for it, unless the bucket is for everybody. */
+/** Throws an S3Error without a valid signature, unless the content is public. */
 export async function admitRequest(
   address: ContentAddress,
   right: BucketRight,
-  { service, keys, now }: ContentRouting,
+  { objectsOf, find, keys, now }: ContentRouting,
 ): Promise<AdmittedRequest> {
   const { tenant, alias, sent } = address
   if (isSigned(sent.query)) {
     const grant = verifyAddress(keys, sent, now())
     if (grant.tenant !== tenant || grant.bucket !== alias || !grant.rights.includes(right)) throw denied()
-    return { ...address, api: service.inside(tenant), grant }
+    return { ...address, api: objectsOf(tenant), grant }
   }
-  if (right !== 'read' || !(await isPublic(service, address))) throw denied()
-  return { ...address, api: service.inside(tenant) }
+  const api = right === 'read' ? find(tenant) : undefined
+  if (api === undefined || !(await api.bucket(alias)).isPublic) throw denied()
+  return { ...address, api }
 }
 
-/** Of a request that was let in: the object, or NoSuchKey. */
+/** `NoSuchKey` without the object. */
 export async function requestedRecord({ api, alias, key }: AdmittedRequest): Promise<ObjectRecord> {
   const found = key === '' || key.endsWith('/') ? undefined : await api.stat(alias, key)
   if (found === undefined || 'isFolder' in found) throw new S3Error('NoSuchKey', 'The specified key does not exist.')
@@ -73,14 +76,7 @@ export function denied(): S3Error {
   return new S3Error('AccessDenied', 'Access Denied.')
 }
 
-/** Nothing is made for a tenant that is not there. */
-async function isPublic(service: ObjectsService, { tenant, alias }: ContentAddress): Promise<boolean> {
-  if (!(await service.hasTenant(tenant))) return false
-  const bucket: ObjectBucket = await service.inside(tenant).bucket(alias)
-  return bucket.isPublic
-}
-
-/** What clients of S3 ask of an object beside its content: to take it for the content would lose that. */
+/** Parameters of S3 for other parts of an object than its content. */
 const PARTS: ReadonlySet<string> = new Set([
   'acl',
   'attributes',

@@ -1,4 +1,4 @@
-/** Contents of objects by signed addresses, as any client of S3 uses them: `/<name of the bucket>/<path>`. */
+/** Contents by signed addresses, for any client of S3: `/<name of the bucket>/<path>`. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
 import { NAME_PREFIX } from '../buckets.ts'
@@ -15,7 +15,7 @@ type Answering = [request: FastifyRequest, reply: FastifyReply, admitted: Admitt
 
 const METHODS = 'GET, HEAD, PUT, POST, DELETE, OPTIONS'
 const SHOWN_HEADERS = 'accept-ranges, content-disposition, content-range, etag, last-modified, location, x-request-id'
-/** bytes of a refused body that are read on, so that the connection can be used again */
+/** bytes of a refused body that are drained, to keep the connection */
 const MAX_LEFT = 1_048_576
 
 export function contentRoutes(app: FastifyInstance, routing: ContentRouting): void {
@@ -27,18 +27,18 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
     done()
   })
   const url = `/${NAME_PREFIX}:bucket/*`
-  /** What is asked of an upload in parts, or else the route's own. */
+  /** Dispatches operations on uploads in parts. */
   const answering =
-    (right: BucketRight, own: (...[request, reply, admitted]: Answering) => Promise<FastifyReply>) =>
+    (right: BucketRight, handler: (...[request, reply, admitted]: Answering) => Promise<FastifyReply>) =>
     async (request: FastifyRequest, reply: FastifyReply): Promise<FastifyReply> => {
       const address = contentAddress(request, app.prefix)
       const part = partRequest(address)
       const admitted = await admitRequest(address, part === undefined ? right : 'write', routing)
       return part === undefined
-        ? own(request, reply, admitted)
+        ? handler(request, reply, admitted)
         : takePart(request, reply, admitted, { part, ...routing })
     }
-  // whoever has an address got it from the API, whose page shows how
+  // the API that signs addresses documents them
   const options = {
     config: { scope: 'public', isTenantContent: true, takesStream: true },
     schema: { hide: true },
@@ -60,7 +60,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
   for (const at of [url, `/${NAME_PREFIX}:bucket`]) {
     app.post(at, options, async (request, reply) => {
       const address = contentAddress(request, app.prefix)
-      // a form is let in by its policy
+      // forms are authorized by their policy
       return partRequest(address) === undefined
         ? takeForm(request, reply, address, routing)
         : answerPost(request, reply)
@@ -69,7 +69,7 @@ export function contentRoutes(app: FastifyInstance, routing: ContentRouting): vo
   }
 }
 
-/** What is not there is removed, as clients of S3 expect. */
+/** Idempotent, as in S3. */
 async function removeContent(...[request, reply, { api, alias, key }]: Answering): Promise<FastifyReply> {
   const unread = Object.keys(request.headers).find((name) => /^(?:if-|x-amz-if-)/.test(name))
   if (unread !== undefined) throw new S3Error('NotImplemented', `The header ${unread} is not read by DELETE`)
@@ -81,9 +81,9 @@ async function removeContent(...[request, reply, { api, alias, key }]: Answering
   return reply.code(204).send()
 }
 
-/** Browsers ask so without credentials, before they send. */
+/** Preflight requests have no credentials. */
 function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
-  const asked = headers['access-control-request-headers']
+  const requested = headers['access-control-request-headers']
   return reply
     .code(204)
     .headers({
@@ -91,22 +91,21 @@ function allow({ headers }: FastifyRequest, reply: FastifyReply): FastifyReply {
       'access-control-max-age': 600,
       vary: 'access-control-request-headers',
     })
-    .headers(typeof asked === 'string' ? { 'access-control-allow-headers': asked } : {})
+    .headers(typeof requested === 'string' ? { 'access-control-allow-headers': requested } : {})
     .send()
 }
 
-/** What is wrong inside stays in the log, under the id that the answer names. */
+/** Internal errors are logged under the id in the answer. */
 function refuse(thrown: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply {
   const { id, raw, method } = request
   const known = s3ErrorOf(thrown)
-  // the client is gone: no answer is read
+  // nothing to answer: the client disconnected
   const brokeOff = known === undefined && raw.destroyed && !raw.complete
   if (brokeOff) request.log.debug({ id }, 'an upload broke off')
   else if (known === undefined) request.log.error({ err: thrown, id }, 'request failed')
   const error = known ?? new S3Error('InternalError', `Something went wrong inside; the log has it under id ${id}`)
   if (error.s3Status === 503) reply.header('retry-after', 1)
   if (!raw.complete && leftOf(request) > MAX_LEFT) {
-    // what may still come of it is not waited for
     reply.header('connection', 'close')
     const { socket } = raw
     reply.raw.once('finish', () => socket.destroySoon())

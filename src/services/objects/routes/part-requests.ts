@@ -1,4 +1,4 @@
-/** Uploads in parts by signed addresses: the five operations of S3 clients, distinguished by their parameters. */
+/** Uploads in parts by signed addresses: the five operations of S3. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { bodyBytes } from '#services/shared'
 import { MAX_PARTS } from '../part-uploads.ts'
@@ -12,7 +12,6 @@ import { xmlText } from './xml.ts'
 
 /** bytes of a list of parts */
 const MAX_LIST = 4_194_304
-/** parts of a page */
 const MAX_PAGE = 1_000
 
 export type PartRequest =
@@ -20,19 +19,19 @@ export type PartRequest =
   | { readonly kind: 'part'; readonly upload: string; readonly number: number }
   | { readonly kind: 'complete' | 'abort' | 'list'; readonly upload: string }
 
-/** Undefined for a request about the object itself. Throws an S3Error for an unknown operation. */
+/** Undefined for the object itself. Throws an S3Error for an unknown operation. */
 export function partRequest({ sent: { method, query } }: ContentAddress): PartRequest | undefined {
   const parameters = new URLSearchParams(query)
   const [begins, upload, number] = ['uploads', 'uploadId', 'partNumber'].map((name) => parameters.get(name))
-  const given = [begins, upload, number].filter((one) => typeof one === 'string').length
-  if (given === 0) return undefined
-  if (method === 'POST' && given === 1 && begins === '') return { kind: 'begin' }
+  const count = [begins, upload, number].filter((one) => typeof one === 'string').length
+  if (count === 0) return undefined
+  if (method === 'POST' && count === 1 && begins === '') return { kind: 'begin' }
   if (typeof upload === 'string' && upload !== '') {
-    if (method === 'PUT' && typeof number === 'string' && given === 2) {
+    if (method === 'PUT' && typeof number === 'string' && count === 2) {
       return { kind: 'part', upload, number: partNumber(number) }
     }
     const kind = { POST: 'complete', DELETE: 'abort', GET: 'list' }[method]
-    if (kind !== undefined && given === 1) return { kind: kind as 'complete' | 'abort' | 'list', upload }
+    if (kind !== undefined && count === 1) return { kind: kind as 'complete' | 'abort' | 'list', upload }
   }
   const ways = 'POST ?uploads, PUT ?partNumber&uploadId, and POST, DELETE and GET ?uploadId'
   throw new S3Error('NotImplemented', `Of uploads in parts this host knows ${ways}`)
@@ -114,7 +113,7 @@ function partNumber(text: string): number {
   throw new S3Error('InvalidArgument', `Part number must be an integer between 1 and ${MAX_PARTS}, inclusive`)
 }
 
-/** Of `<CompleteMultipartUpload>`: what else a part says is passed over. */
+/** Parses `<CompleteMultipartUpload>`; ignores other elements. */
 function readParts(text: string): readonly { readonly number: number; readonly etag: string }[] {
   if (!text.includes('<CompleteMultipartUpload')) throw malformed()
   const parts = text.split('<Part>').slice(1)

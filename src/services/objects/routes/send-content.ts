@@ -1,4 +1,4 @@
-/** Contents on their way out: whole or in part, or the word that the client has them already. */
+/** Answers with contents: whole, a range, or 304. */
 import { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError } from '#kernel'
@@ -8,11 +8,11 @@ import { S3Error } from '../signing/s3-error.ts'
 import { type AdmittedRequest, requestedRecord } from './content-request.ts'
 import { isOfKnown, refusedRead } from './preconditions.ts'
 
-/** An object may be replaced between the look and the opening, not always. */
+/** attempts when the object is replaced between look-up and opening */
 const MAX_TRIES = 5
-/** What a page among the objects may do: nothing with the host that it comes from. */
+/** Pages in objects have no access to the host's origin. */
 const SANDBOX = 'sandbox allow-forms allow-modals allow-popups allow-scripts'
-/** Parameters of a signed address that stand for headers of the answer. */
+/** Headers that parameters `response-...` of a signed address set. */
 const OVERRIDES = [
   'content-type',
   'content-language',
@@ -49,7 +49,7 @@ export async function sendContent(
   }
 }
 
-/** Undefined when the object was replaced and the next look may tell. */
+/** Undefined when the object was replaced, for another attempt. */
 async function opened(
   { api }: AdmittedRequest,
   record: ObjectRecord,
@@ -95,16 +95,13 @@ function sized(reply: FastifyReply, size: number, part: PartOfContent | undefine
   }
 }
 
-/** Both included. */
+/** Inclusive. */
 interface PartOfContent {
   readonly from: number
   readonly until: number
 }
 
-/**
- * The part that a header asks for of a content; undefined for all of it, as also for several ranges and for what is no
- * range, and `none` when the part lies behind the end.
- */
+/** Undefined for an absent, invalid or multiple range, which means the whole; `none` for one behind the end. */
 function readRange(header: string | undefined, size: number): PartOfContent | 'none' | undefined {
   const [, first = '', last = ''] = /^bytes=(\d{0,15})-(\d{0,15})$/.exec(header?.trim() ?? '') ?? []
   if (first === '' && last === '') return undefined

@@ -1,4 +1,4 @@
-/** Contents on their way in, by PUT. */
+/** Receives contents by PUT. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { DEFAULT_CONTENT_TYPE, MAX_OBJECT_BYTES, type PutOptions } from '../contract.ts'
 import { S3Error } from '../signing/s3-error.ts'
@@ -10,9 +10,9 @@ import type { AdmittedRequest, ContentRouting } from './content-request.ts'
 import { expectedByWrite } from './preconditions.ts'
 
 const META = 'x-amz-meta-'
-/** the MD5 of nothing */
+/** MD5 of an empty content */
 const EMPTY = 'd41d8cd98f00b204e9800998ecf8427e'
-/** Ways of sending that are read by nobody here, and would be stored as if they were the content. */
+/** Unsupported encodings of the body. */
 const UNREAD = ['x-amz-copy-source', 'x-amz-decoded-content-length']
 
 export async function takeContent(
@@ -24,7 +24,7 @@ export async function takeContent(
   const { api, alias, key, sent, grant } = admitted
   const headers = refuseUnread(sent.headers)
   const length = lengthBounds(grant?.parameters.get(LENGTH_PARAMETER))
-  checkSaid(headers.get('content-length'), length)
+  checkDeclared(headers.get('content-length'), length)
   if (key.endsWith('/')) return takeFolder(reply, admitted, headers.get('content-length'))
   const { etag } = await api.put(alias, key, checkedContent(headers, arriving(request.raw, later)), {
     ...describedBy(headers),
@@ -34,7 +34,7 @@ export async function takeContent(
   return reply.header('etag', `"${etag}"`).send()
 }
 
-/** What the object is to be, as headers say it. */
+/** Content type and metadata in headers. */
 export function describedBy(
   headers: ReadonlyMap<string, string>,
 ): Required<Pick<PutOptions, 'contentType' | 'metadata'>> {
@@ -43,7 +43,7 @@ export function describedBy(
   return { contentType: headers.get('content-type') ?? DEFAULT_CONTENT_TYPE, metadata }
 }
 
-/** The headers by name. Throws an S3Error for a way of sending that is not read here. */
+/** By name; `NotImplemented` for an unsupported encoding. */
 export function refuseUnread(sent: SentRequest['headers']): ReadonlyMap<string, string> {
   const headers = new Map(sent)
   const unread = UNREAD.find((name) => headers.has(name))
@@ -51,7 +51,7 @@ export function refuseUnread(sent: SentRequest['headers']): ReadonlyMap<string, 
   return headers
 }
 
-/** As clients of S3 make folders: an object without content whose path ends in a slash. */
+/** An empty object whose path ends in a slash makes a folder, as clients of S3 expect. */
 async function takeFolder(
   reply: FastifyReply,
   { api, alias, key }: AdmittedRequest,
@@ -63,17 +63,20 @@ async function takeFolder(
   return reply.header('etag', `"${EMPTY}"`).send()
 }
 
-/** Of a signed parameter, so nobody else wrote it. */
+/** Signed, and so well-formed. */
 function lengthBounds(text: string | undefined): { readonly min: number; readonly max: number } {
   const [, min = '0', max = String(MAX_OBJECT_BYTES)] = /^(\d{1,15})-(\d{1,15})$/.exec(text ?? '') ?? []
   return { min: Number(min), max: Math.min(Number(max), MAX_OBJECT_BYTES) }
 }
 
-/** Nothing is read of what is known to be too much or too little. */
-function checkSaid(said: string | undefined, { min, max }: { readonly min: number; readonly max: number }): void {
-  if (said === undefined) return
-  if (Number(said) > max)
+/** Rejects by the declared length before reading. */
+function checkDeclared(
+  declared: string | undefined,
+  { min, max }: { readonly min: number; readonly max: number },
+): void {
+  if (declared === undefined) return
+  if (Number(declared) > max)
     throw new S3Error('EntityTooLarge', `Your proposed upload exceeds the maximum allowed size, ${max} bytes`)
-  if (Number(said) < min)
+  if (Number(declared) < min)
     throw new S3Error('EntityTooSmall', `Your proposed upload is smaller than the minimum allowed size, ${min} bytes`)
 }

@@ -1,4 +1,4 @@
-/** Contents on their way in, by a form: fields that a policy has signed, and at the end the file. */
+/** Receives contents by forms with a signed policy; the file is the last field. */
 import { Readable } from 'node:stream'
 import { Busboy, type BusboyFileStream, type BusboyInstance } from '@fastify/busboy'
 import type { FastifyReply, FastifyRequest } from 'fastify'
@@ -11,10 +11,10 @@ import { denied, type ContentAddress, type ContentRouting } from './content-requ
 import { describedBy } from './take-content.ts'
 import { xmlText } from './xml.ts'
 
-/** before the file: fields, and bytes of one */
+/** fields before the file, and bytes of each */
 const MAX_FIELDS = 100
 const MAX_FIELD_BYTES = 20_480
-/** ms: nobody has shown a signature until then */
+/** ms without a signature */
 const MAX_BEFORE_FILE = 30_000
 const ONE_FILE = "POST requires exactly one file, in the field 'file', as the last one of the form."
 
@@ -26,7 +26,7 @@ export async function takeForm(
 ): Promise<FastifyReply> {
   const form = new IncomingForm(request.headers['content-type'])
   const source = Readable.from(arriving(request.raw, routing.later), { objectMode: false })
-  // its failure is told by the form
+  // the form reports its failure
   source.once('error', (error) => form.fail(error)).pipe(form.parser)
   const cancel = routing.later(MAX_BEFORE_FILE, () =>
     form.fail(new S3Error('RequestTimeout', `The file did not begin within ${MAX_BEFORE_FILE} ms`)),
@@ -53,19 +53,18 @@ interface FormUpload {
 
 async function put(
   { tenant, alias, bucketName }: ContentAddress,
-  { service, keys, now }: ContentRouting,
+  { objectsOf, keys, now }: ContentRouting,
   { fields, fileName, fileType, content }: FormUpload,
 ): Promise<ObjectRecord> {
-  const given = fields.get('key')
-  if (given === undefined) throw new S3Error('InvalidArgument', "Bucket POST must contain a field named 'key'.")
-  const key = given.replaceAll('${filename}', () => fileName)
+  const template = fields.get('key')
+  if (template === undefined) throw new S3Error('InvalidArgument', "Bucket POST must contain a field named 'key'.")
+  const key = template.replaceAll('${filename}', () => fileName)
   const grant = verifyForm(keys, { fields, bucket: bucketName, key }, now())
   if (grant.tenant !== tenant || grant.bucket !== alias || !grant.rights.includes('write')) throw denied()
   const { metadata } = describedBy(fields)
   const contentType = fields.get('content-type') || fileType || DEFAULT_CONTENT_TYPE
-  return service
-    .inside(tenant)
-    .put(alias, key, content, { contentType, metadata, ...(grant.length && { length: grant.length }) })
+  const length = grant.length && { length: grant.length }
+  return objectsOf(tenant).put(alias, key, content, { contentType, metadata, ...length })
 }
 
 interface TakenForm {
@@ -102,7 +101,7 @@ interface FormFile {
   readonly fileType: string
 }
 
-/** The form as it comes. Whatever is wrong with it fails what waits for it: its file, or the content of that. */
+/** A form being received. A failure rejects what is pending: the file, or its content. */
 class IncomingForm {
   readonly parser: BusboyInstance
   readonly file: Promise<FormFile>
@@ -142,11 +141,11 @@ class IncomingForm {
   readonly fail = (error: Error): void => {
     this.#failure ??= error
     for (const reject of this.#rejecting) reject(this.#failure)
-    // whoever reads it is told
+    // its reader fails
     this.#content?.destroy(this.#failure)
   }
 
-  /** It ends when the form has: what comes behind the file is refused before anything is kept. */
+  /** Ends with the form: parts behind the file are refused before anything is stored. */
   async *content(file: BusboyFileStream): AsyncIterable<Uint8Array> {
     try {
       for await (const piece of file) yield piece as Uint8Array
@@ -156,7 +155,7 @@ class IncomingForm {
     await this.#end
   }
 
-  /** Need not be waited for. */
+  /** Need not be awaited. */
   #unlessFailed<T>(begin: (resolve: (value: T) => void) => unknown): Promise<T> {
     const promise = new Promise<T>((resolve, reject) => {
       this.#rejecting.push(reject)

@@ -1,6 +1,6 @@
-/** Answers of signed addresses are XML, as those of S3 are. */
+/** XML answers of signed addresses. */
 
-/** Elements in their order, inside of one; behind them `items`, of one name. */
+/** Elements inside a root, then `items` of one name. */
 export function xmlText(
   root: string,
   elements: Readonly<Record<string, string>>,
@@ -17,7 +17,7 @@ function inner(elements: Readonly<Record<string, string>>): string {
     .join('')
 }
 
-/** Control characters cannot stand in XML, not even escaped. */
+/** Control characters are not allowed in XML, even escaped. */
 function escaped(text: string): string {
   return text
     .replaceAll(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, '\ufffd')

@@ -1,8 +1,8 @@
-/** Refusals as clients of S3 know them. */
+/** Errors of S3. */
 import { TOO_SMALL } from '../bounded-content.ts'
 import { AppError, type ErrorCode } from '#kernel'
 
-/** Codes of S3 that a signed address is refused with, their status, and what they are called elsewhere here. */
+/** By code of S3: status, and code of AppError. */
 const S3_ERRORS = {
   AccessDenied: [403, 'FORBIDDEN'],
   AuthorizationQueryParametersError: [400, 'VALIDATION'],
@@ -65,20 +65,20 @@ const BY_CODE: Readonly<Partial<Record<ErrorCode, S3Code>>> = {
   VALIDATION: 'InvalidArgument',
 }
 
-/** Whatever was thrown; undefined for what is our own fault, of which nobody outside is told. */
+/** Undefined for internal errors, whose text stays in the log. */
 export function s3ErrorOf(thrown: unknown): S3Error | undefined {
   if (thrown instanceof S3Error) return thrown
   if (isWrongType(thrown)) {
     return new S3Error('InvalidArgument', 'The Content-Type is not a media type; write one such as text/plain')
   }
   if (!(thrown instanceof AppError)) return undefined
-  if (isFullDisk(thrown)) return new S3Error('StorageFull', 'There is no space left for contents')
+  if (isFullDisk(thrown)) return new S3Error('StorageFull', 'The storage of contents is full')
   const isSmall = thrown.issues.some(({ type }) => type === TOO_SMALL)
   const code = isSmall ? 'EntityTooSmall' : BY_CODE[thrown.code]
   return code && new S3Error(code, code === 'ServiceUnavailable' ? 'Try again in a moment' : thrown.message)
 }
 
-/** As the server finds it, before the route is asked. */
+/** Thrown by Fastify before the route. */
 function isWrongType(thrown: unknown): boolean {
   return thrown instanceof Error && 'code' in thrown && thrown.code === 'FST_ERR_CTP_INVALID_MEDIA_TYPE'
 }

@@ -1,4 +1,4 @@
-/** Signed addresses of objects, as any client of S3 can use them, and signed forms: what a browser posts with a file. */
+/** Signs addresses and forms for any client of S3 and for browsers. */
 import type { SignedMethod } from '../contract.ts'
 import {
   ALGORITHM,
@@ -11,34 +11,31 @@ import {
   type Signed,
 } from './sigv4.ts'
 
-/** Says how many bytes an upload may have: `<least>-<most>`. A parameter of our own: S3 has it for forms alone. */
+/** Least and most bytes of an upload; in S3 for forms alone. */
 export const LENGTH_PARAMETER = 'content-length-range'
 
 interface Order {
   readonly bucket: string
-  /** of the object; of a form also a folder that its key begins with */
+  /** of a form, also a folder as prefix */
   readonly path: string
   /** `20250101T000000Z` */
   readonly time: string
   readonly key: Signed & { readonly id: string }
-  /** what the content type of an upload must be */
   readonly contentType?: string | undefined
 }
 
 export interface AddressOrder extends Order {
   readonly method: SignedMethod
-  /** scheme, authority, and what paths of the host begin with: `https://host:8080` */
+  /** with the prefix of the host's paths: `https://host:8080` */
   readonly origin: string
-  /** s */
   readonly expiry: number
-  /** parameters besides, which are signed too */
+  /** further signed parameters */
   readonly more?: readonly (readonly [name: string, value: string])[]
 }
 
 export interface FormOrder extends Order {
-  /** epoch ms */
   readonly until: number
-  /** bytes, both included */
+  /** bytes, inclusive */
   readonly length?: readonly [least: number, most: number] | undefined
 }
 
@@ -71,7 +68,7 @@ export function signedAddress({
   return `${server}${where}?${encodedQuery(query)}&X-Amz-Signature=${signature}`
 }
 
-/** The fields of the form, to which the file comes last. */
+/** Fields of the form before the file. */
 export function signedForm({
   bucket,
   path,
@@ -106,19 +103,18 @@ export function signedForm({
   }
 }
 
-/** `20250101T000000Z` */
 export function signingTime(ms: number): string {
   return `${new Date(ms).toISOString().slice(0, 19).replaceAll(/[-:]/g, '')}Z`
 }
 
-/** Epoch ms of such a time; undefined for what is none. */
+/** Epoch ms; undefined for another format. */
 export function readSigningTime(text: string): number | undefined {
   const [, year = '', month = '', day = '', ...clock] = /^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z$/.exec(text) ?? []
   const ms = Date.parse(`${year}-${month}-${day}T${clock.join(':')}Z`)
   return Number.isNaN(ms) ? undefined : ms
 }
 
-/** A download that browsers save under the name of its object. */
+/** A content disposition with the name of the object. */
 export function attachment(path: string): string {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const plain = name.replaceAll(/[^ -~]/g, '_').replaceAll(/["\\]/g, '_')

@@ -1,20 +1,15 @@
-/**
- * The keys that addresses are signed with: one for each bucket and what may be done in it. They are made of one secret of
- * the host, so that nothing is stored, and a key of one tenant says nothing about those of another (OBJECT-7).
- */
+/** Keys of signatures, one per bucket and set of rights, derived from a secret of the host (OBJECT-7). */
 import { createHmac } from 'node:crypto'
 import type { BucketRight } from '../contract.ts'
 
 export interface SigningKey {
-  /** as credentials name it: `<tenant>.<alias>_<rights>` */
+  /** in credentials: `<tenant>.<alias>_<rights>` */
   readonly id: string
   readonly secret: string
 }
 
-/** What a key is for. */
 export interface KeyScope {
   readonly tenant: string
-  /** alias of the bucket */
   readonly bucket: string
   readonly rights: readonly BucketRight[]
 }
@@ -25,7 +20,7 @@ const ID = /^(.{1,64})\.([a-z-]{1,32})_((?:read)?(?:write)?(?:delete)?)$/
 export class SigningKeys {
   readonly #master: Uint8Array
 
-  /** `master`: at least 32 secret bytes. */
+  /** `master`: at least 32 bytes. */
   constructor(master: Uint8Array) {
     this.#master = master
   }
@@ -35,7 +30,7 @@ export class SigningKeys {
     return { id, secret: this.#secretOf(id) }
   }
 
-  /** What an id stands for, and the secret that it must have been used with; undefined for what is none. */
+  /** Parses an id; undefined for a malformed one. */
   read(id: string): (KeyScope & { readonly secret: string }) | undefined {
     const [, tenant = '', bucket = '', rights = ''] = ID.exec(id) ?? []
     if (rights === '') return undefined

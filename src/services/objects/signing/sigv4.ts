@@ -1,11 +1,11 @@
-/** Signatures of version 4 as S3 has them: of addresses, and of the policies of forms. */
+/** Signatures version 4 of S3: of addresses, and of policies. */
 import { createHash, createHmac, timingSafeEqual } from 'node:crypto'
 import { LruCache } from '#kernel'
 
 export const ALGORITHM = 'AWS4-HMAC-SHA256'
 export const UNSIGNED_PAYLOAD = 'UNSIGNED-PAYLOAD'
 
-/** What a signature is good for: `<date>/<region>/s3/aws4_request`. */
+/** `<date>/<region>/s3/aws4_request` */
 export interface Scope {
   /** `20250101` */
   readonly date: string
@@ -18,11 +18,11 @@ export interface Signed extends Scope {
 
 export interface CanonicalRequest {
   readonly method: string
-  /** as it is sent, without a query */
+  /** encoded, without the query */
   readonly path: string
-  /** names and values, decoded */
+  /** decoded */
   readonly query: readonly (readonly [name: string, value: string])[]
-  /** those that are signed: names in lower case, values as they are sent */
+  /** signed ones; names in lower case */
   readonly headers: readonly (readonly [name: string, value: string])[]
 }
 
@@ -36,7 +36,6 @@ export function requestSignature(request: CanonicalRequest, time: string, signed
   return signatureOf([ALGORITHM, time, scopeText(signed), digest].join('\n'), signed)
 }
 
-/** Of a form: `policy` in base64, as it is sent. */
 export function policySignature(policy: string, signed: Signed): string {
   return signatureOf(policy, signed)
 }
@@ -46,17 +45,17 @@ export function isSameSignature(a: string, b: string): boolean {
   return left.length === right.length && timingSafeEqual(left, right)
 }
 
-/** All but letters, digits and `-_.~` as `%` and two capital digits. */
+/** Encodes everything but letters, digits and `-_.~`. */
 export function percentEncoded(text: string): string {
   return encodeURIComponent(text).replaceAll(/[!'()*]/g, (sign) => `%${sign.charCodeAt(0).toString(16).toUpperCase()}`)
 }
 
-/** The path of an object with every part encoded. */
+/** Encodes each part of a path. */
 export function encodedPath(path: string): string {
   return path.split('/').map(percentEncoded).join('/')
 }
 
-/** By name, as signatures have it, and as addresses may. */
+/** Sorted by name. */
 export function encodedQuery(query: CanonicalRequest['query']): string {
   return query
     .map(([name, value]) => [percentEncoded(name), percentEncoded(value)] as const)
@@ -78,12 +77,12 @@ function canonicalText({ method, path, query, headers }: CanonicalRequest): stri
   ].join('\n')
 }
 
-/** Everything is ASCII by now. */
+/** For ASCII. */
 function compare(a: string, b: string): number {
   return a < b ? -1 : Number(a > b)
 }
 
-/** keys of a day and region, of which many addresses are signed */
+/** by secret, day and region */
 const keys = new LruCache<string, Buffer>(1_000)
 
 function signatureOf(text: string, signed: Signed): string {

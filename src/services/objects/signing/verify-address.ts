@@ -1,41 +1,38 @@
-/** Checks signed addresses, whoever signed them (OBJECT-5). */
+/** Verifies signed addresses (OBJECT-5). */
 import { ALGORITHM, encodedPath, isSameSignature, requestSignature, UNSIGNED_PAYLOAD, type Scope } from './sigv4.ts'
 import { MAX_EXPIRY } from '../contract.ts'
 import { S3Error } from './s3-error.ts'
 import { readSigningTime } from './sign-address.ts'
 import type { KeyScope, SigningKeys } from './signing-keys.ts'
 
-/** ms that the clock of whoever signs may be ahead */
+/** ms that a signer's clock may be ahead */
 export const TOLERANCE = 900_000
 const OF_SIGNATURE = /^x-amz-(?:algorithm|credential|date|expires|signedheaders|signature)$/i
 
-/** A request as it came. */
 export interface SentRequest {
   readonly method: string
-  /** as it was written, without the query */
+  /** encoded, without the query */
   readonly path: string
   /** without the question mark */
   readonly query: string
-  /** in lower case; those that repeat do so */
+  /** names in lower case, which may repeat */
   readonly headers: readonly (readonly [name: string, value: string])[]
-  /** what the client wrote as host, also where a proxy writes another */
+  /** from the client, also behind a proxy */
   readonly host: string
 }
 
-/** What a good signature is for. */
+/** What a valid signature permits. */
 export interface Grant extends KeyScope {
-  /** signed parameters besides those of the signature, by name */
+  /** signed, without those of the signature itself */
   readonly parameters: ReadonlyMap<string, string>
-  /** names of signed headers */
   readonly headers: ReadonlySet<string>
 }
 
-/** Whether an address claims to be signed. */
 export function isSigned(query: string): boolean {
   return /(?:^|&)x-amz-(?:algorithm|signature|credential)=/i.test(query)
 }
 
-/** Throws an S3Error for a signature that is none, over, for something else, or of nobody. `now`: epoch ms */
+/** Throws an S3Error if the signature is malformed, expired, for another request, or by an unknown key. `now`: epoch ms */
 export function verifyAddress(keys: SigningKeys, request: SentRequest, now: number): Grant {
   const query = readQuery(request.query)
   const parameters = new Map<string, string>()
@@ -43,22 +40,22 @@ export function verifyAddress(keys: SigningKeys, request: SentRequest, now: numb
     if (parameters.has(name)) throw wrong(`The parameter ${name.slice(0, 100)} is there twice`)
     parameters.set(name, value)
   }
-  const given = (name: string): string => {
+  const parameter = (name: string): string => {
     const value = parameters.get(name)
     if (value === undefined) throw wrong(`The parameter ${name} is missing`)
     return value
   }
-  if (given('X-Amz-Algorithm') !== ALGORITHM) throw wrong(`X-Amz-Algorithm only supports "${ALGORITHM}"`)
-  const { id, scope } = readCredential(given('X-Amz-Credential'), wrong)
-  const time = given('X-Amz-Date')
+  if (parameter('X-Amz-Algorithm') !== ALGORITHM) throw wrong(`X-Amz-Algorithm only supports "${ALGORITHM}"`)
+  const { id, scope } = readCredential(parameter('X-Amz-Credential'), wrong)
+  const time = parameter('X-Amz-Date')
   const signedAt = checkTime(time, scope, wrong)
-  const expiry = /^\d{1,9}$/.test(given('X-Amz-Expires')) ? Number(given('X-Amz-Expires')) : Number.NaN
+  const expiry = /^\d{1,9}$/.test(parameter('X-Amz-Expires')) ? Number(parameter('X-Amz-Expires')) : Number.NaN
   if (!(expiry >= 1)) throw wrong('X-Amz-Expires must be a number of seconds from 1 on')
   if (expiry > MAX_EXPIRY) throw wrong(`X-Amz-Expires must be less than a week (in seconds); ${MAX_EXPIRY} is the most`)
   const payload = parameters.get('X-Amz-Content-Sha256') ?? UNSIGNED_PAYLOAD
   if (payload !== UNSIGNED_PAYLOAD)
     throw new S3Error('NotImplemented', 'Only addresses with an unsigned payload are read')
-  const headers = signedHeaders(given('X-Amz-SignedHeaders'), request)
+  const headers = signedHeaders(parameter('X-Amz-SignedHeaders'), request)
   const key = keys.read(id)
   if (key === undefined) throw noKey()
   if (signedAt > now + TOLERANCE) throw new S3Error('AccessDenied', 'Request is not valid yet')
@@ -70,12 +67,11 @@ export function verifyAddress(keys: SigningKeys, request: SentRequest, now: numb
     headers,
   }
   const expected = requestSignature(canonical, time, { ...scope, secret: key.secret })
-  if (!isSameSignature(given('X-Amz-Signature'), expected)) throw mismatch()
+  if (!isSameSignature(parameter('X-Amz-Signature'), expected)) throw mismatch()
   for (const name of parameters.keys()) if (OF_SIGNATURE.test(name)) parameters.delete(name)
   return { ...key, parameters, headers: new Set(headers.map(([name]) => name)) }
 }
 
-/** `<id>/<date>/<region>/s3/aws4_request` */
 export function readCredential(
   text: string,
   wrong: (message: string) => S3Error,
@@ -87,7 +83,7 @@ export function readCredential(
   return { id, scope: { date, region } }
 }
 
-/** Epoch ms at which something was signed, which must be on the day of its key. */
+/** Epoch ms of the signature; rejects another day than that of the scope. */
 export function checkTime(text: string, { date }: Scope, wrong: (message: string) => S3Error): number {
   const ms = readSigningTime(text)
   if (ms === undefined) throw wrong("X-Amz-Date must be in the ISO8601 Long Format \"yyyyMMdd'T'HHmmss'Z'\"")
@@ -106,7 +102,6 @@ export function noKey(): S3Error {
   return new S3Error('InvalidAccessKeyId', 'The key id you provided does not exist in our records.')
 }
 
-/** The path of an address, or a part of it, decoded. */
 export function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
@@ -125,7 +120,7 @@ function readQuery(query: string): readonly (readonly [name: string, value: stri
     })
 }
 
-/** With their values, in the order in which they are named; several of one name with commas between. */
+/** Signed headers in the order of their names; equal ones are joined by commas. */
 function signedHeaders(list: string, { headers, host }: SentRequest): readonly (readonly [string, string])[] {
   const names = list.toLowerCase().split(';')
   if (!names.includes('host')) throw wrong('The header host must be among X-Amz-SignedHeaders')

@@ -1,4 +1,4 @@
-/** Checks the signed policies of forms, and what the forms have against them (OBJECT-5). */
+/** Verifies signed policies, and forms against them (OBJECT-5). */
 import { Type } from 'typebox'
 import { AppError, isoInstant } from '#kernel'
 import { checked } from '#services/shared/contract'
@@ -10,24 +10,24 @@ import { checkTime, mismatch, noKey, readCredential, TOLERANCE } from './verify-
 
 const MAX_CONDITIONS = 200
 const UTC = String.raw`^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d{1,9})?Z$`
-/** what no condition has to cover; the type of a content is what browsers add */
+/** fields that need no condition; browsers add the content type */
 const FREE = new Set(['file', 'policy', 'x-amz-signature', 'content-type'])
 
 export interface FormGrant extends KeyScope {
-  /** bytes, both included */
+  /** bytes, inclusive */
   readonly length?: { readonly min: number; readonly max: number }
 }
 
 export interface SentForm {
   /** names in lower case, without the file */
   readonly fields: ReadonlyMap<string, string>
-  /** of the bucket in the address */
+  /** of the address */
   readonly bucket: string
-  /** with the name of the file in its place */
+  /** with the name of the file filled in */
   readonly key: string
 }
 
-/** Throws an S3Error for a signature that is none or of nobody, and for a form that its policy does not allow. `now`: epoch ms */
+/** Throws an S3Error for an invalid signature, and for a form that violates its policy. `now`: epoch ms */
 export function verifyForm(keys: SigningKeys, form: SentForm, now: number): FormGrant {
   const field = (name: string): string => {
     const value = form.fields.get(name)
@@ -45,7 +45,7 @@ export function verifyForm(keys: SigningKeys, form: SentForm, now: number): Form
     throw mismatch()
   if (signedAt > now + TOLERANCE) throw refused('Policy is not valid yet.')
   const { expiration, conditions } = readPolicy(policy)
-  // the keys of a day are good for a week, whatever a policy says
+  // keys of a day expire after a week
   if (now > Math.min(expiration, signedAt + MAX_EXPIRY * 1_000)) throw refused('Policy expired.')
   return { ...key, ...checkConditions(conditions, form) }
 }
@@ -86,7 +86,7 @@ function readPolicy(text: string) {
   throw new S3Error('InvalidPolicyDocument', 'Invalid Policy: it is not JSON, or its expiration is not a time.')
 }
 
-/** All must hold, and every field must be in one of them. */
+/** All conditions must hold and cover every field. */
 function checkConditions(
   conditions: ReturnType<typeof readPolicy>['conditions'],
   form: SentForm,

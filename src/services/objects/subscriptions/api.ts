@@ -1,11 +1,12 @@
-/** Subscriptions over HTTP, as values: what each route takes and answers. */
+/** Routes of subscriptions. */
 import type { FastifyInstance, FastifyRequest } from 'fastify'
+import type { Caller } from '#kernel'
 import { routesOf } from '#services/shared'
 import { addObjectRoutes, at, hrefWith, originOf } from '../api-parts.ts'
-import type { ObjectBucket, ObjectsApi, ObjectsService } from '../contract.ts'
+import type { InternalObjects, ObjectBucket, ObjectsApi } from '../contract.ts'
 import { LinksSchema } from '../object-schema.ts'
 import { BASE, bucketHref, shownBucket } from '../show.ts'
-import type { SubscriptionsApi, SubscriptionsService } from './contract.ts'
+import type { InternalSubscriptions, SubscriptionsApi } from './contract.ts'
 import {
   BucketSubscriptionsSchema,
   DELIVERIES_QUERY,
@@ -20,13 +21,12 @@ import {
 } from './subscription-schema.ts'
 
 export interface SubscriptionsRouting {
-  readonly service: SubscriptionsService
-  readonly objects: () => ObjectsService
+  readonly service: Pick<InternalSubscriptions, 'as'>
+  readonly objects: Pick<InternalObjects, 'as'>
 }
 
-/** As the caller may use both. */
 interface Apis {
-  readonly own: SubscriptionsApi
+  readonly subscriptions: SubscriptionsApi
   readonly objects: ObjectsApi
 }
 
@@ -69,7 +69,7 @@ const ROUTES = [
     body: NewSubscription,
     answers: { 200: SubscriptionSchema },
     handler: async ({ api, params: { bucket }, body, request }) =>
-      shownSubscription(await api.own.create(bucket, body), await api.objects.bucket(bucket), request),
+      shownSubscription(await api.subscriptions.create(bucket, body), await api.objects.bucket(bucket), request),
   }),
   route({
     ...at('/subscription/:bucket'),
@@ -81,7 +81,7 @@ const ROUTES = [
     answers: { 200: LinksSchema },
     handler: async ({ api, params, query, request }) => {
       const { alias } = await api.objects.bucket(params.bucket)
-      const { ids, next } = await api.own.removeAll(alias, query)
+      const { ids, next } = await api.subscriptions.removeAll(alias, query)
       const removed = ids.map((id) => ({ href: hrefOf(request, alias, id) }))
       const href = hrefWith(hrefOf(request, alias), request.query, { start_after: next })
       return { _links: { removed, ...(next !== undefined && { next: { href, method: 'DELETE' } }) } }
@@ -95,7 +95,7 @@ const ROUTES = [
     summary: 'A subscription',
     answers: { 200: SubscriptionSchema },
     handler: async ({ api, params: { bucket, id }, request }) =>
-      shownSubscription(await api.own.get(bucket, id), await api.objects.bucket(bucket), request),
+      shownSubscription(await api.subscriptions.get(bucket, id), await api.objects.bucket(bucket), request),
   }),
   route({
     ...at('/subscription/:bucket/:id'),
@@ -106,7 +106,7 @@ const ROUTES = [
     body: SubscriptionInPlace,
     answers: { 200: SubscriptionSchema },
     handler: async ({ api, params: { bucket, id }, body, request }) =>
-      shownSubscription(await api.own.put(bucket, id, body), await api.objects.bucket(bucket), request),
+      shownSubscription(await api.subscriptions.put(bucket, id, body), await api.objects.bucket(bucket), request),
   }),
   route({
     ...at('/subscription/:bucket/:id'),
@@ -117,7 +117,7 @@ const ROUTES = [
     answers: { 200: LinksSchema },
     handler: async ({ api, params: { bucket, id }, request }) => {
       const { alias } = await api.objects.bucket(bucket)
-      await api.own.remove(alias, id)
+      await api.subscriptions.remove(alias, id)
       return { _links: { removed: { href: hrefOf(request, alias, id) } } }
     },
   }),
@@ -131,7 +131,7 @@ const ROUTES = [
     answers: { 200: DeliveriesSchema },
     handler: async ({ api, params: { bucket, id }, query, request }) => {
       const { alias } = await api.objects.bucket(bucket)
-      const { deliveries, next } = await api.own.deliveries(alias, id, query)
+      const { deliveries, next } = await api.subscriptions.deliveries(alias, id, query)
       const self = `${hrefOf(request, alias, id)}/deliveries`
       const more = next !== undefined && { next: { href: hrefWith(self, request.query, { before: String(next) }) } }
       return { _links: { self: { href: self }, ...more }, deliveries }
@@ -139,22 +139,18 @@ const ROUTES = [
   }),
 ]
 
-export function subscriptionsRoutes(app: FastifyInstance, routing: SubscriptionsRouting): Promise<void> {
-  const { service, objects } = routing
-  const as: (...caller: Parameters<SubscriptionsService['as']>) => Apis = (caller) => ({
-    own: service.as(caller),
-    objects: objects().as(caller),
-  })
+export function subscriptionsRoutes(app: FastifyInstance, { service, objects }: SubscriptionsRouting): Promise<void> {
+  const as = (caller: Caller): Apis => ({ subscriptions: service.as(caller), objects: objects.as(caller) })
   return addObjectRoutes(app, { as }, { tag: 'subscriptions', routes: ROUTES })
 }
 
 async function shownPage(
-  { own }: Apis,
+  { subscriptions }: Apis,
   bucket: ObjectBucket,
   query: SubscriptionQuery,
   request: FastifyRequest,
 ): Promise<object> {
-  const { subscriptions, next } = await own.list(bucket.alias, query)
+  const { subscriptions: found, next } = await subscriptions.list(bucket.alias, query)
   const self = hrefOf(request, bucket.alias)
   return {
     _links: {
@@ -163,18 +159,18 @@ async function shownPage(
       ...(next !== undefined && { next: { href: hrefWith(self, request.query, { start_after: next }) } }),
     },
     bucket: shownBucket(bucket, originOf(request), 'record'),
-    subscriptions: subscriptions.map((each) => shownSubscription(each, bucket, request)),
+    subscriptions: found.map((each) => shownSubscription(each, bucket, request)),
   }
 }
 
 function shownSubscription(subscription: Subscription, { alias }: ObjectBucket, request: FastifyRequest): object {
   const self = hrefOf(request, alias, subscription.id)
-  // built-in subscriptions cannot be changed
-  const isOwn = subscription.channel.type !== 'system'
+  // built-in subscriptions are read-only
+  const isWritable = subscription.channel.type !== 'system'
   return {
     _links: {
       self: { href: self },
-      ...(isOwn && { update: { href: self, method: 'PUT' }, remove: { href: self, method: 'DELETE' } }),
+      ...(isWritable && { update: { href: self, method: 'PUT' }, remove: { href: self, method: 'DELETE' } }),
       list: { href: hrefOf(request, alias) },
       deliveries: { href: `${self}/deliveries` },
       bucket: { href: bucketHref(originOf(request), alias) },

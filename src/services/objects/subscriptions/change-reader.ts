@@ -1,7 +1,6 @@
 /**
- * Hands the changes of a tenant on, in their order: to the rules, and as deliveries to subscriptions. What follows of a
- * change is one commit with the position up to which changes were handed on, so that each is handed on once, whenever the
- * host dies.
+ * Forwards changes in order: to the rules, and as deliveries of subscriptions. Each is forwarded once, in one commit with
+ * the position of the reader.
  */
 import { RepeatableWork, type Logger, messageOf, retryOnConflict, type StartTimer } from '#kernel'
 import type { CollectionSpec, Store, Stored, Write } from '#storage'
@@ -10,18 +9,18 @@ import type { Outbox } from './outbox.ts'
 import { isAbout, MAX_SUBSCRIPTIONS, SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 interface Cursor {
-  /** the last change that was handed on */
+  /** of the last forwarded change */
   readonly position: number
 }
 
 const CURSORS: CollectionSpec<Cursor> = { name: 'object_change_cursors', version: 1, fields: {} }
 const CURSOR = 'changes'
 const PAGE = 500
-/** changes that stay in the log after they were handed on */
+/** forwarded changes that stay in the log */
 const KEPT = 1_000
-/** ms until it is tried again */
+/** ms */
 const AGAIN_MS = 2_000
-/** buckets of a tenant that have subscriptions */
+/** with subscriptions */
 const MAX_BUCKETS = 10
 
 export interface ChangeReaderOptions {
@@ -30,7 +29,7 @@ export interface ChangeReaderOptions {
   readonly changes: ObjectChanges
   readonly outbox: Outbox
   readonly system: readonly SubscriptionRecord[]
-  /** asked for each change: rules may be served later, or not at all */
+  /** undefined while rules are not served */
   readonly engine: () => ObjectForwarding | undefined
   readonly later: StartTimer
   readonly logger: Logger
@@ -52,12 +51,12 @@ export class ChangeReader {
     })
   }
 
-  /** There may be changes. Never waits. */
+  /** Reads new changes in the background. */
   wake(): void {
     this.#work.wake()
   }
 
-  /** Resolves when what was committed before is handed on, or cannot be now. */
+  /** Resolves when all committed changes are forwarded, or cannot be. */
   idle(): Promise<void> {
     return this.#work.idle()
   }
@@ -82,7 +81,7 @@ export class ChangeReader {
     }
   }
 
-  /** Gives the new place; of another host that was quicker, that one's. */
+  /** Returns the new cursor, which may be that of another host. */
   async #handOn(
     change: ObjectChange,
     subscriptions: readonly (readonly [key: string, record: SubscriptionRecord])[],
@@ -94,7 +93,7 @@ export class ChangeReader {
     const keys = subscriptions.flatMap(([key, record]) => (isAbout(record, change) ? [key] : []))
     const value = { position: change.position }
     return retryOnConflict(async (attempt) => {
-      // a lane was changed meanwhile, or another host handed it on
+      // a lane changed meanwhile, or another host forwarded the change
       const now = attempt === 1 ? cursor : await cursors.get(CURSOR)
       if ((now?.value.position ?? 0) >= change.position) return now
       const added = await outbox.adding(change, keys)
@@ -105,15 +104,15 @@ export class ChangeReader {
   }
 
   #commit(change: ObjectChange, writes: readonly Write[]): Promise<unknown> {
-    const { tenant, store, engine } = this.#options
+    const { store, engine } = this.#options
     const forwarding = isHidden(change.object.path) ? undefined : engine()
-    return forwarding === undefined ? store.commit(writes) : forwarding.receive(tenant, change, writes)
+    return forwarding === undefined ? store.commit(writes) : forwarding.receive(change, writes)
   }
 
   async #subscriptions(): Promise<readonly (readonly [string, SubscriptionRecord])[]> {
     const { store, system } = this.#options
     const found = await store.collection(SUBSCRIPTIONS).find({ limit: MAX_SUBSCRIPTIONS * MAX_BUCKETS })
-    const own = system.map((record) => [`${record.bucket}/${record.id}`, record] as const)
-    return [...own, ...found.map(({ id, value }) => [id, value] as const)]
+    const builtIn = system.map((record) => [`${record.bucket}/${record.id}`, record] as const)
+    return [...builtIn, ...found.map(({ id, value }) => [id, value] as const)]
   }
 }

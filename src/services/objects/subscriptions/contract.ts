@@ -1,12 +1,12 @@
 /**
- * Subscriptions as others see them: who is told of changes of objects, how, and what became of it.
+ * Subscriptions to changes of objects, and their deliveries.
  *
- * SUBSCRIBE-1 each change that fits a filter of a subscription that was there before it is delivered at least once, or
- *   ends as a delivery that says why not; also when the host is killed in the middle
- * SUBSCRIBE-2 deliveries of one subscription about one object begin when those of its earlier changes have ended
- * SUBSCRIBE-3 what waits, what is tried and what is kept is bounded
- * SUBSCRIBE-4 the secret of a channel is stored and shown sealed, and opened for a call alone
- * SUBSCRIBE-5 each change reaches the rules once, in the order of the log
+ * SUBSCRIBE-1 each change that matches a filter of an earlier subscription is delivered at least once, or fails with its
+ *   reason, also across crashes
+ * SUBSCRIBE-2 deliveries of a subscription about an object begin after those of its earlier changes have ended
+ * SUBSCRIBE-3 waiting, attempted and kept deliveries are bounded
+ * SUBSCRIBE-4 the secret of a channel is stored and shown sealed, and opened for calls alone
+ * SUBSCRIBE-5 each change reaches the rules once, in log order
  *
  * Errors are AppErrors: `VALIDATION` (all problems at once), `NOT_FOUND`, `FORBIDDEN`, `CONFLICT`, `CLOSED`.
  */
@@ -15,28 +15,28 @@ import type { Delivery, DeliveryQuery, Subscription, SubscriptionQuery } from '.
 
 export interface SubscriptionPage {
   readonly subscriptions: readonly Subscription[]
-  /** as `startAfter` of the next page */
+  /** `startAfter` of the next page */
   readonly next?: string
 }
 
 export interface DeliveryPage {
-  /** newest change first */
+  /** newest first */
   readonly deliveries: readonly Delivery[]
-  /** as `before` of the next page */
+  /** `before` of the next page */
   readonly next?: number
 }
 
-/** `bucket` is an alias or a name of a bucket; one without subscriptions is `NOT_FOUND`. Bodies may be any JSON. */
+/** `bucket`: alias or name; `NOT_FOUND` for one without subscriptions. Bodies are checked. */
 export interface SubscriptionsApi {
   list(bucket: string, query?: SubscriptionQuery): Promise<SubscriptionPage>
   get(bucket: string, id: string): Promise<Subscription>
-  /** `CONFLICT` for an id that is taken. */
+  /** `CONFLICT` for an existing id. */
   create(bucket: string, body: unknown): Promise<Subscription>
-  /** Makes or replaces it. A secret that is the sealed one that was shown stays what it is. */
+  /** Creates or replaces it; the sealed secret of an answer keeps the current one. */
   put(bucket: string, id: string, body: unknown): Promise<Subscription>
-  /** What waited for it is given up. */
+  /** Fails waiting deliveries. */
   remove(bucket: string, id: string): Promise<void>
-  /** Those of users that fit; gives their ids. */
+  /** Removes matching ones but built-in; returns their ids. */
   removeAll(
     bucket: string,
     query?: SubscriptionQuery,
@@ -44,14 +44,10 @@ export interface SubscriptionsApi {
   deliveries(bucket: string, id: string, query?: DeliveryQuery): Promise<DeliveryPage>
 }
 
-/** The service as callers reach it. */
-export interface SubscriptionsService {
+/** The subscriptions of one tenant. */
+export interface InternalSubscriptions {
   as(caller: Caller): SubscriptionsApi
-}
-
-/** The service inside the host: what its neighbours and the host call. */
-export interface InternalSubscriptions extends SubscriptionsService {
-  /** Goes on with what was not handed on, and with what was not delivered. */
+  /** Resumes forwarding and deliveries. */
   start(): Promise<void>
   stop(): Promise<void>
   gauges(): { readonly openDeliveries: number; readonly delivered: number; readonly failed: number }

@@ -1,19 +1,16 @@
-/** Carries deliveries out: each attempt is noted, and after the last one the delivery ends with its error. */
+/** Jobs that carry out deliveries; the delivery keeps its attempts and its last error. */
 import { AppError, messageOf } from '#kernel'
 import type { JobContext, JobHandler, JobOutcome } from '#jobs'
-import type { DeliveryRecord } from './delivery-record.ts'
-import { DELIVERY_JOB, type DeliveryEnd, type Outbox } from './outbox.ts'
+import { DELIVERY_JOB, type DeliveryEnd, type DeliveryRecord, type Outbox } from './outbox.ts'
 import { SUBSCRIPTIONS, type SubscriptionRecord } from './subscription-record.ts'
 
 export interface DeliveryJobsOptions {
-  /** asked when a job runs */
   readonly outbox: () => Outbox
-  /** those that the host has by itself, by key */
+  /** built-in ones by key */
   readonly system: ReadonlyMap<string, SubscriptionRecord>
-  /** Rejects when the target did not take it. `id`: the same whenever it is tried again. */
+  /** Rejects unless the target accepts. `id`: equal for all attempts. */
   readonly deliver: (id: string, of: DeliveryOf, signal: AbortSignal) => Promise<void>
   readonly ended: (state: DeliveryEnd['state']) => void
-  /** epoch ms */
   readonly now: () => number
 }
 
@@ -22,12 +19,12 @@ export interface DeliveryOf {
   readonly change: DeliveryRecord['change']
 }
 
-/** How often a delivery is tried: with the pauses between them some four minutes. */
+/** some four minutes with their pauses */
 export const DELIVERY_ATTEMPTS = 10
-/** The job itself is never given up: the delivery ends, and the job with it. */
+/** The delivery fails, and so ends the job. */
 const JOB_ATTEMPTS = 1_000_000
 const CONCURRENCY = 32
-/** ms for which a job is kept: what became of it stands in the delivery */
+/** ms; results are kept in the delivery */
 const KEPT_MS = 60_000
 const MAX_MESSAGE = 2_000
 
@@ -41,7 +38,7 @@ export function deliveryHandler(options: DeliveryJobsOptions): JobHandler {
   }
 }
 
-/** An answer of a target that is no success. */
+/** An unsuccessful answer of a target. */
 export class Refused extends AppError {
   readonly answered: number
 
@@ -56,7 +53,7 @@ async function run(options: DeliveryJobsOptions, context: JobContext): Promise<J
   const outbox = options.outbox()
   const { delivery: id } = job.data as { readonly delivery: string }
   const stored = await outbox.deliveries.get(id)
-  // it ended, and the host died before its job did
+  // a crash after the end of the delivery
   if (stored === undefined || stored.value.state !== 'active') return { kind: 'completed' }
   const end = async (how: DeliveryEnd): Promise<JobOutcome> => {
     await outbox.end(stored, how, (writes) => context.progress({ done: 1, total: 1 }, writes))
@@ -73,7 +70,7 @@ async function run(options: DeliveryJobsOptions, context: JobContext): Promise<J
     }
     await options.deliver(id, { subscription, change }, signal)
   } catch (error) {
-    // the host stops: that is no attempt
+    // stopping is not an attempt
     if (signal.aborted) throw error
     const message = messageOf(error).slice(0, MAX_MESSAGE)
     const status = error instanceof Refused && { status: error.answered }

@@ -1,47 +1,93 @@
 /**
- * Deliveries on their way. Each change of an object that a subscription is about becomes one, in the commit that says
- * that the change was handed on. Those of one subscription about one object stand in a lane: the first has a job, which
- * carries it out and, in the commit that ends it, gives the next one its job. Whoever changes a lane expects its version, so
- * that none is forgotten between two that look at once.
+ * Deliveries of one tenant. A matching change becomes one in the commit that forwards it. Those of one subscription about
+ * one object form a lane: the head has a job, and the commit that ends it gets the next one a job. Changes of a lane
+ * expect its version, so that concurrent ones conflict.
  */
+import { createHash } from 'node:crypto'
 import { AppError, retryOnConflict } from '#kernel'
 import type { AddedJobs, JobQueue } from '#jobs'
-import { type Collection, type Store, type Stored, walk, type Write } from '#storage'
-import type { ObjectChange } from '../contract.ts'
 import {
-  DELIVERIES,
-  type DeliveryError,
-  deliveryId,
-  type DeliveryRecord,
-  LANES,
-  laneOf,
-  type LaneRecord,
-  waitingIn,
-} from './delivery-record.ts'
+  type Collection,
+  type CollectionSpec,
+  type Condition,
+  type Store,
+  type Stored,
+  walk,
+  type Write,
+} from '#storage'
+import type { ObjectChange } from '../contract.ts'
+import type { Delivery, DeliveryState } from './subscription-schema.ts'
 
 export const DELIVERY_JOB = 'objects.delivery'
 
-/** deliveries that wait behind one another: beyond it the oldest of them gives way */
+/** in one lane; beyond it the oldest fails */
 const MAX_WAITING = 1_000
 const HOUR_MS = 3_600_000
-/** ms for which it can be looked up what became of it */
+/** ms that ended ones are kept */
 const KEPT_MS = { delivered: 24 * HOUR_MS, failed: 168 * HOUR_MS } as const
 const SWEPT_AT_ONCE = 500
 
-/** New deliveries that are to be committed with something else; then `added`. */
+/** Times are epoch ms. */
+export interface DeliveryRecord {
+  readonly state: DeliveryState
+  readonly attempts: number
+  /** delivered or failed */
+  readonly ended?: number
+  readonly lastError?: DeliveryError
+  /** key of the subscription */
+  readonly subscription: string
+  readonly lane: string
+  /** of an active delivery */
+  readonly job?: string
+  readonly change: ObjectChange
+  /** epoch ms when an ended one expires */
+  readonly removeTime?: number
+}
+
+interface DeliveryError {
+  readonly time: number
+  readonly message: string
+  /** of the answer */
+  readonly status?: number
+}
+
+/** The queue of a subscription about one object; its head has a job. */
+interface LaneRecord {
+  /** id of the active delivery */
+  readonly head: string
+  readonly waiting: number
+}
+
+const DELIVERIES: CollectionSpec<DeliveryRecord> = {
+  name: 'object_deliveries',
+  version: 1,
+  fields: {
+    subscription: { type: 'text', of: ({ subscription }) => subscription },
+    lane: { type: 'text', of: ({ lane }) => lane },
+    state: { type: 'text', of: ({ state }) => state },
+    position: { type: 'number', of: ({ change }) => change.position },
+    removeTime: { type: 'number', of: ({ removeTime }) => removeTime },
+  },
+  together: [
+    ['subscription', 'position'],
+    ['lane', 'state', 'position'],
+  ],
+}
+
+const LANES: CollectionSpec<LaneRecord> = { name: 'object_delivery_lanes', version: 1, fields: {} }
+
+/** Deliveries to commit; `added` is called afterwards. */
 export interface AddedDeliveries {
   readonly writes: readonly Write[]
   readonly jobs: readonly AddedJobs[]
 }
 
-/** How a delivery ended. */
 export interface DeliveryEnd {
   readonly state: 'delivered' | 'failed'
   readonly attempts: number
   readonly lastError?: DeliveryError
 }
 
-/** Those of one tenant. */
 export class Outbox {
   readonly deliveries: Collection<DeliveryRecord>
   readonly #lanes: Collection<LaneRecord>
@@ -55,7 +101,7 @@ export class Outbox {
     this.#now = now
   }
 
-  /** Of one change, for each of the subscriptions. */
+  /** One per subscription. */
   async adding(change: ObjectChange, subscriptions: readonly string[]): Promise<AddedDeliveries> {
     const writes: Write[] = []
     const jobs: AddedJobs[] = []
@@ -84,10 +130,7 @@ export class Outbox {
     for (const one of jobs) this.#queue.added(one)
   }
 
-  /**
-   * Ends the first of a lane and gives the next one its turn. `commit` makes the writes whole, by the lease of the job; its
-   * `CONFLICT` about a lane means that another one came meanwhile: then it is looked again.
-   */
+  /** Ends the head of a lane and starts the next; a `CONFLICT` of `commit` about the lane is retried. */
   async end(
     { id, value, version }: Stored<DeliveryRecord>,
     end: DeliveryEnd,
@@ -106,7 +149,7 @@ export class Outbox {
     })
   }
 
-  /** What a lane does when its first one is over, as writes. */
+  /** Writes that advance a lane. */
   async #next(lane: Stored<LaneRecord>): Promise<AddedDeliveries> {
     const [next] = await this.deliveries.find({ where: waitingIn(lane.id), sort: [{ field: 'position' }], limit: 1 })
     if (next === undefined) return { writes: [this.#lanes.deleting(lane.id, lane.version)], jobs: [] }
@@ -122,7 +165,7 @@ export class Outbox {
     }
   }
 
-  /** One more waits, or takes the place of the oldest that does. */
+  /** Appends one, or replaces the oldest when the lane is full. */
   async #lengthening({ id, value, version }: Stored<LaneRecord>): Promise<readonly Write[]> {
     const { head, waiting } = value
     if (waiting < MAX_WAITING) return [this.#lanes.putting(id, { head, waiting: waiting + 1 }, version)]
@@ -135,7 +178,7 @@ export class Outbox {
     return [lane, this.deliveries.putting(oldest.id, { ...oldest.value, ...ended, state: 'failed' }, oldest.version)]
   }
 
-  /** Lets go of those that ended long ago; gives how many. */
+  /** Deletes expired deliveries; returns how many. */
   async sweep(): Promise<number> {
     const where = [{ field: 'removeTime', op: 'lte', value: this.#now() }] as const
     let count = 0
@@ -147,7 +190,7 @@ export class Outbox {
     }
   }
 
-  /** Deliveries whose turn it is and whose job ended without them, as when a host died again and again: they end, too. */
+  /** Fails active deliveries whose job ended without them, as after repeated crashes. */
   async repair(commit: (writes: readonly Write[]) => Promise<unknown>): Promise<void> {
     const where = [{ field: 'state', op: 'eq', value: 'active' }] as const
     for await (const one of walk(this.deliveries, where, SWEPT_AT_ONCE)) {
@@ -159,9 +202,46 @@ export class Outbox {
       try {
         await this.end(one, { state: 'failed', attempts, lastError }, commit)
       } catch (error) {
-        // it ended since it was read
+        // it ended meanwhile
         if (!(error instanceof AppError) || error.code !== 'CONFLICT') throw error
       }
     }
+  }
+}
+
+const POSITION_DIGITS = 15
+
+/** Deterministic, so that forwarding twice conflicts. */
+function deliveryId(subscription: string, position: number): string {
+  return `${subscription}/${String(position).padStart(POSITION_DIGITS, '0')}`
+}
+
+function laneOf(subscription: string, { object }: ObjectChange): string {
+  return createHash('sha256')
+    .update(JSON.stringify([subscription, object.path]))
+    .digest('base64url')
+}
+
+/** Waiting deliveries of a lane. */
+function waitingIn(lane: string): readonly Condition[] {
+  return [
+    { field: 'lane', op: 'eq', value: lane },
+    { field: 'state', op: 'eq', value: 'waiting' },
+  ]
+}
+
+export function showDelivery(
+  id: string,
+  { state, change: { event, object, time }, attempts, ended, lastError }: DeliveryRecord,
+): Delivery {
+  return {
+    id,
+    state,
+    event,
+    object: object.path,
+    event_time: new Date(time).toISOString(),
+    attempts,
+    ...(ended !== undefined && { ended: new Date(ended).toISOString() }),
+    ...(lastError && { last_error: { ...lastError, time: new Date(lastError.time).toISOString() } }),
   }
 }

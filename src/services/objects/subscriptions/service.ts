@@ -1,4 +1,4 @@
-/** The subscriptions of one tenant put together: what they are, who hands changes on, and who delivers. */
+/** The subscriptions of one tenant: their API, the reader of changes, and the jobs of deliveries. */
 import { type JobHandler, type JobQueue, type JobPlaces, JobRunner, type JobTimers } from '#jobs'
 import { RepeatableWork, type Caller, KeyedMutex, type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Store } from '#storage'
@@ -9,23 +9,21 @@ import { deliveryHandler, type DeliveryOf } from './delivery-jobs.ts'
 import { Outbox } from './outbox.ts'
 import type { Seal } from '#platform'
 import { keyOf, type SubscriptionRecord } from './subscription-record.ts'
-import { TenantSubscriptions } from './tenant-subscriptions.ts'
+import { CallerSubscriptions } from './caller-subscriptions.ts'
 import { callWebscript, type WebscriptChannelOptions } from './webscript-channel.ts'
 
 export interface SubscriptionsOptions extends WebscriptChannelOptions {
-  readonly tenant: string
-  /** of jobs, which the tenants of a host share */
+  /** shared by the host */
   readonly places?: JobPlaces
   readonly store: Store
   readonly seal: Seal
   readonly engine: () => ObjectForwarding | undefined
-  /** those that the host has by itself, and what takes their deliveries: at once, and the same one again as often as it comes */
+  /** built-in subscriptions */
   readonly system: readonly SystemSubscription[]
-  /** jobs of the neighbours that share the runner */
+  /** of other services that share the runner */
   readonly handlers: readonly JobHandler[]
-  /** epoch ms */
   readonly now: () => number
-  /** never the same twice */
+  /** unique ids */
   readonly newId: () => string
   readonly timers: JobTimers
   readonly later: StartTimer
@@ -37,9 +35,9 @@ export interface SystemSubscription {
   take(change: DeliveryOf['change']): Promise<void>
 }
 
-/** ms between two looks for changes of hosts that died */
-const LOOK_MS = 15_000
-/** ms between two looks for what is kept no longer, and for what nobody carries out */
+/** ms between polls for changes of crashed hosts */
+const POLL_MS = 15_000
+/** ms between sweeps of expired and orphaned deliveries */
 const SWEEP_MS = 600_000
 
 export class Subscriptions implements InternalSubscriptions {
@@ -52,8 +50,8 @@ export class Subscriptions implements InternalSubscriptions {
   readonly #mutex = new KeyedMutex()
   #unlisten: () => void = () => undefined
   #stopSweeps: () => void = () => undefined
-  #stopLooking: () => void = () => undefined
-  readonly #looks: RepeatableWork
+  #stopPolling: () => void = () => undefined
+  readonly #polls: RepeatableWork
   readonly #sweeps: RepeatableWork
   #delivered = 0
   #failed = 0
@@ -73,10 +71,10 @@ export class Subscriptions implements InternalSubscriptions {
       },
       now,
     })
-    this.#looks = new RepeatableWork({
-      work: () => this.#look(),
+    this.#polls = new RepeatableWork({
+      work: () => this.#poll(),
       later,
-      retryMs: LOOK_MS,
+      retryMs: POLL_MS,
       failed: (error) => logger.warn(`changes of objects of other hosts could not be looked for: ${messageOf(error)}`),
     })
     this.#sweeps = new RepeatableWork({
@@ -98,13 +96,13 @@ export class Subscriptions implements InternalSubscriptions {
     this.#outbox = new Outbox(store, this.#jobs.queue, now)
   }
 
-  as({ tenant, user }: Caller): SubscriptionsApi {
-    const { store, objects, seal, newId } = this.#options
-    return new TenantSubscriptions({
+  as(caller: Caller): SubscriptionsApi {
+    const { tenant, store, objects, seal, newId } = this.#options
+    return new CallerSubscriptions({
       tenant,
       store,
-      objects: objects(),
-      api: objects().as({ tenant, user }),
+      changes: objects().changes,
+      api: objects().as(caller),
       outbox: this.#outbox,
       seal,
       system: this.#records,
@@ -113,7 +111,7 @@ export class Subscriptions implements InternalSubscriptions {
     })
   }
 
-  /** For the neighbours whose handlers these are. */
+  /** The queue of all handlers. */
   get queue(): JobQueue {
     return this.#jobs.queue
   }
@@ -122,7 +120,7 @@ export class Subscriptions implements InternalSubscriptions {
     const { objects, timers } = this.#options
     this.#unlisten = objects().onChanges(() => this.#handOn())
     await this.#jobs.start()
-    await this.#look()
+    await this.#poll()
     const sweep = (): void => {
       this.#sweeps.wake()
       this.#stopSweeps = timers.later(SWEEP_MS, sweep)
@@ -133,15 +131,15 @@ export class Subscriptions implements InternalSubscriptions {
   async stop(): Promise<void> {
     this.#unlisten()
     this.#stopSweeps()
-    this.#stopLooking()
-    await this.#looks.stop()
+    this.#stopPolling()
+    await this.#polls.stop()
     await this.#reader?.stop()
     await this.#sweeps.stop()
     await this.#jobs.stop()
     await this.#mutex.idle()
   }
 
-  /** Resolves when every change that was committed is handed on and no job of this host can be carried out now. */
+  /** Resolves when all changes are forwarded and no job can run now. */
   async idle(): Promise<void> {
     await this.#reader?.idle()
     await this.#jobs.idle()
@@ -153,35 +151,35 @@ export class Subscriptions implements InternalSubscriptions {
 
   async #deliver(id: string, of: DeliveryOf, signal: AbortSignal): Promise<void> {
     const { bucket, id: name } = of.subscription
-    const own = this.#system.get(keyOf(bucket, name))
-    if (own !== undefined) return own.take(of.change)
-    return callWebscript(this.#options, this.#options.tenant, id, of, signal)
+    const builtIn = this.#system.get(keyOf(bucket, name))
+    if (builtIn !== undefined) return builtIn.take(of.change)
+    return callWebscript(this.#options, id, of, signal)
   }
 
-  /** For changes without a listener: of an earlier session, and where hosts share the store of those that died since. */
-  async #look(): Promise<void> {
-    const { objects, tenant, store, timers } = this.#options
-    const { first, last } = await objects().changes(tenant).bounds()
+  /** Finds changes of earlier sessions and of crashed hosts. */
+  async #poll(): Promise<void> {
+    const { objects, store, timers } = this.#options
+    const { first, last } = await objects().changes.bounds()
     if (first <= last) this.#handOn()
     const { session } = await store.now()
-    if (session !== undefined || this.#looks.isStopped) return
-    this.#stopLooking = timers.later(LOOK_MS, () => this.#looks.wake())
+    if (session !== undefined || this.#polls.isStopped) return
+    this.#stopPolling = timers.later(POLL_MS, () => this.#polls.wake())
   }
 
-  /** Expired records are removed, and deliveries without a subscription end. */
+  /** Deletes expired deliveries, and fails orphaned ones. */
   async #sweep(): Promise<void> {
     const { store } = this.#options
     await this.#outbox.repair((writes) => store.commit(writes))
     await this.#outbox.sweep()
   }
 
-  /** There may be changes. Never waits. */
+  /** Reads new changes in the background. */
   #handOn(): void {
     const { tenant, store, objects, engine, later, logger } = this.#options
     this.#reader ??= new ChangeReader({
       tenant,
       store,
-      changes: objects().changes(tenant),
+      changes: objects().changes,
       outbox: this.#outbox,
       system: [...this.#records.values()],
       engine,

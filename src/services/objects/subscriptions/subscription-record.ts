@@ -1,4 +1,4 @@
-/** Subscriptions as they are stored, and which changes they are about. */
+/** Stored subscriptions, and their match with changes. */
 import type { CollectionSpec } from '#storage'
 import { isHidden, type ObjectChange } from '../contract.ts'
 import type { Filter, Subscription, SubscriptionQuery } from './subscription-schema.ts'
@@ -6,7 +6,7 @@ import type { Filter, Subscription, SubscriptionQuery } from './subscription-sch
 export interface SubscriptionRecord extends Subscription {
   /** alias */
   readonly bucket: string
-  /** position in the log of changes when it was made: those after it are its matter */
+  /** log position at creation; earlier changes do not match */
   readonly since: number
 }
 
@@ -16,20 +16,19 @@ export const SUBSCRIPTIONS: CollectionSpec<SubscriptionRecord> = {
   fields: { bucket: { type: 'text', of: ({ bucket }) => bucket } },
 }
 
-/** of one bucket */
+/** per bucket */
 export const MAX_SUBSCRIPTIONS = 1_000
 
-/** Under which it is stored: an id is its bucket's own. */
 export function keyOf(bucket: string, id: string): string {
   return `${bucket}/${id}`
 }
 
-/** Where a change of a filter is registered: nothing that anybody could use, but the same as long as the filter is there. */
-export function queueOf(bucket: string, id: string, place: number): string {
-  return `objects:${bucket}:${id}:${place}`
+/** An opaque, stable name of a filter. */
+export function queueOf(bucket: string, id: string, index: number): string {
+  return `objects:${bucket}:${id}:${index}`
 }
 
-/** Changes of hidden objects are nobody's matter. */
+/** Hidden objects match nothing. */
 export function isAbout({ bucket, since, filters }: SubscriptionRecord, change: ObjectChange): boolean {
   const { event, position, object } = change
   if (object.bucket !== bucket || position <= since || isHidden(object.path)) return false
@@ -40,8 +39,8 @@ function fits({ prefix = '', suffix = '' }: Filter, path: string): boolean {
   return path.startsWith(prefix) && path.endsWith(suffix)
 }
 
-/** Whether some object that begins and ends like this would set it off. */
-export function isAsked({ channel, filters }: Subscription, query: SubscriptionQuery): boolean {
+/** Whether an object that begins and ends so could match. */
+export function isRequested({ channel, filters }: Subscription, query: SubscriptionQuery): boolean {
   const { prefix, suffix, event_type: eventType, channel_type: channelType, channel_id: channelId } = query
   if (channelType !== undefined && channel.type !== channelType) return false
   if (channelId !== undefined && !channel.name.includes(channelId)) return false
@@ -51,7 +50,7 @@ export function isAsked({ channel, filters }: Subscription, query: SubscriptionQ
   })
 }
 
-/** One begins, or ends, with the other: then there is an object that has both. */
-function meets(asked: string | undefined, wanted: string | undefined, how: 'startsWith' | 'endsWith'): boolean {
-  return asked === undefined || wanted === undefined || asked[how](wanted) || wanted[how](asked)
+/** One contains the other, so that both can hold. */
+function meets(requested: string | undefined, wanted: string | undefined, how: 'startsWith' | 'endsWith'): boolean {
+  return requested === undefined || wanted === undefined || requested[how](wanted) || wanted[how](requested)
 }

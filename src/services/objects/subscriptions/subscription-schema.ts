@@ -1,4 +1,4 @@
-/** What subscriptions and deliveries look like outside, with the limits of what is sent. */
+/** Schemas of subscriptions and deliveries. */
 import { type TObject, Type } from 'typebox'
 import {
   checked,
@@ -13,7 +13,7 @@ import {
 } from '#services/shared/contract'
 import { type Json, shown } from '#kernel'
 import { MAX_EXPIRY, MAX_PATH_BYTES } from '../contract.ts'
-import { asked, Links, ListedBucketSchema, orNull, PAGE_SIZE, STORE, Text } from '../object-schema.ts'
+import { optionalText, Links, ListedBucketSchema, orNull, PAGE_SIZE, STORE, Text } from '../object-schema.ts'
 
 const CHANNEL_TYPES = ['webscript', 'system'] as const
 const CHANNEL_METHODS = ['GET', 'PUT', 'POST'] as const
@@ -21,7 +21,7 @@ const CHANGE_EVENTS = ['put', 'delete'] as const
 const DELIVERY_STATES = ['waiting', 'active', 'delivered', 'failed'] as const
 export type DeliveryState = (typeof DELIVERY_STATES)[number]
 const AUTHENTICATION_METHODS = ['NONE', 'API_KEY', 'TOKEN', 'SERVICE_TOKEN', 'WEBSCRIPT'] as const
-/** what the platform that this API comes from calls SERVICE_TOKEN */
+/** what clients of the platform send for SERVICE_TOKEN */
 const ALIAS = 'WAYLAY_TOKEN'
 const KEYED: ReadonlySet<unknown> = new Set(['API_KEY', 'SERVICE_TOKEN', ALIAS])
 
@@ -30,7 +30,7 @@ const MAX_TEXT = 2_000
 const MAX_SECRET = 4_096
 const MAX_FILTERS = 100
 const MAX_ITEMS = 20
-/** characters of the reference as JSON */
+/** characters as JSON */
 const MAX_REFERENCE = 100_000
 const SECONDS = { seconds: 1, hours: 3_600, days: 86_400 } as const
 
@@ -38,7 +38,6 @@ const id = Type.String({
   pattern: String.raw`^(?!\.{1,2}$)[\w.:~\-]{1,128}$`,
   description: '1 to 128 letters, digits or . _ : ~ -; made when left out',
 })
-/** Of an address. */
 export const SubscriptionPath = checked(Type.Object({ id }), { subject: 'the address', type: 'PATH' })
 
 const about = (description = 'for people') => Type.Optional(text(MAX_TEXT, { description }))
@@ -140,7 +139,7 @@ export const NewSubscription = checked(
   closed({ ...orNull({ id: Type.Optional(id) }), ...SENT, ...readOnly(['_links']) }, { title: 'SentSubscription' }),
   { subject: 'the subscription' },
 )
-/** The id of the address counts. */
+/** The id is in the path. */
 export const SubscriptionInPlace = checked(
   closed({ ...SENT, ...readOnly(['id', '_links']) }, { title: 'SubscriptionInPlace' }),
   { subject: 'the subscription' },
@@ -173,7 +172,7 @@ const SHOWN = {
   ),
 }
 const StoredSchema = Type.Object(SHOWN)
-/** Without the links that answers add. */
+/** Without links. */
 export interface Subscription extends Decoded<typeof StoredSchema> {}
 export type Channel = Subscription['channel']
 export type Filter = Subscription['filters'][number]
@@ -206,7 +205,6 @@ const DeliverySchema = Type.Object({
     }),
   ),
 })
-/** What became of one change for one subscription. */
 export interface Delivery extends Decoded<typeof DeliverySchema> {}
 export const DeliveriesSchema = Type.Object(
   { _links: Links, deliveries: Type.Array(DeliverySchema) },
@@ -214,13 +212,13 @@ export const DeliveriesSchema = Type.Object(
 )
 
 const FILTERS = {
-  prefix: asked('those that an object whose path begins like this may set off'),
-  suffix: asked('those that an object whose path ends like this may set off'),
+  prefix: optionalText('subscriptions that match an object whose path begins like this'),
+  suffix: optionalText('subscriptions that match an object whose path ends like this'),
   event_type: Type.Optional(Type.Enum(CHANGE_EVENTS, { description: 'deliveries of such changes' })),
   channel_type: Type.Optional(Type.Enum([...CHANNEL_TYPES, 'webhook'], { description: 'of the channel' })),
-  channel_id: asked('a part of the name of the channel'),
+  channel_id: optionalText('a part of the name of the channel'),
   ...PAGE_SIZE,
-  start_after: asked('those after this id'),
+  start_after: optionalText('those after this id'),
 }
 export const SUBSCRIPTION_QUERY = { ...FILTERS, ...STORE }
 export interface SubscriptionQuery extends Decoded<TObject<typeof FILTERS>> {}
@@ -231,7 +229,7 @@ export const DELIVERIES_QUERY = {
 }
 export interface DeliveryQuery extends Decoded<TObject<typeof DELIVERIES_QUERY>> {}
 
-/** s, of all parts. */
+/** Total seconds. */
 export function secondsOf(expiry: Readonly<Record<string, unknown>>): number {
   return Object.entries(SECONDS).reduce((sum, [part, seconds]) => sum + Number(expiry[part] ?? 0) * seconds, 0)
 }
@@ -247,8 +245,8 @@ function wrongExpiry(value: unknown): readonly Problem[] {
 function wrongCredentials(value: unknown): readonly Problem[] {
   const { method: named, key, secret } = value as Readonly<Record<string, unknown>>
   const method = named ?? 'NONE'
-  const held = (name: string, given: unknown, isNeeded: boolean): readonly Problem[] => {
-    if ((given ?? undefined) === undefined)
+  const held = (name: string, value: unknown, isNeeded: boolean): readonly Problem[] => {
+    if ((value ?? undefined) === undefined)
       return isNeeded ? [{ at: `/${name}`, message: `must be there with the method ${shown(method)}` }] : []
     if (isNeeded) return []
     return [{ at: `/${name}`, message: `is of no use with the method ${shown(method)}`, suggestion: 'leave it out' }]

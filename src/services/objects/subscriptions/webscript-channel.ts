@@ -1,6 +1,6 @@
-/** Calls the webscript of a channel, and shows what the channel has to show. */
+/** Calls the webscript of a channel with its credentials. */
 import { AppError, type StartTimer } from '#kernel'
-import type { ScriptAnswer, ShownCredentials, WebscriptsService } from '#services/webscripts/contract'
+import type { InternalWebscripts, ScriptAnswer, ShownCredentials } from '#services/webscripts/contract'
 import type { ObjectChange, InternalObjects, SignedLink } from '../contract.ts'
 import { Refused, type DeliveryOf } from './delivery-jobs.ts'
 import type { Seal } from '#platform'
@@ -8,47 +8,47 @@ import { keyOf } from './subscription-record.ts'
 import { type Channel, secondsOf } from './subscription-schema.ts'
 
 export interface WebscriptChannelOptions {
+  readonly tenant: string
   readonly objects: () => InternalObjects
-  readonly webscripts: () => WebscriptsService | undefined
+  readonly webscripts: () => InternalWebscripts | undefined
   readonly seal: Seal
-  /** Whose that key pair is; undefined when it is wrong. */
+  /** The owner of a key pair; undefined for a wrong one. */
   readonly checkPair: (key: string, secret: string, address: string) => Promise<{ readonly tenant: string } | undefined>
   readonly later: StartTimer
 }
 
-/** ms for a call */
 const CALL_MS = 60_000
-/** characters of an answer that the last error shows */
+/** characters of an answer in the last error */
 const SHOWN = 500
-/** Of a network for documents: wrong secrets of channels hold up nobody else. */
+/** TEST-NET address: wrong secrets of channels delay no client */
 const INSIDE = '192.0.2.2'
 
-/** Links are made with the rights of users: a message grants no more than the API does. */
+/** Links have the rights of users. */
 const READER = 'system/subscriptions'
 const LINKS = { GET: 'get_object', PUT: 'put_object', POST: 'post_object' } as const
 
-/** Rejects with `Refused` unless the webscript answers with a status from 200 to 299. */
+/** Rejects with `Refused` unless the status is 200 to 299. */
 export async function callWebscript(
   options: WebscriptChannelOptions,
-  tenant: string,
   id: string,
   { subscription, change }: DeliveryOf,
   signal: AbortSignal,
 ): Promise<void> {
+  const { tenant } = options
   const { channel } = subscription
   const webscripts = options.webscripts()
   if (webscripts === undefined) throw new AppError('CLOSED', 'this host serves no webscripts')
-  const script = webscripts.choose({ tenant, name: channel.name }, channel.version)
-  const shown = await credentialsOf(options, tenant, keyOf(subscription.bucket, subscription.id), channel)
+  const script = webscripts.choose(channel.name, channel.version)
+  const shown = await credentialsOf(options, keyOf(subscription.bucket, subscription.id), channel)
   const { isHeaderOurs } = await webscripts.authenticate(script, shown)
-  if (script === undefined) throw new AppError('NOT_FOUND', `There is no webscript ${channel.name}`)
-  webscripts.admit(script)
+  if (script === undefined) throw new AppError('NOT_FOUND', `The webscript ${channel.name} does not exist`)
+  webscripts.admit()
   const isGet = channel.method === 'GET'
   const message = isGet ? '' : JSON.stringify(await notificationOf(options.objects(), tenant, change, channel))
   const { authorization } = shown
   const { cause } = change
-  const over = new AbortController()
-  const callOff = options.later(CALL_MS, () => over.abort())
+  const timeout = new AbortController()
+  const cancel = options.later(CALL_MS, () => timeout.abort())
   try {
     const answer = await webscripts.call(script, {
       method: channel.method,
@@ -60,27 +60,26 @@ export async function callWebscript(
         ...(authorization === undefined || isHeaderOurs ? [] : [['authorization', authorization] as const]),
       ],
       body: new TextEncoder().encode(message),
-      signal: AbortSignal.any([signal, over.signal]),
-      ...(cause && { led: { hops: cause.hops, ...(cause.root !== undefined && { root: cause.root }) } }),
+      signal: AbortSignal.any([signal, timeout.signal]),
+      ...(cause && { causation: { hops: cause.hops, ...(cause.root !== undefined && { root: cause.root }) } }),
     })
     const text = await beginningOf(answer)
     if (answer.status < 200 || answer.status > 299) {
       throw new Refused(answer.status, `${channel.name} answered with status ${answer.status}: ${text}`)
     }
   } finally {
-    callOff()
+    cancel()
   }
 }
 
-/** What the call shows, by the method of the channel. `FORBIDDEN` for a pair that is none of the tenant's. */
+/** Credentials by the method of the channel. `FORBIDDEN` for a pair of another tenant. */
 async function credentialsOf(
-  { seal, checkPair }: WebscriptChannelOptions,
-  tenant: string,
-  place: string,
+  { tenant, seal, checkPair }: WebscriptChannelOptions,
+  subscription: string,
   { authentication }: Channel,
 ): Promise<ShownCredentials> {
   const { method, key = '', secret: sealed } = authentication
-  const secret = sealed === undefined ? '' : seal.open(sealed, `${tenant}/${place}`)
+  const secret = sealed === undefined ? '' : seal.open(sealed, `${tenant}/${subscription}`)
   const by = (authorization: string | undefined): ShownCredentials => ({ authorization, address: INSIDE })
   switch (method) {
     case 'NONE':
@@ -95,13 +94,13 @@ async function credentialsOf(
       const caller = await checkPair(key, secret, INSIDE)
       if (caller?.tenant !== tenant)
         throw new AppError('FORBIDDEN', 'key and secret of the channel are none of this tenant')
-      // the token that they stand for would not reach the webscript: it need not be made
+      // the token would not reach the webscript
       return { ...by(undefined), tokenOf: tenant }
     }
   }
 }
 
-/** Of a stream no more is read than is shown; leaving the loop lets the rest go. */
+/** Leaving the loop ends a stream early. */
 async function beginningOf({ body }: ScriptAnswer): Promise<string> {
   if (typeof body === 'string') return body.slice(0, SHOWN)
   if (body instanceof Uint8Array) return new TextDecoder().decode(body.subarray(0, SHOWN))
@@ -114,7 +113,7 @@ async function beginningOf({ body }: ScriptAnswer): Promise<string> {
   return text.slice(0, SHOWN)
 }
 
-/** The body that PUT and POST send to a target. */
+/** The body of PUT and POST. */
 async function notificationOf(
   objects: InternalObjects,
   tenant: string,
@@ -145,7 +144,7 @@ async function notificationOf(
   }
 }
 
-/** What a call without a body can say. */
+/** The query of GET. */
 function queryOf({ event, object, time }: ObjectChange): URLSearchParams {
   const { bucket, path } = object
   return new URLSearchParams({ event, bucket, object: path, event_time: new Date(time).toISOString() })

@@ -1,5 +1,5 @@
 /**
- * Carries a plan out: reads samples or buckets, fills in what is missing, and gives rows some at a time.
+ * Executes a plan: reads samples or buckets, interpolates, and yields batches of rows.
  *
  * EXECUTE-1 rows come in the order of time; one row has the cells of all columns that have a sample then
  * EXECUTE-2 without frequency and interpolation no more than some pages are in memory; else at most so many cells, and
@@ -21,18 +21,16 @@ export interface Note {
   readonly properties?: JsonObject
 }
 
-/** cells of a result that has to be in memory as a whole */
 export const MAX_CELLS = 2_000_000
 
 export class Execution {
   readonly #options: ExecutionOptions
   readonly #yielder: Yielder
-  /** what the caller should know, as far as rows were read */
+  /** Notes for the caller about the rows read so far */
   readonly notes: Note[] = []
-  /** samples that were read, by column */
+  /** Number of samples by column */
   readonly points: number[]
   readonly empty: number[]
-  /** ms */
   readonly took = { read: 0, interpolate: 0 }
 
   constructor(options: ExecutionOptions, yielder: Yielder) {
@@ -42,7 +40,7 @@ export class Execution {
     this.empty = options.columns.map(() => 0)
   }
 
-  /** To be called once. */
+  /** May be called once. */
   async *batches(): AsyncGenerator<RowBatch> {
     const { columns, line } = this.#options
     if (columns.length === 0) return
@@ -82,7 +80,7 @@ export class Execution {
     return table
   }
 
-  /** Notes what is missing in buckets. */
+  /** Notes missing values in buckets. */
   #describe({ cells }: RowTable): void {
     const { columns, line } = this.#options
     for (const [i, column] of columns.entries()) {
@@ -91,7 +89,7 @@ export class Execution {
       const { aggregation, interpolation } = column
       if (missing === 0 || aggregation === undefined) continue
       if (missing === cells[i]?.length && (this.points[i] ?? 0) > 0 && isNumeric(aggregation.name)) {
-        this.#note(column, 'warning', ` has no numbers: ${aggregation.name} passes over texts and truth values`)
+        this.#note(column, 'warning', ` has no numbers: ${aggregation.name} ignores texts and booleans`)
       } else if (interpolation === undefined) {
         const freq = line.grid?.grid.text ?? ''
         const text = `, aggregated on freq ${freq} contains ${missing} null values. These will NOT be interpolated`
@@ -120,7 +118,7 @@ export class Execution {
   }
 }
 
-/** As Python writes a tuple, which clients of the platform look for. */
+/** Formatted as a Python tuple, which clients of the platform look for. */
 function seriesText(column: ColumnPlan): string {
   const parts = [ownerOf(column), column.metric, ...(column.aggregation === undefined ? [] : [column.aggregation.name])]
   return `(${parts.map((part) => `'${part}'`).join(', ')})`
@@ -139,7 +137,7 @@ export async function collect(batches: AsyncIterable<RowBatch>, columns: number)
     rows += batch.times.length
     if (rows * columns > MAX_CELLS) {
       const text = `the result has more than ${MAX_CELLS} values`
-      throw new AppError('TOO_LARGE', `${text}; ask for a shorter range, for a freq, or for CSV, NDJSON or Arrow`)
+      throw new AppError('TOO_LARGE', `${text}; request a shorter range, a freq, or CSV, NDJSON or Arrow`)
     }
   }
   const [only] = all

@@ -1,17 +1,17 @@
-/** Samples as they are: the series of all columns, joined by time. */
+/** Rows of raw samples: the series of all columns, joined by time. */
 import { SampleReader } from '#services/shared'
 import type { SampleColumns } from '#storage'
 import type { Cell } from '../interpolation/fill.ts'
 import type { ExecutionOptions, RowBatch } from './row-batch.ts'
 
-/** samples of all columns that are in memory at once, about */
+/** Approximate number of samples in memory, over all columns */
 const IN_MEMORY = 50_000
 const LARGEST_PAGE = 10_000
 const SMALLEST_PAGE = 200
-/** series whose next pages are asked for side by side */
+/** Series whose next pages are read in parallel */
 const MAX_READS = 4
 
-/** Adds the samples of each column to `points`. */
+/** Adds the number of samples of each column to `points`. */
 export async function* rawRows(
   { series, line, columns, seenUntil, signal }: ExecutionOptions,
   points: number[],
@@ -54,7 +54,7 @@ async function nextPages(cursors: readonly Cursor[], points: number[]): Promise<
 
 const NOTHING: SampleColumns = { times: new Float64Array(), values: [] }
 
-/** Where one series is read. */
+/** Read position in one series. */
 class Cursor {
   readonly #pages: AsyncGenerator<SampleColumns>
   #page = NOTHING
@@ -69,17 +69,16 @@ class Cursor {
     return !this.isDone && this.#at >= this.#page.times.length
   }
 
-  /** of the next sample in memory */
+  /** Time of the next sample in memory */
   get time(): number {
     return this.#page.times[this.#at] ?? Number.POSITIVE_INFINITY
   }
 
-  /** of the last sample in memory: what follows is later */
+  /** Time of the last sample in memory: later ones are unread */
   get horizon(): number {
     return this.isDone ? Number.POSITIVE_INFINITY : (this.#page.times.at(-1) ?? Number.NEGATIVE_INFINITY)
   }
 
-  /** Gives how many samples came. */
   async load(): Promise<number> {
     do {
       const next = await this.#pages.next()
@@ -90,7 +89,7 @@ class Cursor {
     return this.#page.times.length
   }
 
-  /** The next sample's value, when it is of that time. */
+  /** Takes the next sample's value, if it has that time. */
   take(time: number): Cell {
     if (this.#page.times[this.#at] !== time) return null
     this.#at += 1
@@ -108,7 +107,6 @@ class Cursor {
   }
 }
 
-/** Rows up to where each series is in memory. */
 function join(cursors: readonly Cursor[]): RowBatch {
   const horizon = Math.min(...cursors.map((cursor) => cursor.horizon))
   const times: number[] = []

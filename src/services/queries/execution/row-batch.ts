@@ -1,4 +1,4 @@
-/** What an execution is made of, and the rows of its result, some at a time, as columns. */
+/** Context of an execution, and batches of result rows as columns. */
 import type { Yielder } from '#kernel'
 import type { Series } from '#storage'
 import type { Cell } from '../interpolation/fill.ts'
@@ -9,37 +9,36 @@ export interface ExecutionOptions {
   readonly series: Series
   readonly line: TimeLine
   readonly columns: readonly ColumnPlan[]
-  /** epoch ms: samples behind it are not seen */
+  /** Epoch ms: later samples are excluded */
   readonly seenUntil: number | undefined
   readonly signal: AbortSignal | undefined
 }
 
-/** an array of numbers where all are */
+/** An array of numbers where all are numeric */
 export type CellColumn = Float64Array | readonly Cell[]
 
 export interface RowBatch {
-  /** epoch ms, rising, also from batch to batch */
+  /** Epoch ms, ascending within and across batches */
   readonly times: Float64Array
-  /** for each column of the result one cell a row */
   readonly cells: readonly CellColumn[]
 }
 
-/** Rows whose columns are lists, as JSON has them. */
+/** Rows with plain lists as columns, for JSON. */
 export interface RowTable extends RowBatch {
   readonly cells: readonly (readonly Cell[])[]
 }
 
-/** A third of what `Array.from` takes: results have thousands of rows. */
+/** Three times as fast as `Array.from`: results have thousands of rows. */
 export function numberList(values: Float64Array): number[] {
   const list: number[] = []
   for (let i = 0; i < values.length; i += 1) list.push(values[i] ?? Number.NaN)
   return list
 }
 
-/** cells of one slice, about */
+/** Approximate number of cells per slice */
 const CELLS = 1_000
 
-/** The rows of a batch from one place up to, not including, another. */
+/** Range of rows of a batch, end exclusive. */
 export interface RowSlice extends RowBatch {
   readonly from: number
   readonly until: number

@@ -1,4 +1,4 @@
-/** One execution of a query, from what was asked to its result. */
+/** Execution of one query, from the request to its result. */
 import { AppError, isPlainObject, type JsonObject, makeIssue, ownValue, refuse, type Yielder } from '#kernel'
 import type { Store } from '#storage'
 import { machineTimers } from '#platform'
@@ -27,12 +27,11 @@ import type { Cell } from '../interpolation/fill.ts'
 
 export interface RunDependencies {
   readonly store: Store
-  /** epoch ms */
   readonly now: () => number
   readonly resources: () => ResourceSelector | undefined
-  /** Samples that were acknowledged before can be read once it resolves. */
+  /** Resolves when samples acknowledged so far are readable. */
   readonly readable: () => Promise<void>
-  /** of all queries */
+  /** Shared by all queries */
   readonly yielder: Yielder
 }
 
@@ -43,11 +42,11 @@ export interface Run {
   readonly yielder: Yielder
   readonly batches: AsyncIterable<RowBatch>
   readonly messages: () => readonly QueryMessage[]
-  /** ms until reading began */
+  /** Milliseconds until reading began */
   readonly planTook: number
 }
 
-/** Reads and plans; nothing of the series is read before its batches are asked for. */
+/** Parses and plans; series are read when batches are requested. */
 export async function begin(
   { store, now, resources, readable, yielder }: RunDependencies,
   query: unknown,
@@ -59,9 +58,7 @@ export async function begin(
   const plan = readQuery({ query: aboutResource(query, resource), ...(overrides && { overrides }), now: at })
   const { columns, notes } = await expand(plan.series, resources())
   if (plan.render.upload && new Set(columns.map(ownerOf)).size > 1) {
-    throw refuse('the query', [
-      makeIssue('QUERY', '/render', ONE_RESOURCE, 'ask for one resource, or for another mode'),
-    ])
+    throw refuse('the query', [makeIssue('QUERY', '/render', ONE_RESOURCE, 'request one resource, or another mode')])
   }
   await readable().catch((error: unknown) => {
     throw asDataError(error)
@@ -113,7 +110,7 @@ export async function openRun(
       : form === 'ndjson'
         ? lineParts(headers, batches, yielder)
         : arrowParts(headers, batches)
-  // what there is to say is known with the first rows
+  // notes are complete with the first rows
   const { all } = await begun(parts)
   return { type, parts: all, messages: messages() }
 }
@@ -126,7 +123,7 @@ const TYPES = {
   arrow: ARROW_MEDIA_TYPE,
 } as const
 
-/** The first two parts are made at once, so that a refusal comes before the answer begins. */
+/** Makes the first two parts at once, so that errors precede the answer. */
 export async function begun<T>(
   parts: AsyncIterable<T>,
 ): Promise<{ readonly first: readonly T[]; readonly all: AsyncGenerator<T> }> {
@@ -147,7 +144,7 @@ export async function begun<T>(
   return { first, all: all() }
 }
 
-/** What fails in the store is not what the query is refused for. */
+/** Marks failures of the store, which are not errors of the query. */
 async function* reading(execution: Execution): AsyncGenerator<RowBatch> {
   try {
     yield* execution.batches()
@@ -188,7 +185,7 @@ function explanationOf({ plan, columns, execution }: Run, time: Explanation['tim
   }
 }
 
-/** Rows as JSON, a line each, some at a time. */
+/** Rows as lines of JSON, in batches. */
 async function* lineParts(
   headers: readonly string[],
   batches: AsyncIterable<RowBatch>,

@@ -1,15 +1,15 @@
 /**
- * The spline of a degree from 2 to 5 through all points, as SciPy's `make_interp_spline` has it: knots at the points for
- * odd degrees and between them for even ones, without those nearest to the ends ("not a knot").
+ * Interpolating spline of degree 2 to 5, as SciPy's `make_interp_spline`: knots at the points for odd degrees and
+ * between them for even ones, except those nearest to the ends ("not a knot").
  *
- * The system for its coefficients has a band, and needs no exchange of rows: matrices of B-splines at their own places
- * are totally positive.
+ * The coefficient system is banded, and solved without pivoting: collocation matrices of B-splines are totally
+ * positive.
  */
 import { lastKnown, type Curve } from './curve.ts'
 
 /** `x` has more points than `degree`. */
 export function bSpline(x: Float64Array, y: Float64Array, degree: number): Curve {
-  // places around the middle and of length 1 keep digits where x are epoch milliseconds
+  // centered and scaled, since x may be epoch milliseconds
   const [first = 0, last = 1] = [x[0], x.at(-1)]
   const scale = last - first
   const places = x.map((place) => (place - first) / scale)
@@ -39,12 +39,11 @@ function knotsOf(x: Float64Array, degree: number): Float64Array {
   return knots
 }
 
-/** The piece between knots that a place lies in, by the knot at its begin. */
 function spanOf(knots: Float64Array, place: number, degree: number): number {
   return Math.min(Math.max(lastKnown(knots, place), degree), knots.length - degree - 2)
 }
 
-/** The B-splines of a degree that are not 0 in a piece (Cox and de Boor), into `basis`. */
+/** Non-zero B-splines of an interval (Cox and de Boor), into `basis`. */
 function basisAt(knots: Float64Array, place: number, span: number, degree: number, basis: Float64Array): void {
   basis[0] = 1
   for (let d = 1; d <= degree; d += 1) {

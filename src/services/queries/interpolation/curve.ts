@@ -1,18 +1,17 @@
-/** A curve through known points. */
+/** Curve through known points. */
 import { lastAtOrBefore } from '#services/shared'
 
-/** Its value at a place between the first and the last of them. */
+/** Value between the first and the last point. */
 export type Curve = (x: number) => number
 
-/** Known points in rising order of `x`. */
+/** Known points in ascending order of `x`. */
 export type MakeCurve = (x: Float64Array, y: Float64Array) => Curve
 
-/** The last known point at a place or before it; the first one where none is. */
 export function lastKnown(x: Float64Array, place: number): number {
   return Math.max(lastAtOrBefore(x, place), 0)
 }
 
-/** Cubic pieces between known points of which each has a slope. */
+/** Cubic Hermite pieces between known points with slopes. */
 export function hermite(x: Float64Array, y: Float64Array, slopes: Float64Array): Curve {
   return (place) => {
     const i = Math.min(lastKnown(x, place), x.length - 2)

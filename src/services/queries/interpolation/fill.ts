@@ -1,9 +1,9 @@
 /**
- * Fills in what is missing of one series, at times that rise.
+ * Fills in missing values of one series, at ascending times.
  *
  * FILL-1 known values stay as they are
- * FILL-2 of a gap, at most `limit` are filled: from the left, for `backfill` from the right, and those of `linear` before
- *   the first known value next to it
+ * FILL-2 of a gap, at most `limit` are filled: from the left, for `backfill` from the right, and those of `linear`
+ *   before the first known value next to it
  */
 import type { SampleValue } from '#storage'
 import type { Curve } from './curve.ts'
@@ -13,13 +13,13 @@ export type Cell = SampleValue | null
 
 export interface Interpolation {
   readonly method: MethodName
-  /** of `fixed` */
+  /** Value of `fixed` */
   readonly value?: number
   readonly order?: number
   readonly limit?: number
 }
 
-/** In place. Gives how many were filled, or why nothing can be. */
+/** Fills in place. Returns the number of filled values, or why filling is impossible. */
 export function fill(
   times: Float64Array,
   cells: Cell[],
@@ -62,7 +62,7 @@ function nameOf(name: string, order: number | undefined): string {
   return order === undefined ? name : `${name} of order ${order}`
 }
 
-/** Places of the known values around what is missing. */
+/** Indexes of the known values around missing ones. */
 interface Gap {
   readonly left: number | undefined
   readonly right: number | undefined
@@ -72,14 +72,13 @@ type Filler = (gap: Gap) => (i: number) => Cell
 
 interface Fillers {
   readonly between: Filler
-  /** default: as between */
+  /** Default: as between */
   readonly after?: Filler | 'not'
   readonly before?: Filler | 'not'
-  /** where a limit counts from the right */
+  /** Whether the limit counts from the right */
   readonly fromRight?: boolean
 }
 
-/** Gives how many were filled. */
 function fillGaps(cells: Cell[], known: readonly number[], limit: number, fillers: Fillers): number {
   const { between, after = between, before = between, fromRight = false } = fillers
   let filled = 0
@@ -92,7 +91,7 @@ function fillGaps(cells: Cell[], known: readonly number[], limit: number, filler
     if (filler === 'not' || first >= behind) continue
     const of = filler(gap)
     for (const [start, end] of missingRuns(cells, first, behind)) {
-      // before the first known value, what is next to it counts first
+      // before the first known value, the nearest gap counts first
       const isFromRight = fromRight || (start === 0 && gap.left === undefined && before !== between)
       const from = isFromRight ? Math.max(start, end - limit) : start
       for (let i = from; i < Math.min(end, from + limit); i += 1) {
@@ -105,7 +104,7 @@ function fillGaps(cells: Cell[], known: readonly number[], limit: number, filler
   return filled
 }
 
-/** Begin and end of what is missing in a row: a text between numbers is no gap. */
+/** Ranges of consecutive missing values: a text between numbers is not a gap. */
 function missingRuns(cells: readonly Cell[], first: number, behind: number): readonly (readonly [number, number])[] {
   const runs: (readonly [number, number])[] = []
   for (let i = first; i < behind; i += 1) {

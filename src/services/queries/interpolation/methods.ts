@@ -1,11 +1,11 @@
 /**
- * The methods of interpolation, by name. Each fills in what is missing between known points; what lies outside of them is
- * filled by `pad`, `fixed`, `backfill` and `linear` alone.
+ * Methods of interpolation by name. All fill between known points; only `pad`, `fixed`, `backfill` and `linear` fill
+ * outside of them.
  */
 import { bSpline } from './b-spline.ts'
 import { type Curve, hermite, lastKnown, type MakeCurve } from './curve.ts'
 
-/** Below so much of the largest one, both sides count as equally steady. */
+/** Fraction of the largest value below which both sides count as equally smooth. */
 const STEADY = 1e-9
 
 function akima(x: Float64Array, y: Float64Array): Curve {
@@ -23,7 +23,7 @@ function akima(x: Float64Array, y: Float64Array): Curve {
   return hermite(x, y, tangents)
 }
 
-/** Slopes of the pieces, with two more on each side that go on as the outermost do. */
+/** Slopes of the pieces, extended by two on each side. */
 function slopesAround(x: Float64Array, y: Float64Array): Float64Array {
   const pieces = x.length - 1
   const slopes = new Float64Array(pieces + 4)
@@ -39,12 +39,12 @@ function slopesAround(x: Float64Array, y: Float64Array): Float64Array {
   return slopes
 }
 
-/** What `fill` does: carry a known value, give a fixed one, or draw a curve. */
+/** Filler kinds: carry a known value, a fixed one, or a curve. */
 export type Method =
   | { readonly kind: 'pad' | 'backfill' | 'fixed' | 'linear' }
   | {
       readonly kind: 'curve'
-      /** known points that it takes at least */
+      /** Minimum number of known points */
       readonly points: number
       readonly make: MakeCurve
     }
@@ -69,10 +69,9 @@ export const INTERPOLATION_METHODS = [
 
 export type MethodName = (typeof INTERPOLATION_METHODS)[number]
 
-/** Those that need an `order`. */
+/** Methods with an `order`. */
 export const ORDERED: ReadonlySet<string> = new Set(['polynomial', 'spline'])
 
-/** Degree of the splines that a name stands for. */
 const DEGREES: Readonly<Partial<Record<MethodName, number>>> = { quadratic: 2, cubic: 3 }
 const QUADRATIC = 2
 
@@ -125,7 +124,7 @@ function lines(x: Float64Array, y: Float64Array): Curve {
   }
 }
 
-/** Cubic pieces that keep the shape of what they go through: between two points they never leave their range (Fritsch and Butland). */
+/** Shape-preserving cubic pieces: they stay in the range of their two points (Fritsch and Butland). */
 function pchip(x: Float64Array, y: Float64Array): Curve {
   const widths = Float64Array.from({ length: x.length - 1 }, (_, i) => (x[i + 1] ?? 0) - (x[i] ?? 0))
   const slopes = widths.map((width, i) => ((y[i + 1] ?? 0) - (y[i] ?? 0)) / width)
@@ -144,7 +143,7 @@ function pchip(x: Float64Array, y: Float64Array): Curve {
   return hermite(x, y, tangents)
 }
 
-/** The tangent at an end, by the parabola through three points, held to the shape. */
+/** End tangent by the parabola through three points, limited to preserve the shape. */
 function edge(h0: number, h1: number, m0: number, m1: number): number {
   const tangent = ((2 * h0 + h1) * m0 - h0 * m1) / (h0 + h1)
   if (Math.sign(tangent) !== Math.sign(m0)) return 0

@@ -1,9 +1,9 @@
-/** What the samples of a bucket come to, as pandas reckons it: numeric aggregations pass over texts and truth values. */
+/** Aggregations of buckets, as in pandas: numeric ones ignore texts and booleans. */
 import { type Aggregate, type AggregateDefinition, COMMON_AGGREGATES, finite, percentileOf } from '#services/shared'
 
 const DEFINITIONS: ReadonlyMap<string, AggregateDefinition> = new Map<string, AggregateDefinition>([
   ...COMMON_AGGREGATES,
-  // of the sample, over n - 1: nothing can be said of one number
+  // sample deviation over n - 1: undefined for one number
   ['std', { needs: 'deviation', of: ({ deviation, numeric }) => (numeric < 2 ? null : finite(deviation ?? null)) }],
 ])
 
@@ -11,17 +11,17 @@ export const PLAIN_AGGREGATIONS: readonly string[] = [...DEFINITIONS.keys()]
 
 const FRACTION = String.raw`percentile\((?:0?\.\d{1,20}|0|1|[01]\.0{1,20}|0\.\d{1,20})\)`
 
-/** JSON Schema's pattern of all names. */
+/** JSON Schema pattern of all names. */
 export const AGGREGATION_PATTERN = `^(?:${PLAIN_AGGREGATIONS.join('|')}|${FRACTION})$`
 
-/** What an aggregation says of texts alone is nothing. */
+/** Aggregations that are defined for texts. */
 const OF_ANY: ReadonlySet<string> = new Set(['first', 'last', 'count', 'count-numeric', 'count-non-numeric'])
 
 export function isNumeric(name: string): boolean {
   return !OF_ANY.has(name)
 }
 
-/** `name` fits the pattern. */
+/** `name` matches the pattern. */
 export function aggregationOf(name: string): Aggregate {
   const definition = DEFINITIONS.get(name)
   if (definition !== undefined) return { name, ...definition }

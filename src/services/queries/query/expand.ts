@@ -1,4 +1,4 @@
-/** The columns of a plan: each resource that a selection finds is one, or each group of them. */
+/** Expands selections to columns: one per resource, or per group of them. */
 import { AppError, type Json, ownValue } from '#kernel'
 import type { ResourceSelector, SelectedResource } from '../contract.ts'
 import { ownerOf, type ColumnPlan, type SeriesPlan, type SeriesSource } from './plan.ts'
@@ -11,7 +11,7 @@ export interface Expansion {
 
 type Selected = Extract<SeriesSource, { readonly kind: 'selected' }>
 
-/** Throws `TOO_LARGE` above 1,000 columns, and what the resources say of a selection that they cannot read. */
+/** Throws `TOO_LARGE` above 1,000 columns, and errors of the resources about the selection. */
 export async function expand(
   series: readonly SeriesPlan[],
   selector: ResourceSelector | undefined,
@@ -39,7 +39,7 @@ async function selected(
   selector: ResourceSelector | undefined,
   notes: string[],
 ): Promise<readonly Owner[]> {
-  if (selector === undefined) throw new AppError('CLOSED', 'this host serves no resources to select from')
+  if (selector === undefined) throw new AppError('CLOSED', 'this host does not serve resources to select from')
   const found = await selector.select(selection, MAX_SERIES + 1)
   if (found.length > MAX_SERIES) {
     throw new AppError('TOO_LARGE', `the selection finds more than ${MAX_SERIES} resources; select fewer`)
@@ -52,13 +52,13 @@ async function selected(
     if (key === undefined) without += 1
     else groups.set(key, [...(groups.get(key) ?? []), resource.id])
   }
-  if (without > 0) notes.push(`${without} resources are in no group: they lack ${groupBy.join(' or ')}`)
+  if (without > 0) notes.push(`${without} resources are outside of all groups: they lack ${groupBy.join(' or ')}`)
   return [...groups]
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
     .map(([group, resources]) => ({ label: { group }, resources }))
 }
 
-/** Undefined for one that lacks an attribute. */
+/** Undefined when it lacks an attribute. */
 function groupOf(resource: SelectedResource, groupBy: readonly string[]): string | undefined {
   const values = groupBy.map((key) => textOf(ownValue(resource, key) as Json | undefined))
   return values.every((value) => value !== undefined) ? values.join('/') : undefined
@@ -69,7 +69,7 @@ function textOf(value: Json | undefined): string | undefined {
   return typeof value === 'string' ? value : JSON.stringify(value)
 }
 
-/** What a list of resources and a selection have both is there once. */
+/** Removes columns that a list of resources and a selection share. */
 function distinctColumns(columns: readonly ColumnPlan[]): readonly ColumnPlan[] {
   const keyOf = (column: ColumnPlan): string =>
     JSON.stringify([

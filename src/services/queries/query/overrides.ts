@@ -1,14 +1,14 @@
-/** Parameters of a URL that take the place of members of a query: `window`, `interpolation.method`, `render.mode`. */
+/** URL parameters that replace fields of a query: `window`, `interpolation.method`, `render.mode`. */
 import { Type, type TSchema } from 'typebox'
 import { isPlainObject, type Json } from '#kernel'
 import type { Overrides } from '../contract.ts'
 import { QuerySchema } from './query-schema.ts'
 
 const NUMBER = /^-?\d{1,17}(?:\.\d{1,17})?(?:e[+-]?\d{1,3})?$/i
-/** What a text in the place of an object stands for. */
+/** Field for which a text stands in place of an object. */
 const SHORT_FORMS: Readonly<Record<string, string>> = { interpolation: 'method', render: 'mode' }
 
-/** The forms that each may have, by its name. Series cannot be overridden. */
+/** Accepted schemas by parameter name. Series cannot be overridden. */
 const FORMS: ReadonlyMap<string, readonly TSchema[]> = new Map(
   Object.entries(QuerySchema.properties).flatMap(([name, schema]) => {
     if (name === 'data' || name === 'seriesId') return []
@@ -22,10 +22,9 @@ const FORMS: ReadonlyMap<string, readonly TSchema[]> = new Map(
   }),
 )
 
-/** Names of parameters that are overrides, for the API's page. */
 export const OVERRIDE_NAMES: readonly string[] = [...FORMS.keys()]
 
-/** The query with the overrides in it; `data` is there to be refused. */
+/** Merges the overrides; `data` is merged to be rejected. */
 export function withOverrides(query: unknown, overrides: Overrides): unknown {
   if (!isPlainObject(query)) return query
   const changed: Record<string, unknown> = { ...query }
@@ -39,7 +38,7 @@ export function withOverrides(query: unknown, overrides: Overrides): unknown {
   return changed
 }
 
-/** Lists have commas; percentiles have none. */
+/** Splits lists at commas, which percentiles do not have. */
 function valueOf(given: string, forms: readonly TSchema[]): Json {
   const has = (isForm: (form: TSchema) => boolean): boolean => forms.some(isForm)
   if (has(Type.IsBoolean) && (given === 'true' || given === 'false')) return given === 'true'

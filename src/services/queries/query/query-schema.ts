@@ -1,4 +1,4 @@
-/** What a query may say, with its limits. `GET /schema/query.json` publishes it. */
+/** Schema of queries, with limits, published at `GET /schema/query.json`. */
 import { Type } from 'typebox'
 import { type Json, MAX_ID_BYTES } from '#kernel'
 import { CHECKED, checked, closed, type Decoded, seriesName, text } from '#services/shared/contract'
@@ -7,7 +7,6 @@ import { render } from '../render/render-modes.ts'
 import { duration, freq, time, zone } from '../time-line/time-fields.ts'
 import { AGGREGATION_PATTERN, PLAIN_AGGREGATIONS } from './aggregations.ts'
 
-/** series that one query may name, before resources are looked up */
 export const MAX_SERIES = 1_000
 
 const label = text(MAX_ID_BYTES, { minLength: 1 })
@@ -21,9 +20,9 @@ const interpolation = Type.Union(
     method,
     closed({
       method,
-      value: Type.Optional(Type.Number({ description: 'what `fixed` fills in' })),
+      value: Type.Optional(Type.Number({ description: 'value that `fixed` fills in' })),
       order: Type.Optional(Type.Integer({ minimum: 1, maximum: 5, description: 'of polynomial and spline' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, description: 'consecutive values that are filled in at most' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, description: 'maximum of consecutive values to fill in' })),
     }),
   ],
   { description: 'the name of a method, or {"method": "linear"}' },
@@ -32,7 +31,7 @@ const interpolation = Type.Union(
 const selection = closed({
   type: Type.Optional(label),
   tag: Type.Optional(label),
-  query: Type.Optional(text(2_000, { minLength: 1, description: 'as the listing of resources has it' })),
+  query: Type.Optional(text(2_000, { minLength: 1, description: 'in the query language of the listing of resources' })),
   groupBy: Type.Optional(
     Type.Union([label, Type.Array(label, { minItems: 1, maxItems: 5 })], {
       description: 'the name of an attribute of the resources, or a list of up to 5',
@@ -79,7 +78,7 @@ export const QuerySchema = closed(
       Type.Array(closed({ name: Type.Optional(label), ...SERIES }), {
         minItems: 1,
         maxItems: MAX_SERIES,
-        description: 'the series; what one does not say, the query says for it',
+        description: 'the series; missing fields default to those of the query',
       }),
     ),
     render: Type.Optional(render),
@@ -90,7 +89,7 @@ export const QueryBody = checked(QuerySchema, { subject: 'the query', type: 'QUE
 export type Query = Decoded<typeof QuerySchema>
 export type SeriesOfQuery = NonNullable<Query['data']>[number]
 
-/** The document at `/schema/query.json`. */
+/** Document at `/schema/query.json`. */
 export const QUERY_SCHEMA_DOCUMENT = {
   $schema: 'http://json-schema.org/draft-07/schema#',
   title: 'Queries of time series',

@@ -1,4 +1,4 @@
-/** Reads a query: all of its problems at once, each with its place. */
+/** Parses a query, reporting all problems at once with their paths. */
 import { Issues } from '#kernel'
 import type { Overrides } from '../contract.ts'
 import { optionsOf } from '../render/render-modes.ts'
@@ -11,16 +11,15 @@ import { distinctSeries, readSeries } from './read-series.ts'
 export interface UncheckedQuery {
   readonly query: unknown
   readonly overrides?: Overrides
-  /** epoch ms */
   readonly now: number
 }
 
-const NO_AGGREGATION = 'freq is given and aggregation is not: mean is used'
+const NO_AGGREGATION = 'freq without aggregation: mean is used'
 
-/** What `UPLOAD` says of several. */
+/** Rejection of several resources by `UPLOAD`. */
 export const ONE_RESOURCE = 'UPLOAD takes a single resource'
 
-/** Throws `VALIDATION` with every problem. */
+/** Throws `VALIDATION` with all problems. */
 export function readQuery({ query: body, overrides = {}, now }: UncheckedQuery): QueryPlan {
   const query = QueryBody.read(withOverrides(body, overrides))
   const issues = new Issues('QUERY')
@@ -33,7 +32,7 @@ export function readQuery({ query: body, overrides = {}, now }: UncheckedQuery):
   const distinct = distinctSeries(series, issues)
   const named = distinct.flatMap(({ source }) => (source.kind === 'listed' ? source.resources : []))
   if (render.upload && new Set(named).size > 1)
-    issues.wrong('/render', ONE_RESOURCE, 'ask for one resource, or for another mode')
+    issues.wrong('/render', ONE_RESOURCE, 'request one resource, or another mode')
   issues.throwIfAny('the query')
   if (line === undefined) throw new Error('a query without a problem has no time line')
   return { query, line, series: distinct, render, notes: isMean ? [NO_AGGREGATION] : [] }

@@ -1,4 +1,4 @@
-/** The series of a query: what each says, and what the query says for those that do not. */
+/** Series of a query, with defaults from the query. */
 import { at, type Issues, sameJson } from '#kernel'
 import type { Interpolation } from '../interpolation/fill.ts'
 import { ORDERED } from '../interpolation/methods.ts'
@@ -8,7 +8,7 @@ import type { Query, SeriesOfQuery } from './query-schema.ts'
 
 interface ReadSeries {
   readonly series: readonly SeriesPlan[]
-  /** an aggregation was wanted and not given */
+  /** Whether the aggregation defaulted to the mean */
   readonly isMean: boolean
 }
 
@@ -25,7 +25,7 @@ export function readSeries(query: Query, isGrouped: boolean, issues: Issues): Re
     if (source === undefined || metric === undefined) return []
     if (isGrouped && aggregation === undefined) isMean = true
     if (source.kind === 'selected' && source.groupBy.length > 0 && !isGrouped)
-      issues.wrong(at(path, 'resources', 'groupBy'), 'stands without freq', 'give freq and an aggregation')
+      issues.wrong(at(path, 'resources', 'groupBy'), 'requires freq', 'add freq and an aggregation')
     const names = isGrouped ? listOf(aggregation ?? 'mean') : [undefined]
     return names.map((each) => ({
       name,
@@ -43,7 +43,7 @@ function listOf(value: string | readonly string[]): readonly string[] {
   return typeof value === 'string' ? [value] : value
 }
 
-/** A series names a resource, or resources; what it says itself counts before what the query says. */
+/** Resource or resources of a series; its own fields take precedence over the query's. */
 function readSource(own: SeriesOfQuery, query: Query, path: string, issues: Issues): SeriesSource | undefined {
   const isOwn = own.resource !== undefined || own.resources !== undefined
   const { resource, resources } = isOwn ? own : query
@@ -52,10 +52,10 @@ function readSource(own: SeriesOfQuery, query: Query, path: string, issues: Issu
     if (resource !== undefined) return { kind: 'listed', resources: [resource] }
     return issues.wrong(at(path, 'resource'), 'is missing', 'name a resource')
   }
-  if (resource !== undefined) return issues.wrong(place, 'stands beside resource', 'leave out one of the two')
+  if (resource !== undefined) return issues.wrong(place, 'cannot be combined with resource', 'leave out one of the two')
   if (isList(resources)) return { kind: 'listed', resources: [...new Set(resources)] }
   const { groupBy = [], ...selection } = resources
-  if (Object.keys(selection).length === 0) return issues.wrong(place, 'selects nothing', 'give type, tag or query')
+  if (Object.keys(selection).length === 0) return issues.wrong(place, 'selects nothing', 'add type, tag or query')
   return { kind: 'selected', selection, groupBy: listOf(groupBy) }
 }
 
@@ -69,15 +69,13 @@ function readInterpolation(given: Query['interpolation'], path: string, issues: 
   const { method, value } = interpolation
   const isOrdered = ORDERED.has(method)
   if (isOrdered && order === undefined)
-    issues.wrong(at(path, 'order'), `is missing, and ${method} needs it`, 'give a whole number from 1 to 5')
+    issues.wrong(at(path, 'order'), `is missing, and ${method} needs it`, 'add a whole number from 1 to 5')
   if (method === 'fixed' && value === undefined)
-    issues.wrong(at(path, 'value'), 'is missing, and fixed needs it', 'give a number')
+    issues.wrong(at(path, 'value'), 'is missing, and fixed needs it', 'add a number')
   return { ...interpolation, ...(isOrdered && order !== undefined && { order }) }
 }
 
-/**
- * Without those that come again. Two that differ in interpolation alone are refused, unless each has a name of its own.
- */
+/** Removes duplicates. Rejects two that differ only in interpolation, unless each has a name. */
 export function distinctSeries(series: readonly SeriesPlan[], issues: Issues): readonly SeriesPlan[] {
   const known = new Map<string, SeriesPlan[]>()
   return series.filter((one) => {
@@ -95,6 +93,6 @@ export function distinctSeries(series: readonly SeriesPlan[], issues: Issues): r
       return true
     }
     const text = 'has the resource, metric and aggregation of another series, and another interpolation'
-    return issues.wrong(one.path, text, 'give each of them a name') ?? false
+    return issues.wrong(one.path, text, 'name each of them') ?? false
   })
 }

@@ -1,4 +1,4 @@
-/** Rows as a stream of Apache Arrow: times as timestamps, each series as a column that may be null. */
+/** Streams rows as Apache Arrow: timestamps, and one nullable column per series. */
 import type * as ArrowPackage from 'apache-arrow'
 import type { Data, DataType, RecordBatchStreamWriter } from 'apache-arrow'
 import { AppError } from '#kernel'
@@ -7,12 +7,11 @@ import type { Cell } from '../interpolation/fill.ts'
 
 type Arrow = typeof ArrowPackage
 
-const MISSING =
-  'results as Arrow want the package apache-arrow, which this host does not have: npm install apache-arrow@21'
+const MISSING = 'results as Arrow need the package apache-arrow, which this host lacks: npm install apache-arrow@21'
 
 /**
- * A column has the type of its first value: what comes later of another type is null, because the head of a stream cannot
- * be taken back. A column without a value among the first rows is one of numbers.
+ * A column has the type of its first value; later values of other types become null, since the stream's schema is
+ * final. A column without a value in the first batch is numeric.
  */
 export async function* arrowParts(
   headers: readonly string[],
@@ -53,7 +52,7 @@ class Stream {
     this.#schema = new arrow.Schema([time, ...fields])
     this.#writer = new arrow.RecordBatchStreamWriter()
     const parts = this.#parts
-    // its own queue would wait for a reader; here each batch is taken as soon as it is written
+    // the package's queue would wait for a reader; take each batch as soon as it is written
     class Taken extends arrow.AsyncByteQueue {
       override write(part: ArrayBufferLike | ArrayBufferView): void {
         parts.push(bytesOf(part))

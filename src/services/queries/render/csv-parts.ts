@@ -1,4 +1,4 @@
-/** Rows as CSV, some at a time, as bytes: texts that are put together and encoded after cost three times as much. */
+/** Streams rows as CSV bytes: building and encoding texts costs three times as much. */
 import { csvText, withoutFormula, type Yielder } from '#kernel'
 import { type CellColumn, type RowBatch, rowSlices } from '../execution/row-batch.ts'
 import type { Cell } from '../interpolation/fill.ts'
@@ -23,10 +23,9 @@ export async function* csvParts(
   }
 }
 
-/** bytes of a part, usually */
+/** Usual bytes of a part */
 const ROOM = 65_536
 
-/** Rows while they are written. */
 class Rows {
   readonly #time = new TimeText()
   readonly #textOf: (text: string) => string
@@ -37,7 +36,7 @@ class Rows {
     this.#textOf = textOf
   }
 
-  /** Of one column of numbers: nearly all that is very long. */
+  /** Fast path for one column of numbers, the usual very long result. */
   addNumbers(times: Float64Array, numbers: Float64Array, from: number, until: number): void {
     const time = this.#time
     const into = this.#room((until - from) * (LONGEST_TIME + MAX_DIGITS + 3))
@@ -64,10 +63,10 @@ class Rows {
     }
   }
 
-  /** What was written since the last time. */
+  /** Bytes written since the last call. */
   take(): Uint8Array {
     const taken = this.#bytes.subarray(0, this.#at)
-    // not as much as there was: one long text would be paid for by all that follow
+    // the default size: one long text must not enlarge all later buffers
     this.#bytes = Buffer.allocUnsafe(ROOM)
     this.#at = 0
     return taken
@@ -81,7 +80,7 @@ class Rows {
       return
     }
     const text = cell === null ? '' : typeof cell === 'string' ? this.#textOf(cell) : String(cell)
-    // at most three bytes for each unit of UTF-16
+    // at most three bytes per UTF-16 unit
     const into = this.#room(text.length * 3 + 1)
     into[this.#at] = COMMA
     this.#at += 1
@@ -99,15 +98,15 @@ class Rows {
 }
 
 const [DAY, HOUR, MINUTE, SECOND] = [86_400_000, 3_600_000, 60_000, 1_000] as const
-/** as years have that others do not know: a sign and six digits */
+/** Bytes of the longest time: years beyond four digits have a sign and six digits */
 const LONGEST_TIME = 30
 
-/** Times in UTC, always with six digits of a second. Many of one day come one after the other, so its text is kept. */
+/** Times in UTC with six fractional digits. The text of the day is cached, since neighbours share it. */
 class TimeText {
   #day = Number.NaN
   #text: Uint8Array = new Uint8Array()
 
-  /** Gives where it ends. */
+  /** Returns the end position. */
   write(time: number, into: Uint8Array, from: number): number {
     const day = Math.floor(time / DAY)
     if (day !== this.#day) {

@@ -1,16 +1,16 @@
-/** Numbers as ASCII, as JavaScript writes them, straight into bytes. */
+/** Writes numbers as ASCII bytes, in JavaScript's format. */
 
 export const ZERO = 0x30
 const [MINUS, POINT] = [0x2d, 0x2e] as const
-/** as many as a number may take */
+/** Maximum bytes of a number */
 export const MAX_DIGITS = 26
-/** thousandths that are written here: with so few digits no shorter text is the same number */
+/** Limit of the fast path in thousandths: with so few digits the text is the shortest of its number */
 const MAX_THOUSANDTHS = 1e12
 
-/** Gives where it ends. */
+/** Returns the end position. */
 export function writeNumber(value: number, into: Uint8Array, from: number): number {
   const thousandths = Math.round(Math.abs(value) * 1_000)
-  // the texts of most measurements have three digits behind the point at most
+  // most measurements have at most three decimals
   if (!(thousandths < MAX_THOUSANDTHS) || thousandths / 1_000 !== Math.abs(value)) {
     return writeText(String(value), into, from)
   }
@@ -34,7 +34,6 @@ export function writeNumber(value: number, into: Uint8Array, from: number): numb
   return at
 }
 
-/** Of 0 to 99, both digits. */
 export function writeTwo(into: Uint8Array, at: number, value: number): void {
   const tens = (value / 10) | 0
   into[at] = ZERO + tens

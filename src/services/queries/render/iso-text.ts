@@ -1,13 +1,12 @@
-/** Times as results write them. Many of one day come one after the other, so its text is kept. */
+/** Times as texts of results. The text of the day is cached, since neighbours share it. */
 import { offsetMs } from '#services/shared'
 
 const DAY = 86_400_000
 const MINUTE = 60_000
 
-/** Texts of two digits. */
 const TWO = Array.from({ length: 100 }, (_, i) => String(i).padStart(2, '0'))
 
-/** Makes texts of times: ISO 8601 with the offset of a zone, six digits of a second where it is not whole. */
+/** Formats times as ISO 8601 with the offset of a zone, and six fractional digits unless whole. */
 export function isoTexts(zone: string | undefined): (time: number) => string {
   const day = dayTexts()
   return (time) => {
@@ -42,7 +41,7 @@ function offsetText(offset: number): string {
   return `${offset < 0 ? '-' : '+'}${TWO[Math.floor(minutes / 60)]}:${TWO[minutes % 60]}`
 }
 
-/** Never below 0. */
+/** Never negative. */
 function modulo(value: number, by: number): number {
   return ((value % by) + by) % by
 }

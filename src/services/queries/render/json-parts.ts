@@ -1,7 +1,7 @@
-/** JSON in parts, so that a large result is never one text, and none of its parts holds the loop. */
+/** Streams JSON in parts, so that a large result is not one text and no part blocks the event loop. */
 import type { Yielder } from '#kernel'
 
-/** Lists above so many items are written in parts. */
+/** Length above which lists are streamed. */
 const ITEMS = 500
 
 export async function* jsonParts(value: unknown, yielder: Yielder): AsyncGenerator<string> {
@@ -17,7 +17,7 @@ export async function* jsonParts(value: unknown, yielder: Yielder): AsyncGenerat
   if (text !== '') yield text
 }
 
-/** characters of a part, about */
+/** Approximate characters of a part */
 const PART = 131_072
 
 function* pieces(value: unknown): Generator<string> {
@@ -55,12 +55,11 @@ function isLarge(value: unknown): boolean {
   return Array.isArray(value) ? isLong(value) : isDeep(value)
 }
 
-/** A list that is long, or has one in it. */
 function isLong(list: readonly unknown[]): boolean {
   return list.length > ITEMS || list.some(isLarge)
 }
 
-/** An object with a long list somewhere in it. */
+/** An object that contains a long list. */
 function isDeep(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return Object.values(value).some(isLarge)

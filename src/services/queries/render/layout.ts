@@ -1,4 +1,4 @@
-/** The data set of a result, in the layout that was asked for. */
+/** Data set of a result, in the requested layout. */
 import type { Json, JsonObject, Yielder } from '#kernel'
 import type { ColumnHead, DataSet, RowSet } from '../contract.ts'
 import { numberList } from '../execution/row-batch.ts'
@@ -6,7 +6,7 @@ import { isoTexts } from './iso-text.ts'
 import { headersOf, type Layout, levelNames, levelsIn, type Levels } from './levels.ts'
 import { objectsOf } from './objects.ts'
 
-/** rows between two looks at the clock */
+/** Rows between two checks of the clock */
 const STRIDE = 256
 const ROLE: JsonObject = { role: 'input' }
 
@@ -29,7 +29,7 @@ export async function layOut(layout: Layout, yielder: Yielder): Promise<DataSet>
   } as RowSet
 }
 
-/** The index columns: times, and their texts. */
+/** Index columns: times, and their texts. */
 type Index = readonly (readonly [name: string, values: readonly Json[]])[]
 
 async function indexOf({ table, options, zone }: Layout, yielder: Yielder): Promise<Index> {
@@ -51,7 +51,6 @@ function headsInRow(index: Index, levels: readonly Levels[]): readonly ColumnHea
   return [...index.map(([name]) => name), ...levels.map((one) => Object.fromEntries(one))]
 }
 
-/** Names of the levels, then the index of each row. */
 function headsInColumn({ table }: Layout, index: Index, levels: readonly Levels[]): readonly Json[] {
   const times = Array.from(table.times, (_, i) =>
     Object.fromEntries(index.map(([name, values]) => [name, values[i] ?? null])),
@@ -71,7 +70,7 @@ async function rowsOf({ table }: Layout, index: Index, yielder: Yielder): Promis
   return rows
 }
 
-/** A row for each series; with heads in columns they begin with its levels, and times stand with the heads. */
+/** One row per series; with heads in columns, rows begin with the levels, and times are in the head. */
 function seriesOf({ table, options }: Layout, index: Index, levels: readonly Levels[]): readonly (readonly Json[])[] {
   if (options.header_array === 'row') return [...index.map(([, values]) => values), ...table.cells]
   const names = levelNames(levels)

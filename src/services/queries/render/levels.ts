@@ -1,11 +1,14 @@
-/** What tells the columns of a result apart: resource or group, metric, aggregation, and a name where these are not enough. */
+/**
+ * Levels that identify the columns of a result: resource or group, metric, aggregation, and a name where these do not
+ * suffice.
+ */
 import type { JsonObject } from '#kernel'
 import type { WindowSpec } from '../contract.ts'
 import type { RowTable } from '../execution/row-batch.ts'
 import { type ColumnPlan, ownerOf } from '../query/plan.ts'
 import type { RenderOptions } from './render-modes.ts'
 
-/** What a data set is made of. */
+/** Input of a data set. */
 export interface Layout {
   readonly columns: readonly ColumnPlan[]
   readonly table: RowTable
@@ -16,10 +19,9 @@ export interface Layout {
 
 export type Levels = ReadonlyMap<string, string>
 
-/** In the order in which keys are joined. */
+/** Order of keys when joined. */
 const ORDER = ['resource', 'group', 'metric', 'aggregation', 'name']
 
-/** For each column its levels, in order. */
 function levelsOf(columns: readonly ColumnPlan[]): readonly Levels[] {
   const bare = columns.map((column) => new Map(entriesOf(column)))
   const seen = new Map<string, number>()
@@ -37,18 +39,17 @@ function entriesOf({ label, metric, aggregation }: ColumnPlan): (readonly [strin
   return [owner, ['metric', metric], ...(aggregation === undefined ? [] : [['aggregation', aggregation.name] as const])]
 }
 
-/** Names of the levels that some column has. */
 export function levelNames(all: readonly Levels[]): readonly string[] {
   return ORDER.filter((name) => all.some((levels) => levels.has(name)))
 }
 
 export interface RolledUp {
   readonly levels: readonly Levels[]
-  /** levels that are the same for all */
+  /** Levels with the same value in all columns */
   readonly common: JsonObject
 }
 
-/** Rolled up, what is the same for all moves out, but one level at least stays. */
+/** Rolled up, common levels are moved out, except for one. */
 export function levelsIn({ columns, options }: Layout): RolledUp {
   const all = levelsOf(columns)
   if (!options.roll_up) return { levels: all, common: {} }
@@ -60,12 +61,12 @@ export function levelsIn({ columns, options }: Layout): RolledUp {
   return { levels, common }
 }
 
-/** The name of a series, else `resource/metric` or `resource/metric/aggregation`. Each is unique: repeated names get a number. */
+/** Header of a series: its name, else `resource/metric` or `resource/metric/aggregation`. Duplicates are numbered. */
 export function headersOf(columns: readonly ColumnPlan[]): readonly string[] {
   const known = new Map<string, number>([['timestamp', 1]])
   return columns.map((column) => {
     const { name, metric, aggregation } = column
-    // of several series under one name
+    // several series under one name
     const own = name !== undefined && columns.filter((other) => other.name === name).length === 1 ? name : undefined
     const header = own ?? [ownerOf(column), metric, ...(aggregation === undefined ? [] : [aggregation.name])].join('/')
     const count = (known.get(header) ?? 0) + 1

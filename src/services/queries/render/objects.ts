@@ -1,9 +1,9 @@
-/** Results as one object a time, with keys made of what tells the series apart. Missing values are left out. */
+/** Results as one object per time, with keys that identify the series. Missing values are left out. */
 import type { Json, JsonObject, Yielder } from '#kernel'
 import { isoTexts } from './iso-text.ts'
 import { type Layout, levelNames, levelsIn, type Levels } from './levels.ts'
 
-/** rows between two looks at the clock */
+/** Rows between two checks of the clock */
 const STRIDE = 64
 
 export async function objectsOf(layout: Layout, yielder: Yielder): Promise<readonly JsonObject[]> {
@@ -40,20 +40,19 @@ function nestedLevels(hierarchical: boolean | readonly string[], levels: readonl
   return hierarchical === true ? names : names.filter((name) => hierarchical.includes(name))
 }
 
-/** Keys of the objects inside one another: those of nested levels, then all others joined. */
 function pathOf(levels: Levels, nested: readonly string[], separator: string): readonly string[] {
   const outer = nested.flatMap((name) => levels.get(name) ?? [])
   const rest = [...levels].filter(([name]) => !nested.includes(name)).map(([, value]) => value)
   return rest.length === 0 ? outer : [...outer, rest.join(separator)]
 }
 
-/** What the keys mean. */
+/** Describes the keys. */
 function levelTexts(levels: readonly Levels[], nested: readonly string[], separator: string): readonly string[] {
   const rest = levelNames(levels).filter((name) => !nested.includes(name))
   return rest.length === 0 ? nested : [...nested, rest.join(separator)]
 }
 
-/** A value that is missing leaves the objects around it. */
+/** Skips missing values, and objects that would be empty. */
 function put(tree: Tree, path: readonly string[], value: Json): void {
   let at = tree
   for (const key of path.slice(0, -1)) {
@@ -66,7 +65,7 @@ function put(tree: Tree, path: readonly string[], value: Json): void {
   if (value !== null && last !== undefined) at.set(last, value)
 }
 
-/** A resource may be called as a member of all objects is: what has its own keys only is made at the end. */
+/** Plain object at the end: during construction, resource names might collide with inherited properties. */
 function plain(tree: Tree): JsonObject {
   return Object.fromEntries([...tree].map(([key, value]) => [key, value instanceof Map ? plain(value) : value]))
 }

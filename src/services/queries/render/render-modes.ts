@@ -1,4 +1,4 @@
-/** The layouts of results, and the options that each stands for. */
+/** Render modes, and their options. */
 import { Type } from 'typebox'
 import { closed, type Decoded, text } from '#services/shared/contract'
 
@@ -29,9 +29,9 @@ const OptionsSchema = Type.Object(OPTIONS)
 
 /** Without `header_array` the result is a list of objects. */
 export interface RenderOptions extends Decoded<typeof OptionsSchema> {
-  /** what goes back into the broker: `resource` in each object, no `role` */
+  /** Input for the broker: `resource` in each object, without `role` */
   readonly upload?: true
-  /** text instead of JSON */
+  /** Text instead of JSON */
   readonly csv?: true
 }
 
@@ -61,7 +61,6 @@ export const render = Type.Union([mode, closed({ mode: Type.Optional(mode), ...O
   description: 'the name of a mode, or an object with mode and options',
 })
 
-/** The options of the mode, overridden by those of the query. */
 export function optionsOf(given: Decoded<typeof render> = {}): RenderOptions {
   const { mode: name = DEFAULT_MODE, ...options } = typeof given === 'string' ? { mode: given } : given
   return { ...MODES[name.replace(PREFIX, '')], ...options }

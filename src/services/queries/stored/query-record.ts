@@ -1,4 +1,4 @@
-/** A stored query as a document, by its name. */
+/** Stored form of a query, by its name. */
 import { type JsonObject, ownValue } from '#kernel'
 import type { CollectionSpec } from '#storage'
 
@@ -6,18 +6,15 @@ export interface QueryRecord {
   readonly name: string
   readonly query: JsonObject
   readonly meta: JsonObject
-  /** epoch ms */
   readonly created: number
-  /** of the caller */
   readonly createdBy: string
   readonly modified: number
   readonly modifiedBy: string
 }
 
-/** texts of one field that can be searched by */
 const MAX_TEXTS = 1_000
 
-/** Texts of a record that a term of a filter asks for, by its key. */
+/** Indexed texts of a record by the key of filter terms. */
 export const TEXTS = {
   tag: ({ meta }: QueryRecord) => textsIn([ownValue(meta, 'tags')]),
   resource: ({ query }: QueryRecord) =>
@@ -37,7 +34,6 @@ export const QUERIES: CollectionSpec<QueryRecord> = {
   },
 }
 
-/** What a query says for all series, and the series. */
 function seriesOf(query: JsonObject): readonly unknown[] {
   const { data } = query
   return [query, ...(Array.isArray(data) ? (data as unknown[]) : [])]

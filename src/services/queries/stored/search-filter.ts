@@ -1,6 +1,6 @@
 /**
- * The filter of stored queries, `q`: terms with spaces between them, all of which must hold; a `-` before one turns it
- * round. Of several `tag:` terms one is enough, and tags with commas between them are asked for together.
+ * Filter `q` of stored queries: terms separated by spaces, all of which must match; a leading `-` negates. One of
+ * several `tag:` terms suffices; comma-separated tags must all match.
  */
 import { isoInstant, type Issues, type JsonObject, ownValue, shown } from '#kernel'
 import type { Condition } from '#storage'
@@ -8,9 +8,9 @@ import { durationOf } from '../time-line/time-fields.ts'
 import { type QueryRecord, TEXTS } from './query-record.ts'
 
 export interface SearchFilter {
-  /** what storage can decide; the test holds the rest */
+  /** Conditions for the store; the test covers the rest */
   readonly where: readonly Condition[]
-  /** undefined when storage decides all */
+  /** Undefined when the store covers all terms */
   readonly test: ((record: QueryRecord) => boolean) | undefined
 }
 
@@ -26,13 +26,12 @@ const KEYS = 'name, tag, resource, metric, user, created, modified or meta.<key>
 const MAX_TERMS = 50
 
 export interface SearchContext {
-  /** of the caller, for `user:@me` */
+  /** Caller, for `user:@me` */
   readonly user: string
-  /** epoch ms */
   readonly now: number
 }
 
-/** Problems have the place `/q`. */
+/** Problems have the path `/q`. */
 export function readFilter(q: string, context: SearchContext, issues: Issues): SearchFilter {
   const terms = termsOf(q)
   if (terms.length > MAX_TERMS) issues.wrong('/q', `${terms.length} terms are too many`, `write at most ${MAX_TERMS}`)
@@ -65,7 +64,7 @@ function isTexts(key: string): key is keyof typeof TEXTS {
   return Object.hasOwn(TEXTS, key)
 }
 
-/** Spaces inside quotes and parentheses belong to a term. */
+/** Spaces in quotes and parentheses belong to a term. */
 function termsOf(q: string): readonly Term[] {
   const words = q.match(/(?:\([^()]{0,2000}\)|'[^']{0,2000}'|[^\s('])+/g) ?? []
   return words.map((word) => {
@@ -85,7 +84,7 @@ function userOf(key: string, value: string, { user }: SearchContext): string {
 
 function testOf({ key, value }: Term, { now }: SearchContext, issues: Issues): Test {
   if (key === 'name') {
-    // somewhere inside; with wildcards, the whole of it
+    // a part of the value; with wildcards, all of it
     const pattern = /[*?]/.test(value) ? value : `*${value}*`
     return ({ name }) => isLike(name, pattern)
   }
@@ -102,7 +101,7 @@ function hasAll(tags: readonly string[], wanted: readonly string[]): boolean {
   return wanted.every((tag) => tags.includes(tag))
 }
 
-/** In any case of letters; `*` is any text and `?` any one character. In at most as many steps as both are long, one by the other. */
+/** Case-insensitive; `*` is any text and `?` any one character. Steps are bounded by the product of both lengths. */
 function isLike(anyCase: string, wanted: string): boolean {
   const [text, pattern] = [anyCase.toLowerCase(), wanted.toLowerCase()]
   let [at, star, mark] = [0, -1, 0]
@@ -127,7 +126,7 @@ function isLike(anyCase: string, wanted: string): boolean {
 
 const CALL = /^(like|contains)\((.*)\)$/s
 
-/** `value`, `like(*x*)` or `contains('x')`. */
+/** Condition forms: `value`, `like(*x*)` or `contains('x')`. */
 function metaTest(path: string, value: string): Test {
   const [, call, argument = ''] = CALL.exec(value) ?? []
   const text = argument.replace(/^(['"])(.*)\1$/s, '$2')
@@ -151,7 +150,7 @@ function textsAt(meta: JsonObject, path: string): readonly string[] {
 
 const EVER = 8_640_000_000_000_000
 
-/** `start/end` with both ends included, either of which may be left out; each is ISO 8601, `now` or `now-P2D`. */
+/** Interval `start/end`, both inclusive and optional; each is ISO 8601, `now` or `now-P2D`. */
 function readInterval(value: string, now: number, issues: Issues): (time: number) => boolean {
   const parts = value.split('/')
   const [start = '', end = start] = parts
@@ -167,7 +166,7 @@ function readInterval(value: string, now: number, issues: Issues): (time: number
 const RELATIVE = /^now(?:([+-])(P.+))?$/i
 const DAY = 86_400_000
 
-/** NaN for anything else. `isWhole`: a date stands for all of its day. */
+/** NaN for invalid texts. `isWhole`: a date means the end of its day. */
 function instantOf(text: string, now: number, isWhole = false): number {
   const relative = RELATIVE.exec(text)
   if (relative !== null) {

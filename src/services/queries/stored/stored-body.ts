@@ -1,4 +1,4 @@
-/** What stored queries are sent as, with its limits. */
+/** Schemas of stored queries as sent, with limits. */
 import { Type } from 'typebox'
 import { shown } from '#kernel'
 import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
@@ -17,7 +17,6 @@ const name = refined(text(MAX_NAME, { minLength: 1 }), (value) => {
     ? []
     : [{ message: `${shown(value)} ${NOT_ADDRESSABLE}`, suggestion: 'write another name' }]
 })
-/** That of a path. */
 export const QueryName = checked(name, { subject: 'the name', type: 'QUERY' })
 
 const FIELDS = {
@@ -27,7 +26,6 @@ const FIELDS = {
 }
 const STORED = { subject: 'the stored query', type: 'QUERY' }
 export const NewStoredQuery = checked(closed({ name, ...FIELDS }, { title: 'New stored query' }), STORED)
-/** A name must be that of the path. */
 export const NamedStoredQuery = checked(
   closed({ name: Type.Optional(nullable(name)), ...FIELDS }, { title: 'Stored query of a name' }),
   STORED,

@@ -1,4 +1,4 @@
-/** Stored queries of one tenant: made, replaced, removed, shown and searched. */
+/** Stored queries of one tenant. */
 import {
   AppError,
   type Caller,

@@ -1,4 +1,4 @@
-/** What stored queries look like outside, with the limits of what is sent. */
+/** Schemas of stored queries as shown. */
 import { Type } from 'typebox'
 import type { JsonObject } from '#kernel'
 import { type Decoded, open, text } from '#services/shared/contract'
@@ -7,7 +7,7 @@ const MAX_LEVELS = 20
 const MAX_PAGE = 100
 
 const Text = Type.String()
-/** What people say of a query; other members are searched as `meta.<key>`. */
+/** User-defined description of a query; fields are searched as `meta.<key>`. */
 export const meta = open(
   {
     tags: Type.Optional(Type.Array(text(500, { minLength: 1 }), { maxItems: 100 })),
@@ -51,8 +51,8 @@ export const RemovedSchema = Type.Object({ messages }, { title: 'Messages of que
 
 export const SEARCH = {
   q: Type.Optional(Type.String({ description: 'terms such as tag:stable name:boiler* -resource:r1' })),
-  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PAGE, description: 'how many at most; default 10' })),
-  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'how many are left out at the beginning' })),
+  limit: Type.Optional(Type.Integer({ minimum: 0, maximum: MAX_PAGE, description: 'maximum number; default 10' })),
+  offset: Type.Optional(Type.Integer({ minimum: 0, description: 'number of items to skip' })),
 }
 const SearchSchema = Type.Object(SEARCH)
 export interface SearchParameters extends Decoded<typeof SearchSchema> {}
@@ -66,7 +66,7 @@ export const PageSchema = Type.Object(
     count: Type.Integer(),
     offset: Type.Integer(),
     limit: Type.Integer(),
-    total: Type.Integer({ description: 'how many the filter finds in all' }),
+    total: Type.Integer({ description: 'total number of matches' }),
   },
   { title: 'Stored queries' },
 )

@@ -1,23 +1,23 @@
 /**
- * The grids that the buckets of a query lie on: multiples of a length, or periods of a zone's calendar. A bucket has a
- * number, so that many of them are counted and not walked.
+ * Grids of buckets: multiples of a length, or periods of a zone's calendar. Buckets are numbered, so that they are
+ * counted without iteration.
  */
 import { beginOfPeriod, periodOf, type PeriodUnit, skippedDays } from '#services/shared'
 
 export interface Grid {
-  /** `freq` as results write it */
+  /** `freq` in results */
   readonly text: string
-  /** ms; undefined where buckets differ in length */
+  /** Width in ms; undefined when buckets differ in length */
   readonly width: number | undefined
-  /** ms, about: for choosing a range */
+  /** Approximate width in ms, for choosing a range */
   readonly usualWidth: number
-  /** the number of the bucket that an instant lies in */
+  /** Number of the bucket that contains an instant */
   numberOf(time: number): number
-  /** epoch ms at which a bucket begins */
+  /** Epoch ms at which a bucket begins */
   beginOf(number: number): number
 }
 
-/** Buckets of `width` ms that one begins at `origin`. */
+/** Buckets of `width` ms, aligned to `origin`. */
 export function evenGrid(width: number, origin: number, text: string): Grid {
   return {
     text,
@@ -31,7 +31,6 @@ export function evenGrid(width: number, origin: number, text: string): Grid {
 const DAY = 86_400_000
 const DAYS: Readonly<Record<PeriodUnit['unit'], number>> = { day: 1, week: 7, month: 30 }
 
-/** Periods of the calendar of an IANA zone. */
 export function calendarGrid(unit: PeriodUnit, zone: string, text: string): Grid {
   return {
     text,
@@ -48,7 +47,7 @@ function periodsOf(unit: PeriodUnit, zone: string): Pick<Grid, 'numberOf' | 'beg
   }
 }
 
-/** A day that the zone left out has no number: its bucket would have no length. */
+/** Leaves out days that the zone skipped, whose buckets would be empty. */
 function daysOf(zone: string): Pick<Grid, 'numberOf' | 'beginOf'> {
   const days = periodsOf({ unit: 'day', count: 1 }, zone)
   const skipped = skippedDays(zone)
@@ -61,7 +60,6 @@ function daysOf(zone: string): Pick<Grid, 'numberOf' | 'beginOf'> {
   }
 }
 
-/** The first bucket that begins at a time or after it. */
 export function firstFrom(grid: Grid, time: number): number {
   const number = grid.numberOf(time)
   return grid.beginOf(number) === time ? number : number + 1

@@ -1,4 +1,4 @@
-/** Times, durations and zones as queries write them: what each may be, and what it becomes. */
+/** Times, durations and zones in queries: schemas and conversions. */
 import { IANAZone } from 'luxon'
 import { Type } from 'typebox'
 import { durationMs, isoInstant, notAnInstant, shown } from '#kernel'
@@ -20,7 +20,7 @@ export const time = refined(
   },
 )
 
-/** Epoch ms; NaN for a text that is not a time. A duration is one before now, whatever its sign. */
+/** Epoch ms; NaN for an invalid text. A duration, of either sign, is before now. */
 export function timeOf(value: number | string, now: number): number {
   if (typeof value === 'number') return Math.trunc(value)
   if (DIGITS.test(value)) return Number(value)
@@ -39,7 +39,7 @@ function durationProblems(value: unknown): readonly Problem[] {
   return [{ message: `${shown(value)} is not a duration above 0`, suggestion: 'write ISO 8601 such as PT1H or P7D' }]
 }
 
-/** Whole ms; NaN for anything but a duration. */
+/** Whole ms; NaN for an invalid text. */
 export function durationOf(value: string): number {
   try {
     return Math.round(durationMs(value))
@@ -54,13 +54,15 @@ const SIZES: readonly (readonly [ms: number, before: string, after: string])[] =
   [60_000, 'PT', 'M'],
 ]
 
-/** ISO 8601 in the largest unit of days, hours, minutes and seconds that divides it: `P7D`, `PT25H`, `PT90M`, `PT1.5S`. */
+/**
+ * ISO 8601 in the largest unit of days, hours, minutes and seconds that divides it: `P7D`, `PT25H`, `PT90M`, `PT1.5S`.
+ */
 export function textOfDuration(ms: number): string {
   const [unit, before, after] = SIZES.find(([size]) => ms !== 0 && ms % size === 0) ?? [1_000, 'PT', 'S']
   return `${before}${ms / unit}${after}`
 }
 
-/** How long buckets are: so many ms, or periods of a calendar. */
+/** Length of buckets: ms, or periods of a calendar. */
 export type Freq = { readonly width: number; readonly text: string } | Grid
 
 /** One number of days, weeks, months or years. */
@@ -80,8 +82,8 @@ export const freq = refined(durationText, (value) => {
 })
 
 /**
- * With the time zone of `align`, days and weeks are those of its calendar, weeks from Monday; without, they are 24 hours
- * and seven times that. Months and years are always a calendar's, that of UTC without a zone.
+ * With the time zone of `align`, days and weeks follow its calendar, weeks from Monday; without, they are multiples of
+ * 24 hours. Months and years always follow a calendar, by default that of UTC.
  */
 export function freqOf(value: string, zone: string | undefined): Freq {
   const periods = periodsOf(value)
@@ -91,7 +93,7 @@ export function freqOf(value: string, zone: string | undefined): Freq {
   return { width, text: textOfDuration(width) }
 }
 
-/** Seven days are a week, as they are for the groups of the broker. */
+/** Seven days are a week, as in the broker's groups. */
 function periodsOf(value: string): PeriodUnit | undefined {
   const [, digits = '0', letter = ''] = CALENDAR.exec(value) ?? []
   const named = UNITS[letter.toUpperCase()]
@@ -112,7 +114,7 @@ export const zone = refined(Type.String({ pattern: zonePattern, description: ZON
     : [],
 )
 
-/** As `Zone` of luxon takes it; undefined for anything that is not a zone. */
+/** Name for luxon's `Zone`; undefined for an invalid zone. */
 export function zoneOf(value: unknown): string | undefined {
   if (typeof value !== 'string') return undefined
   if (/^(?:Z|UTC|GMT)$/i.test(value)) return 'UTC'

@@ -1,5 +1,6 @@
 /**
- * Which time a query is about: `from`, `until`, `window`, `periods` and `freq`, in any combination that says one thing.
+ * Resolves the time range of a query from `from`, `until`, `window`, `periods` and `freq`, in any consistent
+ * combination.
  *
  * TIMELINE-1 with a frequency, both ends lie on its grid, and the range is a whole number of buckets, at least one
  * TIMELINE-2 what was resolved, asked again with its ends as `from` and `until`, resolves to itself
@@ -13,32 +14,30 @@ import { evenGrid, firstFrom, type Grid } from './grid.ts'
 import { durationOf, type Freq, freqOf, textOfDuration, timeOf, zoneOf } from './time-fields.ts'
 
 export interface TimeLine {
-  /** epoch ms, included */
+  /** Epoch ms, inclusive */
   readonly from: number
-  /** epoch ms, excluded */
+  /** Epoch ms, exclusive */
   readonly until: number
-  /** undefined: samples as they are */
+  /** Undefined: raw samples */
   readonly grid: GridRange | undefined
-  /** the zone of `align`, for texts of times; undefined: UTC */
+  /** Zone of `align`, for texts of times; undefined: UTC */
   readonly zone: string | undefined
 }
 
-/** Buckets of a grid, one behind the other. */
+/** Consecutive buckets of a grid. */
 export interface GridRange {
   readonly grid: Grid
-  /** number of the first */
   readonly first: number
   readonly count: number
 }
 
-/** ms that a range is long when nothing says so */
+/** Default length of a range in ms */
 const DEFAULT_WINDOW = 7 * 86_400_000
-/** buckets of one series */
 const MAX_BUCKETS = 1_000_000
-/** of a calendar, where each may have to be read by itself */
+/** Maximum periods of a calendar, each of which may need a read */
 const MAX_PERIODS = 10_000
 
-/** Undefined when something is wrong; then the issues know what. */
+/** Undefined when issues were added. */
 export function resolveTimeLine(query: Query, now: number, issues: Issues): TimeLine | undefined {
   const { align = {}, from, until, window, periods, freq } = query
   const zone = zoneOf(align.timezone)
@@ -51,7 +50,7 @@ export function resolveTimeLine(query: Query, now: number, issues: Issues): Time
     freq: freq === undefined ? undefined : freqOf(freq, zone),
   }
   if (isCalendar(given.freq) && (align.at ?? 'grid') !== 'grid')
-    return issues.wrong('/align/at', 'buckets of a calendar lie on its own grid', 'leave out at, or write grid')
+    return issues.wrong('/align/at', 'calendar buckets have a grid of their own', 'leave out at, or write grid')
   const sized = withSizes(given, now, issues)
   const line = sized && resolve(sized, now, issues)
   return line && { ...line, zone }
@@ -74,7 +73,7 @@ interface Given {
   readonly align: NonNullable<Query['align']>
 }
 
-/** With `window` and `freq` as `periods` says them; periods of a calendar are left to the grid. */
+/** Derives `window` and `freq` from `periods`; periods of a calendar are left to the grid. */
 function withSizes(given: Given, now: number, issues: Issues): Given | undefined {
   const { from, until, window, periods, freq } = given
   const isSized = window !== undefined || (periods !== undefined && freq !== undefined)
@@ -108,7 +107,7 @@ function resolve(given: Given, now: number, issues: Issues): Omit<TimeLine, 'zon
     return issues.wrong(from === undefined ? '/until' : '/from', text, 'from must be before until')
   }
   if (!(Math.abs(ends.from) <= MAX_TIME && ends.until <= MAX_TIME)) {
-    return issues.wrong('/window', 'the range leaves what a calendar can hold', 'ask for a shorter one')
+    return issues.wrong('/window', 'the range exceeds the calendar', 'request a shorter one')
   }
   if (freq === undefined) return { ...ends, grid: undefined }
   const grid = isCalendar(freq) ? freq : evenGrid(freq.width, originOf(align.at, given, ends), freq.text)
@@ -129,7 +128,6 @@ function endsOfPeriods(grid: Grid, periods: number, { from, until }: Given, now:
     : { from: grid.beginOf(number), until: grid.beginOf(number + periods) }
 }
 
-/** An instant that the grid goes through. */
 function originOf(at: Given['align']['at'] = 'grid', { from }: Given, ends: Ends): number {
   if (at === 'grid') return 0
   if (at === 'boundary') return from ?? ends.until
@@ -145,14 +143,14 @@ function onGrid(grid: Grid, ends: Ends, given: Given, issues: Issues): Omit<Time
   const count = counted ?? Math.max(behind - first, 1)
   const most = grid.width === undefined ? MAX_PERIODS : MAX_BUCKETS
   if (count > most) {
-    const text = `${grid.text} makes ${count} buckets of the range, and ${most} is the most`
-    return issues.wrong('/freq', text, 'ask for a shorter range, or for longer buckets')
+    const text = `${grid.text} makes ${count} buckets of the range, more than ${most}`
+    return issues.wrong('/freq', text, 'request a shorter range, or longer buckets')
   }
   const [from, until] = [grid.beginOf(first), grid.beginOf(first + count)]
   return { from, until, grid: { grid, first, count } }
 }
 
-/** A range without size or with two ends keeps all of what was asked; others end with a whole bucket. */
+/** Default shift: a range without size or with two ends covers the whole request; others end with a whole bucket. */
 function usualShift({ from, until, window, periods }: Given): NonNullable<Given['align']['shift']> {
   if (from === undefined) return 'backward'
   return until === undefined && (window !== undefined || periods !== undefined) ? 'backward' : 'wrap'

@@ -1,20 +1,20 @@
-/** Queued commands, and the outcomes of finished ones. */
+/** Queued commands, and outcomes of finished ones. */
 import type { Json, Page } from '#kernel'
 import type { CollectionSpec, Store, Write } from '#storage'
 import type { ListQuery } from '../contract.ts'
 import { pageOf } from '../list/list-documents.ts'
 import { pagingOf } from '../list/read-listing.ts'
 
-/** Its id orders the commands of a resource, and is the same on every attempt. */
+/** Queued command. Ids order the commands of a resource and stay the same across attempts. */
 export interface CommandJob {
   readonly resource: string
-  /** as it came: `name`, `timestamp` and properties */
+  /** Command as received: `name`, `timestamp` and properties */
   readonly command: Readonly<Record<string, Json>>
-  /** rules in a row that led to it */
+  /** Number of rules in a row */
   readonly hops: number
-  /** with hops: what everything that came of one arrival is known by */
+  /** With hops: id of the root */
   readonly root?: string
-  /** its lease: the holder, and when it expires, epoch ms by the clock of the store in this session */
+  /** Lease: its holder and expiry, epoch ms by the clock of the store in this session */
   readonly lease?: { readonly owner: string; readonly until: number; readonly session?: string }
 }
 
@@ -24,19 +24,19 @@ export const COMMAND_JOBS: CollectionSpec<CommandJob> = {
   fields: { resource: { type: 'text', of: ({ resource }) => resource } },
 }
 
-/** One execution. Its id is that of the job. */
+/** Execution of a command. Its id is that of the job. */
 export interface CommandRecord {
   readonly resource: string
-  /** the id of the job, to sort by */
+  /** Id of the job, for sorting */
   readonly order: string
   readonly shown: {
     readonly name: string
-    /** ISO 8601, when it began */
+    /** Start, ISO 8601 */
     readonly executionTime: string
     /** `name:version` */
     readonly actuator?: string
     readonly result?: { readonly success: boolean; readonly message?: string; readonly rawData?: Json }
-    /** of one that came to no actuator */
+    /** Present when it reached no actuator */
     readonly errorMessage?: string
   }
 }
@@ -50,12 +50,12 @@ export const COMMAND_LOG: CollectionSpec<CommandRecord> = {
   },
 }
 
-/** executions of one resource that are kept */
+/** Retained executions of one resource */
 const KEPT = 1000
-/** so many more may be there before the oldest are let go */
+/** Excess above which the oldest are removed */
 const SURPLUS = 100
 
-/** Newest first; `skip`, and `limit` of 100 unless said otherwise. Throws `VALIDATION` for other words and numbers. */
+/** Newest first, with `skip`, and `limit` of 100 by default. Throws `VALIDATION`. */
 export function commandPage(
   store: Store,
   resource: string,
@@ -66,7 +66,7 @@ export function commandPage(
   return pageOf(store.collection(COMMAND_LOG), where, paging, ({ shown }) => shown)
 }
 
-/** What to delete so that the executions of a resource stay within their bound. */
+/** Deletions that keep the executions of a resource within their limit. */
 export async function oldCommands(store: Store, resource: string): Promise<readonly Write[]> {
   const log = store.collection(COMMAND_LOG)
   const where = [{ field: 'resource', op: 'eq', value: resource }] as const

@@ -1,9 +1,9 @@
 /**
- * Takes commands of resources from the broker, and carries them out.
+ * Accepts commands of resources from the broker, and executes them.
  *
  * COMMAND-1 a command that was committed is carried out at least once, always under the same id, also after a crash
  * COMMAND-2 the commands of one resource are carried out one after the other, in the order in which they came
- * COMMAND-3 a slow actuator holds up its own resource only, as long as fewer than 200 are slow
+ * COMMAND-3 a slow actuator holds up its own resource only, while fewer than 200 are slow
  */
 import type { CommandOutbox } from '#services/broker/contract'
 import { AppError, isStoreConflict, type Json, type Logger, messageOf, type StartTimer } from '#kernel'
@@ -15,11 +15,9 @@ import { planCall } from './plan-call.ts'
 export interface CommandRunnerDependencies {
   readonly store: Store
   readonly actuators: ActuatorCall
-  /** with inherited values */
+  /** Resource with inherited values */
   lookup(id: string): ResourceEntity | undefined | Promise<ResourceEntity | undefined>
-  /** epoch ms */
   readonly now: () => number
-  /** never the same twice */
   readonly newId: () => string
   readonly later: StartTimer
   readonly logger?: Logger | undefined
@@ -27,31 +25,28 @@ export interface CommandRunnerDependencies {
 
 interface Lane {
   readonly resource: string
-  /** something came while it was looked after */
+  /** Whether commands arrived during its turn */
   isAgain: boolean
 }
 
-/** commands at a time */
 const MOST = 200
 const LEASE_MS = 15_000
-/** ms after which what could not be asked is asked again */
+/** Retry interval after an outage, in ms */
 const PAUSE_MS = 2000
-/** commands of one resource before others have their turn */
 const TURN = 10
-/** commands of one resource between two looks at how many are kept */
+/** Commands of one resource between two trims of its executions */
 const TIDY = 100
 
 export class CommandRunner implements CommandOutbox {
   readonly #dependencies: CommandRunnerDependencies
   readonly #store: Store
-  /** of this process: leases are its own */
+  /** Owner name of this process's leases */
   readonly #owner: string
-  /** lanes that wait for a place, in the order of their turn */
   readonly #waiting = new Map<string, Lane>()
   readonly #working = new Map<string, { readonly lane: Lane; readonly done: Promise<void> }>()
   #isRunning = false
   #carriedOut = 0
-  /** of the id that was given last */
+  /** Time part of the last id */
   #last = 0
   #count = 0
 
@@ -61,7 +56,7 @@ export class CommandRunner implements CommandOutbox {
     this.#owner = dependencies.newId()
   }
 
-  /** Goes on with what the last life left. */
+  /** Resumes commands left by the last process. */
   async start(): Promise<void> {
     this.#isRunning = true
     for (const id of await newestIds(this.#store)) this.#goOnAfter(id)
@@ -69,31 +64,29 @@ export class CommandRunner implements CommandOutbox {
     for (const resource of waiting.keys()) this.#wake(resource)
   }
 
-  /** Commands under way get their end; the others are left for the next start. */
+  /** Completes commands in progress; others wait for the next start. */
   async stop(): Promise<void> {
     this.#isRunning = false
     this.#waiting.clear()
     await this.idle()
   }
 
-  /** Resolves when nothing waits any more that need not wait for others. */
+  /** Resolves when the queue is empty, apart from commands that wait for others. */
   async idle(): Promise<void> {
     while (this.#working.size > 0) await Promise.all([...this.#working.values()].map(({ done }) => done))
   }
 
-  /** A job for each command, to be committed with it. */
   planning(resource: string, command: Readonly<Record<string, Json>>, hops: number, root?: string): readonly Write[] {
     const job = { resource, command, hops, ...(root !== undefined && { root }) }
     return [this.#store.collection(COMMAND_JOBS).putting(this.#nextId(), job)]
   }
 
-  /** A command of the resource was committed. Never waits. */
   committed(resource: string): void {
     this.#wake(resource)
   }
 
   #wake(resource: string): void {
-    // before the start there is nothing to lose: the start looks for all
+    // the start finds all commands
     if (!this.#isRunning) return
     const working = this.#working.get(resource)
     if (working !== undefined) working.lane.isAgain = true
@@ -129,7 +122,7 @@ export class CommandRunner implements CommandOutbox {
     } catch (error) {
       if (!isAway(error)) {
         this.#dependencies.logger?.error(
-          `commands of resource ${resource} were interrupted: ${messageOf(error)}; they go on later`,
+          `commands of resource ${resource} were interrupted, retrying: ${messageOf(error)}`,
         )
       }
       this.#lookLater(resource, PAUSE_MS)
@@ -142,11 +135,10 @@ export class CommandRunner implements CommandOutbox {
     return oldest
   }
 
-  /** Undefined when it is another's. */
+  /** Undefined when another process has it. */
   async #claim({ resource }: Lane, job: Stored<CommandJob>): Promise<Stored<CommandJob> | undefined> {
     const { lease } = job.value
     const time = await this.#store.now()
-    // of an earlier session: nobody holds it any more, whatever the clock says
     const isHeld = lease !== undefined && lease.owner !== this.#owner && lease.session === time.session
     if (isHeld && lease.until > time.ms) {
       this.#lookLater(resource, lease.until - time.ms)
@@ -185,7 +177,7 @@ export class CommandRunner implements CommandOutbox {
     }
   }
 
-  /** Renews the lease until it is released, which waits for a renewal that is under way. */
+  /** Renews the lease until release, which waits for a renewal in progress. */
   #keepLease(job: Stored<CommandJob>): () => Promise<void> {
     let renewing: Promise<unknown> = Promise.resolve()
     let isReleased = false
@@ -197,7 +189,7 @@ export class CommandRunner implements CommandOutbox {
           .now()
           .then((time) => this.#lease(held, time))
           .then((leased) => (held = leased))
-          // another took it over: whoever is done first writes the result down, under the same id
+          // lease lost: the first to finish stores the result, under the same id
           .catch(() => (isReleased = true))
           .finally(() => {
             if (!isReleased) wait()
@@ -233,7 +225,7 @@ export class CommandRunner implements CommandOutbox {
     if (this.#isRunning) this.#dependencies.later(ms, () => this.#wake(resource))
   }
 
-  /** What comes now comes after that job of another life of this host, whose clock may have been ahead. */
+  /** Continues after ids of an earlier process, whose clock may have been ahead. */
   #goOnAfter(id: string): void {
     const [last = Number.NaN, count = Number.NaN] = id.split('-', 2).map(Number)
     if (!(last >= this.#last)) return
@@ -241,7 +233,7 @@ export class CommandRunner implements CommandOutbox {
     this.#last = last
   }
 
-  /** Later ones come after earlier ones as text, though the clock be set back in between. */
+  /** Ids ascend as text, even if the clock is set back. */
   #nextId(): string {
     const { now, newId } = this.#dependencies
     const time = Math.max(this.#last, now())
@@ -251,7 +243,7 @@ export class CommandRunner implements CommandOutbox {
   }
 }
 
-/** Of the jobs that wait, and of those that are done. */
+/** Newest ids of pending jobs and of executions. */
 async function newestIds(store: Store): Promise<readonly string[]> {
   const last = { sort: [{ field: 'id', descending: true }], limit: 1 }
   const [waiting, done] = await Promise.all([
@@ -261,7 +253,7 @@ async function newestIds(store: Store): Promise<readonly string[]> {
   return [...waiting, ...done]
 }
 
-/** Whether the store is not there, now or any more: the command waits for it. */
+/** Whether the error is an outage of the store, for which the command waits. */
 function isAway(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'CLOSED' || error.code === 'UNAVAILABLE')
 }

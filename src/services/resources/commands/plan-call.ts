@@ -1,5 +1,5 @@
 /**
- * From a command that came to the call of an actuator: what the resource says about it. `{{key}}` in properties is metadata of the
+ * Plans the actuator call of a command by the definition in its resource. `{{key}}` in properties is metadata of the
  * resource. Pure, and linear in the length of texts.
  */
 import { FORBIDDEN_KEYS, isPlainObject, type Json, ownValue } from '#kernel'
@@ -7,17 +7,16 @@ import type { ResourceEntity } from '../contract.ts'
 
 export interface PlannedCall {
   readonly name: string
-  /** exact, or `latest` */
+  /** Exact version, or `latest` */
   readonly version: string
   readonly properties: Readonly<Record<string, Json>>
 }
 
-/** Members of a command that say what it is, not what to do it with. */
 const NOT_PROPERTIES: ReadonlySet<string> = new Set(['name', 'timestamp', 'resource'])
 
 /**
- * The call, or why there is none. The properties of the mapped actuator are defaults: what the command brings wins.
- * `resource`: with inherited values; undefined when there is none.
+ * The call, or why there is none. Properties of the mapped actuator are defaults for those of the command. `resource`:
+ * with inherited values; undefined for an unknown one.
  */
 export function planCall(
   id: string,
@@ -63,9 +62,9 @@ const CLOSE = '}}'
 const MAX_DEPTH = 100
 
 /**
- * The value with every placeholder in its texts replaced, at any depth. A text that is one placeholder and nothing else
- * becomes the value itself, be it a number or an object; within a text values become text, objects as JSON. Nested
- * metadata is reached with dots, unless a key with dots is there. What is not there is the empty text.
+ * Replaces the placeholders in all texts of the value. A text that is a single placeholder becomes the value itself,
+ * such as a number or an object; within a text, values become text, and objects JSON. Dots reach nested metadata,
+ * unless a key with dots exists. Missing values become the empty text.
  */
 export function fillMetadata(value: Json, metadata: Readonly<Record<string, Json>>, depth = 0): Json {
   if (typeof value === 'string') return fillText(value, metadata)

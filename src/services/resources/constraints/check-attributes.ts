@@ -1,4 +1,4 @@
-/** Holds attributes against what constraints say of them; every failure comes with the keyword of JSON Schema for it. */
+/** Checks attributes against constraints; failures have the keyword of JSON Schema. */
 import { at, isPlainObject, type Json, ownValue, sameJson } from '#kernel'
 import { referredId } from '../resource-record.ts'
 import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
@@ -8,12 +8,12 @@ export interface Failure {
   readonly path: string
   readonly keyword: string
   readonly message: string
-  /** what failed; undefined when it is missing */
+  /** Failed value; undefined when it is missing */
   readonly value: unknown
 }
 
 const MAX_FAILURES = 100
-/** failures are found by looking at every pair, which a long list would make slow */
+/** Size limit of lists compared pairwise */
 const MAX_PAIRED = 1_000
 const MAX_SHOWN = 20
 
@@ -110,7 +110,7 @@ function shown(items: readonly unknown[]): string {
   return `${texts.join(', ')}${items.length > MAX_SHOWN ? ' ...' : ''}`
 }
 
-/** characters as JSON Schema counts them */
+/** Length in code points, as in JSON Schema. */
 function lengthOf(text: string): number {
   let length = 0
   for (const _character of text) length += 1

@@ -1,11 +1,10 @@
-/** Resource constraints as they are sent and stored, with the limits of what may be in them. */
+/** Schemas of resource constraints, with limits. */
 import { type TProperties, type TSchema, Type } from 'typebox'
 import { FORBIDDEN_KEYS, isPlainObject, ownValue, refusedBy } from '#kernel'
 import { checked, type Checked, closed, type Problem, readOnly, refined } from '#services/shared/contract'
 import type { CollectionSpec } from '#storage'
 import { wordsOf } from '../attributes.ts'
 
-/** What a constraint says about one attribute. */
 export interface Attribute {
   readonly name: string
   readonly required: boolean
@@ -19,11 +18,9 @@ export type AttributeType =
   | { readonly type: 'enum'; readonly enumType: 'numeric' | 'string'; readonly items: readonly (number | string)[] }
   | {
       readonly type: 'resourceRef'
-      /** keys that the reference must have beside `$ref` */
+      /** Keys required besides `$ref` */
       readonly attributes?: readonly string[]
-      /** ids of types of which the resource must be one */
       readonly resourceTypes?: readonly string[]
-      /** whether the resource must be there */
       readonly exists?: boolean
     }
   | { readonly type: 'object'; readonly attributes?: readonly Attribute[] }
@@ -33,7 +30,7 @@ export type AttributeType =
       readonly minLength?: number
       readonly maxLength?: number
       readonly uniqueValues?: boolean
-      /** all of them must be among the values */
+      /** Values that the list must contain */
       readonly contains?: readonly (number | string | boolean)[]
     }
 
@@ -46,12 +43,11 @@ const name = Type.String({ minLength: 1 })
 const size = Type.Optional(Type.Integer({ minimum: 0 }))
 const bound = Type.Optional(Type.Number())
 const flag = Type.Optional(Type.Boolean())
-/** Storage searches texts of up to 2,000 bytes. */
+/** the store indexes texts of up to 2,000 bytes */
 const tag = Type.String({ minLength: 1, maxLength: 500 })
 const texts = Type.Optional(Type.Array(name, { maxItems: MAX_ITEMS }))
 const scalar = Type.Union([Type.Number(), Type.String(), Type.Boolean()])
 
-/** The parameters of each type; nested types are checked separately. */
 const PARAMETERS: Readonly<Record<AttributeType['type'], TProperties>> = {
   numeric: { minimum: bound, maximum: bound },
   string: { minLength: size, maxLength: size },
@@ -91,7 +87,6 @@ function constraintSchema(attribute: TSchema) {
   return closed(fields, { title: 'Constraint' })
 }
 
-/** Of one level: what a type has besides its name is looked at by the form that the name stands for. */
 const AnyType = Type.Object({ type: Type.Enum(Object.keys(PARAMETERS)) }, { additionalProperties: true })
 const anyType = checked(AnyType, OPTIONS)
 const anyAttribute = checked(attributeSchema(AnyType), OPTIONS)

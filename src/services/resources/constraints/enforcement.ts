@@ -1,4 +1,4 @@
-/** Holds resources against the constraints of their type: the merged attributes, so that a value may come from the type. */
+/** Checks resources, with inherited values, against the constraints of their type. */
 import { at, type Issue, refuse } from '#kernel'
 import type { Attributes } from '../attributes.ts'
 import type { ResourceEntity } from '../contract.ts'
@@ -9,7 +9,7 @@ import type { TypeRecord } from '../type-record.ts'
 import type { Attribute, ConstraintRecord } from './constraint-schema.ts'
 import { checkAttributes, type Failure } from './check-attributes.ts'
 
-/** Throws `VALIDATION` with every failure. */
+/** Throws `VALIDATION` with all failures. */
 export async function enforce(tenantResources: TenantResources, own: ResourceEntity, type: TypeRecord): Promise<void> {
   const constraints = await constraintsOf(tenantResources, type)
   const attributes = constraints.flatMap((constraint) => constraint.attributes)
@@ -17,7 +17,7 @@ export async function enforce(tenantResources: TenantResources, own: ResourceEnt
   if (failures.length > 0) throw refuse('the resource', failures.map(issueOf))
 }
 
-/** The constraints of a type that still exist, in its order. */
+/** Existing constraints of a type, in its order. */
 export async function constraintsOf(
   tenantResources: TenantResources,
   type: TypeRecord,
@@ -30,7 +30,7 @@ export async function constraintsOf(
   return found
 }
 
-/** Also looks whether resources that are referred to are what they have to be. */
+/** Includes checks of referenced resources. */
 export async function failuresOf(
   tenantResources: TenantResources,
   attributes: readonly Attribute[],
@@ -56,7 +56,7 @@ export async function failuresOf(
   }
   return failures
 }
-/** The keyword and the value go along for the body of the refusal. */
+/** Adds keyword and value for the error body. */
 export function issueOf({ path, keyword, message, value }: Failure): Issue {
   const details = { keyword, ...(value !== undefined && { value }) }
   return { type: 'CONSTRAINT', severity: 'ERROR', path, message, details }

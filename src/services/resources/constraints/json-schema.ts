@@ -1,4 +1,4 @@
-/** Constraints as JSON Schema, draft 7. */
+/** Converts constraints to JSON Schema, draft 7. */
 import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
 
 type JsonSchema = Readonly<Record<string, unknown>>
@@ -48,7 +48,7 @@ function arraySchema(type: Of<'array'>): JsonSchema {
     ...(minLength !== undefined && { minItems: minLength }),
     ...(maxLength !== undefined && { maxItems: maxLength }),
     ...(uniqueValues === true && { uniqueItems: true }),
-    // one `contains` a schema, so that several need several
+    // one `contains` per schema
     ...(contains.length > 0 && { allOf: contains.map((value) => ({ contains: { const: value } })) }),
   }
 }

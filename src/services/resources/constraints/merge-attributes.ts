@@ -1,7 +1,7 @@
-/** Several constraints as one: what all of them allow, attribute by attribute. */
+/** Intersects constraints attribute by attribute. */
 import type { Attribute, AttributeType, Of } from './constraint-schema.ts'
 
-/** Attributes by name in the order of their first mention; undefined when two contradict each other. */
+/** Attributes by name in the order of their first mention; undefined for a contradiction. */
 export function mergeAttributes(lists: readonly (readonly Attribute[])[]): readonly Attribute[] | undefined {
   const merged = new Map<string, Attribute>()
   for (const attribute of lists.flat()) {
@@ -17,16 +17,15 @@ export function mergeAttributes(lists: readonly (readonly Attribute[])[]): reado
   return [...merged.values()]
 }
 
-/** Attributes and who wants them so. */
+/** Attributes required by one source. */
 export interface Wish {
   readonly from: string
   readonly attributes: readonly Attribute[]
 }
 
-/** An attribute of which nothing is left that everybody allows. */
 export interface Contradiction {
   readonly attribute: string
-  /** who wants it, from the first to the one with whom it became impossible */
+  /** Sources, from the first to the one that made it impossible */
   readonly between: readonly string[]
 }
 
@@ -40,7 +39,7 @@ export function contradictions(wishes: readonly Wish[]): readonly Contradiction[
     const at = wanted.findIndex((_, i) => merged(wanted.slice(0, i + 1).map(({ type }) => type)) === undefined)
     const [last, earlier] = [wanted[at], wanted.slice(0, Math.max(at, 0))]
     if (last === undefined) continue
-    // mostly two by themselves; otherwise all of them together
+    // usually a pair contradicts; otherwise all of them together
     const opposed = earlier.find(({ type }) => mergeTypes(type, last.type) === undefined)
     const between = [...(opposed === undefined ? earlier : [opposed]), last].map(({ from }) => from)
     found.push({ attribute, between })
@@ -52,7 +51,7 @@ function merged([first, ...others]: readonly AttributeType[]): AttributeType | u
   return others.reduce<AttributeType | undefined>((all, type) => all && mergeTypes(all, type), first)
 }
 
-/** What both types allow; undefined when that is nothing. */
+/** Intersection of two types; undefined when it is empty. */
 export function mergeTypes(a: AttributeType, b: AttributeType): AttributeType | undefined {
   if (a.type === 'enum') return mergeEnum(a, b)
   if (b.type === 'enum') return mergeEnum(b, a)

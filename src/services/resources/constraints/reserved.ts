@@ -1,12 +1,12 @@
-/** The reserved attributes as constraints: what a resource must keep whatever its type says. */
+/** Constraints of the reserved attributes, valid for all types. */
 import { MAX_ID_BYTES } from '#kernel'
 import type { Attribute, AttributeType } from './constraint-schema.ts'
 
-/** characters of a text that is searched by */
+/** Maximum characters of an indexed text */
 const LONGEST_TEXT = 500
 const MAX_TAGS = 1_000
 const TEXT: AttributeType = { type: 'string', maxLength: LONGEST_TEXT }
-/** whoever has the id refuses more bytes than that */
+/** limit of every service that has the id */
 const ID: AttributeType = { type: 'string', maxLength: MAX_ID_BYTES }
 const VALUE_TYPES = ['integer', 'double', 'boolean', 'string', 'enum']
 export const TASK_TYPES = ['onetime', 'scheduled', 'reactive', 'periodic']
@@ -63,10 +63,10 @@ export const RESERVED: readonly Attribute[] = [
   ),
 ]
 
-/** What each value in an entry of `commands` is, by the name of the command. */
+/** Values in an entry of `commands`, by the name of the command. */
 export const COMMAND: readonly Attribute[] = [required('actuator', { type: 'object', attributes: PLUG })]
 
-/** Of resource types: an entry of `templates`. */
+/** Entry of `templates` of resource types. */
 export const TEMPLATE: readonly Attribute[] = [
   required('templateName', { type: 'string', minLength: 1 }),
   optional('type', { type: 'string' }),

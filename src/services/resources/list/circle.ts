@@ -1,6 +1,6 @@
 /**
- * The places within a circle, counted without a look at most of them: strips of latitude cut the circle into boxes that are
- * wholly inside, of which the store knows the number, and boxes over the edge, where each place is measured.
+ * Counts the places within a circle without reading most of them: strips of latitude divide the circle into boxes
+ * inside, which the store counts, and boxes on the edge, whose places are measured.
  */
 import type { Condition } from '#storage'
 
@@ -10,19 +10,19 @@ export interface Circle {
 }
 
 export interface CutCircle {
-  /** has the whole circle */
+  /** Contains the whole circle */
   readonly around: Condition
-  /** one of these lists holds: inside for certain; undefined when there is no such box */
+  /** Boxes wholly inside; undefined without any */
   readonly inside: Condition | undefined
-  /** one of these lists holds: to be measured, unless it is inside for certain */
+  /** Boxes to be measured, except where they are inside */
   readonly edge: Condition
   isInside(point: Point): boolean
 }
 
 const STRIPS = 16
-/** relative, and in degrees: more than rounding */
+/** Relative, and in degrees: more than rounding errors */
 const TOLERANCE = 1e-6
-/** of the distance; the edge belongs to the circle, whatever rounding does */
+/** Part of the distance by which the edge is included despite rounding */
 const SLACK = 1e-9
 
 export function isWithin({ center, metres }: Circle, point: Point): boolean {
@@ -33,12 +33,12 @@ export function aroundCircle({ center, metres }: Circle): Condition {
   return boxCondition(boxAround(center, metres))
 }
 
-/** Undefined where strips are no boxes: over a pole, across the date line, or over a large part of the globe. */
+/** Undefined where strips are not boxes: over a pole, across the date line, or over a large part of the globe. */
 export function cutCircle(circle: Circle): CutCircle | undefined {
   const { center, metres } = circle
   const { south, north, west, east } = boxAround(center, metres)
   if (west > east || east - west > 180 || south <= -90 || north >= 90) return undefined
-  // neighbours share the very same number: rounding leaves no gap between them
+  // neighbours share the same number, so that rounding leaves no gap
   const lines = Array.from({ length: STRIPS + 1 }, (_, i) => south + (i * (north - south)) / STRIPS)
   const { lat, lon } = center
   const widest = (Math.asin(Math.sin(radians(lat)) / Math.cos(metres / EARTH_RADIUS_M)) * 180) / Math.PI
@@ -50,7 +50,6 @@ export function cutCircle(circle: Circle): CutCircle | undefined {
     const reach = [reachAt(circle, low), reachAt(circle, high)] as const
     const sure = Math.min(...reach) * (1 - TOLERANCE)
     const most = Math.max(...reach) * (1 + TOLERANCE) + TOLERANCE
-    // the circle is widest in between
     const isWidest = low <= widest && widest <= high
     const [from, to] = isWidest ? [west, east] : [Math.max(west, lon - most), Math.min(east, lon + most)]
     const strip = { south: low, north: high }
@@ -71,7 +70,7 @@ export function cutCircle(circle: Circle): CutCircle | undefined {
   }
 }
 
-/** Degrees of longitude from the center to the circle at a latitude; 0 where it is not. */
+/** Degrees of longitude from the center to the circle at a latitude; 0 outside. */
 function reachAt({ center, metres }: Circle, lat: number): number {
   const scale = Math.cos(radians(center.lat)) * Math.cos(radians(lat))
   const straight = Math.sin(radians(lat - center.lat) / 2) ** 2
@@ -89,7 +88,6 @@ function boxCondition(box: Box): Condition {
   return { field: 'location', op: 'box', ...box }
 }
 
-/** metres of a unit; a number alone is metres */
 const METRES: ReadonlyMap<string, number> = new Map([
   ['', 1],
   ['mm', 0.001],
@@ -116,7 +114,7 @@ export const DISTANCE_UNITS = [...METRES.keys()].filter((unit) => unit !== '')
 const EARTH_RADIUS_M = 6_371_008.8
 const DISTANCE = /^(\d{1,12}(?:\.\d{1,12})?|\.\d{1,12})[ ]?([a-zA-Z]{0,16})$/
 
-/** Metres; undefined unless it is a number with a known unit. */
+/** Metres; undefined for an invalid number or unit. */
 export function metresOf(text: string): number | undefined {
   const [, number = '', unit = ''] = DISTANCE.exec(text.trim()) ?? []
   const factor = METRES.get(unit)
@@ -128,7 +126,6 @@ export interface Point {
   readonly lon: number
 }
 
-/** Metres along a great circle of a sphere. */
 export function distanceM(a: Point, b: Point): number {
   const lat = radians(b.lat - a.lat) / 2
   const lon = radians(b.lon - a.lon) / 2
@@ -143,10 +140,10 @@ interface Box {
   readonly east: number
 }
 
-/** Rounding must not lose a place on the edge. */
+/** Margin against rounding at the edge. */
 const SLACK_DEGREES = 1e-6
 
-/** Has everything within so many metres; `west > east` crosses the date line. */
+/** Bounding box of a circle; `west > east` crosses the date line. */
 export function boxAround({ lat, lon }: Point, metres: number): Box {
   const angle = metres / EARTH_RADIUS_M
   const degrees = (angle * 180) / Math.PI + SLACK_DEGREES

@@ -1,4 +1,4 @@
-/** Pages of collections, and listings of types and constraints: few enough to be looked through. */
+/** Pages of collections, and in-memory listings of types and constraints, which are few. */
 import type { Page } from '#kernel'
 import { type Collection, type Condition, type Query, walk } from '#storage'
 import type { ResourceEntity } from '../contract.ts'
@@ -18,7 +18,7 @@ export async function pageOf<D extends object, T>(
   return { values: found.map(({ value }) => show(value)), skip, limit, total }
 }
 
-/** What the store cannot find out is looked through. */
+/** Filters in memory what the store cannot. */
 export async function listDocuments<D extends object>(
   collection: Collection<D>,
   { where, check, skip, limit, fields }: Search,

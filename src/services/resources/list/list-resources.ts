@@ -1,6 +1,6 @@
 /**
- * Listings of resources. Where the store can answer by itself it does; what it cannot find out or order by is looked
- * through in slices, between which others have their turn.
+ * Listings of resources by the store as far as possible; other filters and orders are applied in slices, which yield to
+ * the event loop.
  */
 import type { Page } from '#kernel'
 import { type Condition, portions } from '#storage'
@@ -13,7 +13,7 @@ import { pageOf } from './list-documents.ts'
 import { project, valueAt } from './project.ts'
 import { readListing, type Listing } from './read-listing.ts'
 
-/** `among`: what must hold besides what the query asks. Throws `VALIDATION`. */
+/** `among`: additional condition. Throws `VALIDATION`. */
 export async function listResources(
   tenantResources: TenantResources,
   query: ListQuery,
@@ -39,7 +39,7 @@ interface Found {
 
 type Key = string | number | undefined
 
-/** of one reading of the store */
+/** Resources per read of the store */
 const SLICE = 500
 const NOWHERE: Point = { lat: Number.NaN, lon: Number.NaN }
 
@@ -74,7 +74,7 @@ class Search {
     return { records: values, total }
   }
 
-  /** In the order of ids: a page is full before all places are measured, and most of them are counted only. */
+  /** In the order of ids: a page is complete before all places are measured, and most are only counted. */
   async #counted(circle: Circle, cut: CutCircle): Promise<Found> {
     const where = [...this.#listing.where, cut.around]
     const { resources } = this.#tenantResources.collections
@@ -91,7 +91,7 @@ class Search {
     const page: ResourceRecord[] = []
     if (limit === 0) return page
     let passed = 0
-    // the box has little more than the circle
+    // the box is little larger than the circle
     const slice = Math.min(SLICE, Math.ceil((skip + limit) * 1.5))
     for await (const record of this.#recordsOf(where, slice)) {
       if (!isWithin(circle, placeOf(await this.shown(record)))) continue
@@ -151,7 +151,7 @@ function keyOf(value: unknown): Key {
   return typeof value === 'string' || typeof value === 'number' ? value : undefined
 }
 
-/** Numbers before texts; those that have none come last in either direction. */
+/** Orders numbers before texts; missing values come last in either direction. */
 function compareKeys(a: Key, b: Key, descending: boolean): number {
   if (a === undefined || b === undefined) return a === b ? 0 : a === undefined ? 1 : -1
   const order = typeof a === typeof b ? (a < b ? -1 : a > b ? 1 : 0) : typeof a === 'number' ? -1 : 1

@@ -1,27 +1,26 @@
-/** What the store can find out of a query by itself, so that only what remains is looked through. */
+/** Translates the part of a query that the store can evaluate. */
 import type { Condition } from '#storage'
 import { referredId } from '../resource-record.ts'
 import type { Operator, Query, Term } from './query-language.ts'
 
 export interface Translated {
-  /** hold for everything that the query asks for */
   readonly where: readonly Condition[]
-  /** whether they hold for nothing else */
+  /** Whether they are also sufficient */
   readonly isExact: boolean
 }
 
 export interface KnownFields {
-  /** text fields by path, `id` among them */
+  /** Text fields by path, including `id` */
   readonly texts: ReadonlySet<string>
   readonly numbers: ReadonlySet<string>
-  /** lists of texts */
+  /** Fields of lists of texts */
   readonly lists: ReadonlySet<string>
-  /** the field with the ids of references, when there is one */
+  /** Field with the ids of references, if any */
   readonly references?: string
 }
 
 const NOTHING: Translated = { where: [], isExact: false }
-/** as storage bounds it */
+/** Limit of the store */
 const MAX_CONDITIONS = 100
 const LONGEST_VALUE = 500
 
@@ -33,7 +32,7 @@ export function translate(query: Query, fields: KnownFields): Translated {
     const where = parts.flatMap((part) => part.where)
     return where.length > MAX_CONDITIONS ? NOTHING : { where, isExact }
   }
-  // one that says nothing lets everything through
+  // an empty alternative matches everything
   if (parts.some(({ where }) => where.length === 0 || where.some((condition) => 'any' in condition))) return NOTHING
   return { where: [{ any: parts.map(({ where }) => where) }], isExact }
 }
@@ -69,7 +68,7 @@ function translateText(field: string, op: Operator, args: readonly string[]): Tr
     : { where: [{ field, op, pattern: `${start}*` }], isExact: false }
 }
 
-/** of one pattern, as storage bounds it */
+/** Limit of the store for one pattern */
 const MAX_STARS = 30
 
 function translateNumber(field: string, { op, args }: Term): Translated {

@@ -1,6 +1,6 @@
 /**
- * The language of `query`: `<path>:<operator>(<arguments>)` or `<path>:<value>`, put together by AND, OR and brackets; AND
- * binds closer. Texts with other characters stand in double quotes; a number without quotes is compared by its value.
+ * Parser of `query`: `<path>:<operator>(<arguments>)` or `<path>:<value>`, combined by AND, OR and brackets; AND binds
+ * closer. Texts with other characters are quoted; an unquoted number is compared by value.
  */
 import { type Conditions, type ConditionText, readConditions, TextProblem } from '#services/shared'
 import { isPath } from './project.ts'
@@ -18,13 +18,13 @@ export interface Term {
 export interface Argument {
   readonly text: string
   readonly isQuoted: boolean
-  /** its value, when it is a number without quotes */
+  /** Value of an unquoted number */
   readonly number?: number
 }
 
 const NUMBER = /^[+-]?(?:\d{1,400}(?:\.\d{0,400})?|\.\d{1,400})(?:e[+-]?\d{1,3})?$/i
 
-/** The value of a text that is a decimal number and nothing else. */
+/** Value of a text that is a decimal number. */
 export function numberIn(text: string): number | undefined {
   const value = NUMBER.test(text) ? Number(text) : Number.NaN
   return Number.isFinite(value) ? value : undefined
@@ -34,7 +34,6 @@ export type Query = Conditions<Term>
 
 const MAX_ARGUMENTS = 100
 
-/** What the text asks, or what is wrong with it. */
 export function parseQuery(text: string): { readonly query: Query } | { readonly problem: string } {
   return readConditions(text, readTerm)
 }

@@ -1,12 +1,12 @@
 /**
- * Whether an entity is what a query asks for. A number without quotes is compared with numbers, and with texts that are
- * numbers, by value; everything else is compared as text.
+ * Matches entities against a query. An unquoted number is compared by value with numbers and numeric texts; everything
+ * else is compared as text.
  */
 import { ownValue } from '#kernel'
 import { referredId } from '../resource-record.ts'
 import { numberIn, type Argument, type Query, type Term } from './query-language.ts'
 
-/** `asTexts`: paths of attributes that are texts by what they mean, such as ids: those are equal as texts alone. */
+/** `asTexts`: paths of attributes that are texts by meaning, such as ids, and are compared as texts only. */
 export function matches(query: Query, entity: object, asTexts: (path: string) => boolean): boolean {
   switch (query.kind) {
     case 'and':
@@ -29,7 +29,6 @@ function holds({ path, op, args }: Term, entity: object, asText: boolean): boole
     case 'eq':
       return values.some((value) => equals(value, arg, asText))
     case 'in': {
-      // of a list all are asked for, of anything else one
       const isOne = (wanted: Argument): boolean => values.some((value) => equals(value, wanted, asText))
       return isList(entity, path) ? args.every(isOne) : args.some(isOne)
     }
@@ -52,7 +51,6 @@ function holds({ path, op, args }: Term, entity: object, asText: boolean): boole
 
 const MAX_VALUES = 10_000
 
-/** What is at a path; lists on the way and at its end stand for their entries. */
 function valuesAt(entity: unknown, path: string): readonly unknown[] {
   const whole = ownValue(entity, path)
   let values: readonly unknown[] = whole === undefined ? [entity] : entriesOf(whole)
@@ -87,7 +85,7 @@ function compare(value: unknown, { text, number }: Argument, holdsFor: (order: n
   return typeof own === 'number' && holdsFor(own - number)
 }
 
-/** characters that are looked at: the time that it takes is bounded by both lengths */
+/** Characters compared: bounds the time, which grows with both lengths */
 const LONGEST_LOOKED_AT = 2_000
 
 /** `*` is any text, `?` any character. */

@@ -1,4 +1,4 @@
-/** The parameters of listings: what they may be, and what is asked of the store by them. */
+/** Schemas of listing parameters, and their translation to store queries. */
 import { type TSchema, Type } from 'typebox'
 import { parameterReader } from '#services/shared'
 import { type Problem, refined } from '#services/shared/contract'
@@ -18,9 +18,9 @@ export interface Paging {
 
 export interface Search extends Paging {
   readonly where: readonly Condition[]
-  /** what the store cannot find out; holds for what is shown */
+  /** Remaining filter on shown entities */
   readonly check?: (entity: object) => boolean
-  /** empty: everything */
+  /** Empty: all */
   readonly fields: readonly string[]
 }
 
@@ -38,12 +38,12 @@ const MAX_IDS = 1_000
 const MAX_TAGS = 50
 const MAX_FIELDS = 100
 
-/** A parameter that may be there several times. */
+/** Repeatable parameter. */
 function names(maxItems = MAX_IDS) {
   return Type.Optional(Type.Array(Type.String(), { maxItems }))
 }
 
-/** A text with a rule; an empty one is none. */
+/** Text with a rule; the empty text counts as absent. */
 function ruled<S extends TSchema>(schema: S, problemOf: (text: string) => Problem | undefined) {
   return refined(schema, (value) => {
     const problem = typeof value === 'string' && value !== '' ? problemOf(value) : undefined
@@ -67,7 +67,7 @@ export const PAGING = {
 }
 const SEARCH = {
   filter: Type.Optional(
-    ruled(Type.String({ maxLength: LONGEST_FILTER, description: 'text somewhere in id, name, tags ...' }), (text) =>
+    ruled(Type.String({ maxLength: LONGEST_FILTER, description: 'text contained in id, name, tags ...' }), (text) =>
       text.length > LONGEST_FILTER
         ? { message: `Bad request: 'filter' parameter can only be ${LONGEST_FILTER} characters` }
         : undefined,
@@ -117,7 +117,10 @@ const readResources = parameterReader(
   {
     ...RESOURCE_LISTING,
     q: Type.Optional(
-      ruled(Type.String(), () => ({ message: 'is not read', suggestion: 'use query, such as query=name:like(pump*)' })),
+      ruled(Type.String(), () => ({
+        message: 'is not supported',
+        suggestion: 'use query, such as query=name:like(pump*)',
+      })),
     ),
   },
   placeProblems,
@@ -138,13 +141,13 @@ const TYPE_FIELDS: KnownFields = {
 }
 const CONSTRAINT_FIELDS: KnownFields = { texts: new Set(['id']), numbers: new Set(), lists: new Set(['tags']) }
 
-/** `most`: of a page, unless it is asked for more. Throws `VALIDATION`, as all of these. */
+/** `most`: default page size. Throws `VALIDATION`, as all of these. */
 export function pagingOf(query: ListQuery, most = MOST): Paging {
   const { skip = 0, limit = most } = readPage(query)
   return { skip, limit }
 }
 
-/** A search by place needs all three. */
+/** Requires all three parameters of a search by place. */
 export function placeProblems(query: unknown): readonly Problem[] {
   const given = query as Readonly<Record<string, unknown>>
   const missing = PLACE.filter((name) => given[name] === undefined || given[name] === '')
@@ -188,13 +191,13 @@ interface Searched {
   readonly [name: string]: unknown
 }
 
-/** Conditions for the store, and a check for the rest. What costs least to ask comes first. */
+/** Conditions for the store, cheapest first, and a check for the rest. */
 function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Searched, fields: KnownFields): Search {
   const where: Condition[] = []
   for (const field of ['id', 'provider', 'customer', 'resourceTypeId']) {
     const values = full(given[field])
     const [value] = values
-    // an index may answer several that are equal together
+    // an index may answer several equal values together
     if (value !== undefined) where.push(values.length === 1 ? { field, op: 'eq', value } : { field, op: 'in', values })
   }
   for (const value of full(given['tag'])) where.push({ field: 'tags', op: 'eq', value })
@@ -208,7 +211,7 @@ function searchOf({ skip = 0, limit = MOST, filter = '', query, ...given }: Sear
   return { ...page, ...(!translated.isExact && { check: (entity) => matches(query, entity, asTexts) }) }
 }
 
-/** The paths of `field` and `fields`, each once. */
+/** Distinct paths of `field` and `fields`. */
 export function fieldsOf({
   field,
   fields,
@@ -228,7 +231,7 @@ function queryIn(text: string): Query | undefined {
   return 'query' in parsed ? parsed.query : undefined
 }
 
-/** The texts of a list that are not empty. */
+/** Non-empty texts of a list. */
 function full(values: unknown): readonly string[] {
   const list: readonly unknown[] = Array.isArray(values) ? values : []
   return list.filter((value): value is string => typeof value === 'string' && value !== '')

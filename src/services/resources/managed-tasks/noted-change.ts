@@ -1,18 +1,17 @@
-/** What an entry of the log of changes means for tasks. Pure. */
+/** Effect of a change log entry on tasks. Pure. */
 import { isPlainObject, type Json, ownValue } from '#kernel'
 
 export type NotedChange =
   /**
-   * `tasks`: those that the resource should have may be others now; `nodes`: those that it has may be bound to other
-   * resources now, because references in its metadata changed
+   * `tasks`: its required tasks may have changed; `nodes`: bindings of its tasks may have changed with references in
+   * its metadata
    */
   | { readonly kind: 'resource'; readonly id: string; readonly tasks: boolean; readonly nodes: boolean }
-  /** the same for all resources of a type */
   | { readonly kind: 'type'; readonly id: string; readonly nodes: boolean }
-  /** the type was written: what could not be made is tried again */
+  /** a written type, whose failed tasks are retried */
   | { readonly kind: 'retry'; readonly id: string }
 
-/** `body`: a `MetadataEvent`; undefined when no task can depend on it. */
+/** `body`: a `MetadataEvent`; undefined when tasks cannot depend on it. */
 export function notedChange(body: Json): NotedChange | undefined {
   if (!isPlainObject(body)) return undefined
   const { type, objectType } = body
@@ -23,7 +22,7 @@ export function notedChange(body: Json): NotedChange | undefined {
   const changed = (attribute: string): boolean => !isPlainObject(old) || Object.hasOwn(old, attribute)
   const nodes = type === 'update' && isPlainObject(old) && Object.keys(old).some((key) => refers(old[key], entity, key))
   if (objectType === 'resource') {
-    // one that comes without a type has no tasks: what another of its id had went when that one was deleted
+    // a resource created without a type has no tasks: those of an earlier one with its id went with that one
     const isNew = type === 'create' || type === 'discovered'
     const tasks = isNew
       ? ownValue(entity, 'resourceTypeId') !== undefined
@@ -34,7 +33,7 @@ export function notedChange(body: Json): NotedChange | undefined {
   return { kind: 'retry', id }
 }
 
-/** Whether an attribute was or is a reference, or has one in it. */
+/** Whether an attribute is, was or contains a reference. */
 function refers(before: unknown, entity: unknown, key: string): boolean {
   return [before, ownValue(entity, key)].some((value) => JSON.stringify(value ?? null).includes('"$ref"'))
 }

@@ -1,23 +1,22 @@
-/** Brings the managed tasks of one resource to what they should be. May be repeated at any time. */
+/** Reconciles the managed tasks of one resource. Idempotent. */
 import { AppError, messageOf } from '#kernel'
 import type { ResourceCollections } from '../collections.ts'
 import type { ManagedTasks } from '../contract.ts'
 import { wantedTasks } from './wanted-tasks.ts'
 
-/** A task that is wanted and could not be made. */
+/** Required task that could not be created. */
 export interface Failure {
   readonly type: string
   readonly templateName: string
   readonly error: string
 }
 
-/** What there is of a resource. */
 export type Existing = Awaited<ReturnType<ManagedTasks['of']>>
 
 /**
- * Removes what is too much and makes what is missing; what could not be made is told, not thrown. `existing`: its tasks
- * of now. Reads what is stored, and nothing that somebody remembers of it. Rejects when the documents or the tasks cannot be asked at all, with `CLOSED` when the host stops: then it has
- * to be done again.
+ * Removes surplus tasks and creates missing ones; returns failed ones instead of throwing. `existing`: its current
+ * tasks. Uses stored data only. Rejects when documents or tasks are unavailable, with `CLOSED` when the host stops:
+ * then it must be repeated.
  */
 export async function reconcile(
   { resources, types }: ResourceCollections,
@@ -31,7 +30,7 @@ export async function reconcile(
   const missing = new Map(wantedTasks(resource, type).map((wanted) => [wanted.key, wanted]))
   for (const task of existing) {
     const wanted = missing.get(task.key)
-    // the first of a key stays: a second one is there after a crash between two makers
+    // keep the first of each key: a crash between two makers may leave a second one
     if (wanted?.type === task.type) missing.delete(task.key)
     else await tasks.remove(task.taskId)
   }

@@ -1,23 +1,20 @@
-/** What the reconciler remembers of itself. */
+/** Stored state of the reconciler. */
 import type { CollectionSpec, Store } from '#storage'
 
-/** How far the log of changes was followed. */
+/** Position in the log of changes. */
 export interface ReconcilerCursor {
   readonly position: number
 }
 
 export const RECONCILER_CURSORS: CollectionSpec<ReconcilerCursor> = { name: 'upkeep_cursors', version: 1, fields: {} }
 
-/** The cursor of managed tasks among those of the collection. */
 export const CURSOR = 'managed-tasks'
 
-/** A resource that lacks tasks because they could not be made. Its id is that of the resource. */
 export interface LackingResource {
   readonly type: string
   readonly templates: readonly string[]
-  /** the first of them */
   readonly error: string
-  /** epoch ms of the last attempt */
+  /** Epoch ms of the last attempt */
   readonly time: number
 }
 
@@ -30,18 +27,17 @@ export const LACKING: CollectionSpec<LackingResource> = {
   },
 }
 
-/** Tasks that could not be made, for one reason. */
+/** Tasks that could not be created, by reason. */
 export type LackingTasks = {
   readonly templates: readonly string[]
   readonly error: string
-  /** how many lack them */
   readonly resources: number
 }
 
-/** resources of a type that are looked at: their reasons are few */
+/** Resources of a type that are inspected: their reasons are few */
 const MAX_LOOKED_AT = 1_000
 
-/** Why resources lack tasks that their type wants: of one resource, or of all of a type. */
+/** Reasons why a resource, or all of a type, lack required tasks. */
 export async function lackingTasks(
   store: Store,
   of: { readonly resource: string } | { readonly type: string },

@@ -1,5 +1,5 @@
 /**
- * Managed tasks follow resources and types (RESOURCE-3 of the contract).
+ * Keeps managed tasks in line with resources and types (RESOURCE-3 of the contract).
  *
  * MANAGED-1 the cursor passes a change of a resource when its tasks are right, and one of a type when its walk is
  *   stored
@@ -16,12 +16,12 @@ import { type Existing, type Failure, isClosed, reconcile } from './reconcile.ts
 import { TypeWalks } from './type-walks.ts'
 import { CURSOR, LACKING, type LackingResource, RECONCILER_CURSORS } from './reconciler-record.ts'
 
-/** ms that one call may take; usually it is some milliseconds, also when many are made */
+/** Time limit of one call in ms; usual calls take a few, also for many tasks */
 const LONGEST_MS = 30_000
 
 /**
- * The same tasks, whose calls reject with `TIMED_OUT` when they are not answered in time. `late` is told the resource
- * of a task that was made after all: by then there may be another in its place.
+ * Adds a time limit: calls reject with `TIMED_OUT`. `late` receives the resource of a task that was created after its
+ * deadline, when another may exist in its place.
  */
 function tasksInTime(tasks: ManagedTasks, later: StartTimer, late: (resource: string) => void): ManagedTasks {
   return {
@@ -59,14 +59,12 @@ function inTime<T>(answer: Promise<T>, what: string, later: StartTimer, late?: (
 export interface ReconcilerDependencies {
   readonly collections: ResourceCollections
   readonly tasks: ManagedTasks
-  /** reconcilings at a time, of all tenants */
   readonly limit: Semaphore
-  /** epoch ms */
   readonly now: () => number
   readonly newId: () => string
   readonly later: StartTimer
   readonly logger?: Logger | undefined
-  /** resources of a type that are walked at a time; default 200 */
+  /** Resources of a type per slice; default 200 */
   readonly slice?: number | undefined
 }
 
@@ -76,28 +74,27 @@ interface Reconciled {
 }
 
 const PARTITION = 0
-/** resources whose tasks are looked for together */
+/** Resources whose tasks are read together */
 const CHUNK = 200
-/** entries of the log that are taken in one step */
+/** Log entries per step */
 const PORTION = 500
-/** entries that were followed before they are let go together */
+/** Followed entries that are trimmed together */
 const TRIMMED = 1000
-/** ms after which what failed is tried again */
+/** Retry interval of failures, in ms */
 const RETRY_MS = 60_000
-/** resources that are tried again at a time */
 const RETRIED = 200
-/** so many of a large number that lacks tasks are tried to see whether the others are worth it */
+/** Sample size of a probe before all of a large number are retried */
 const PROBED = 50
 
 export class Reconciler {
   readonly #dependencies: ReconcilerDependencies
   readonly #cursors: Collection<{ readonly position: number }>
   readonly #lacking: Collection<LackingResource>
-  /** ids in `#lacking` */
+  /** Ids in `#lacking` */
   readonly #lackingIds = new Set<string>()
   readonly #lanes = new KeyedMutex()
   readonly #walks: TypeWalks
-  /** problems that were told already */
+  /** Logged problems */
   readonly #told = new Set<string>()
   #position = 0
   #trimmed = 0
@@ -106,11 +103,11 @@ export class Reconciler {
   #retrying: Promise<void> | undefined
   #adopting: Promise<void> | undefined
   #isBehind = false
-  /** it was to start, whether it could or not */
+  /** Whether a start was requested, successful or not */
   #isAsked = false
   #isStopped = false
   #left = 0
-  /** the last that was probed; the next probe goes on from there */
+  /** Last probed id, after which the next probe starts */
   #probed: string | undefined
   #cancelRetry: (() => void) | undefined
 
@@ -128,12 +125,11 @@ export class Reconciler {
     })
   }
 
-  /** resources whose tasks are not yet as they should be, as far as it is known */
+  /** Known number of resources whose tasks are out of date */
   get waiting(): number {
     return this.#left + this.#lackingIds.size + this.#walks.left
   }
 
-  /** The operation that is under way over the resources of a type. */
   operationOf(type: string): string | undefined {
     return this.#walks.operationOf(type)
   }
@@ -145,7 +141,7 @@ export class Reconciler {
     this.wake()
   }
 
-  /** What could not be read is read at the next call. */
+  /** Reads the state; a failure is retried by the next call. */
   #started(): Promise<void> {
     this.#starting ??= this.#start().catch((error: unknown) => {
       this.#starting = undefined
@@ -161,9 +157,9 @@ export class Reconciler {
     this.retry()
   }
 
-  /** After a commit that has entries in the log of changes. Never waits. */
+  /** Called after a commit with entries in the log of changes. Never waits. */
   wake(): void {
-    // before the start there is nothing to lose: the start reads the log
+    // the start reads the log
     if (this.#isStopped || !this.#isAsked) return
     this.#isBehind = true
     if (this.#following !== undefined) return
@@ -173,7 +169,7 @@ export class Reconciler {
     })
   }
 
-  /** An operation was stored with the change of its type. Never waits. */
+  /** Called when an operation was stored with the change of its type. Never waits. */
   planned(): void {
     if (this.#isStopped) return
     this.#adopting = (this.#adopting ?? Promise.resolve())
@@ -181,12 +177,11 @@ export class Reconciler {
       .catch((error: unknown) => this.#interrupted(error))
   }
 
-  /** Tries what could not be made; with a template, only what wanted that one. Never waits. */
   retry(template?: string): void {
     if (this.#lackingIds.size > 0) this.#retrySoon(() => this.#retryAll(template === undefined ? {} : { template }))
   }
 
-  /** Resolves when everything that was written so far is done, as far as it can be. */
+  /** Resolves when everything written so far is done as far as possible. */
   async idle(): Promise<void> {
     for (;;) {
       const busy = this.#following ?? this.#adopting ?? this.#walks.busy ?? this.#retrying
@@ -197,7 +192,7 @@ export class Reconciler {
     }
   }
 
-  /** What is under way is finished as far as its step, the rest is left for the next start. */
+  /** Completes the current step; the rest follows after the next start. */
   async stop(): Promise<void> {
     this.#isStopped = true
     this.#isBehind = false
@@ -233,12 +228,11 @@ export class Reconciler {
     const writes = resources.size === 0 ? [] : (await this.#reconcileAll([...resources])).writes
     await this.#rebind([...bound])
     const walks = await this.#walks.begin(types)
-    // a life that was told to stop has not done all of it
+    // an interrupted step is incomplete
     if (this.#isStopped) return
     await this.#dependencies.collections.commit([...writes, ...walks, this.#cursors.putting(CURSOR, { position })])
     this.#position = position
     this.#walks.go()
-    // nobody else follows the log
     if (position - this.#trimmed >= TRIMMED) {
       await this.#dependencies.collections.log.trim(PARTITION, position)
       this.#trimmed = position
@@ -246,13 +240,12 @@ export class Reconciler {
     for (const type of retried) if (!types.has(type)) await this.#retryAll({ type })
   }
 
-  /** Nodes of tasks that they have follow their metadata. */
   async #rebind(ids: readonly string[]): Promise<void> {
     const { tasks, limit } = this.#dependencies
     await Promise.all(ids.map((id) => limit.run(async () => this.#isStopped || tasks.rebind?.(id))))
   }
 
-  /** Reconciles them; the writes keep what failed and forget what failed before. */
+  /** Reconciles them; the returned writes update the stored failures. */
   async #reconcileAll(ids: readonly string[]): Promise<Reconciled> {
     const writes: Write[] = []
     const failures: Failure[] = []
@@ -273,7 +266,7 @@ export class Reconciler {
     }
   }
 
-  /** One chunk at a time: nobody else makes or removes tasks of its resources between looking and acting. */
+  /** One chunk at a time, so that tasks do not change between looking and acting. */
   async #reconcileSome(ids: readonly string[]): Promise<Reconciled> {
     const { collections, tasks, limit } = this.#dependencies
     const existing = new Map<string, Existing[number][]>(ids.map((id) => [id, []]))
@@ -285,7 +278,7 @@ export class Reconciler {
         ),
       ),
     )
-    // nothing is noted of what has to be done again
+    // store nothing of what must be repeated
     for (const result of results) if (result.status === 'rejected') throw result.reason
     const writes: Write[] = []
     const failures: Failure[] = []
@@ -310,21 +303,21 @@ export class Reconciler {
     return [this.#lacking.putting(id, { type, templates, error, time: this.#dependencies.now() })]
   }
 
-  /** Once for all resources of a type. */
+  /** Logs once for all resources of a type. */
   #tell({ type, templateName, error }: Failure): void {
-    const text = `type ${type} wants tasks of template ${templateName}, and they cannot be made: ${error}`
+    const text = `type ${type} requires tasks of template ${templateName}, which cannot be created: ${error}`
     if (this.#told.has(text)) return
     if (this.#told.size >= MAX_TOLD) this.#told.clear()
     this.#told.add(text)
-    this.#dependencies.logger?.warn(`${text}; they are tried again`)
+    this.#dependencies.logger?.warn(`${text}; retrying`)
   }
 
-  /** One that was given up, and whose place another may have taken: one of the two goes. */
+  /** Reconciles again after a late creation, since there may now be two. */
   #madeLate(id: string): void {
     this.#retrySoon(() => this.#retrySome([id]))
   }
 
-  /** Queues it behind what is under way. Returns at once. */
+  /** Queues a retry behind current work. Returns at once. */
   #retrySoon(work: () => Promise<void>): void {
     if (this.#isStopped) return
     const before = this.#retrying ?? Promise.resolve()
@@ -336,7 +329,7 @@ export class Reconciler {
     if (writes.length > 0) await this.#dependencies.collections.commit(writes)
   }
 
-  /** Some of what failed; all the others as soon as one of them does not fail any more. */
+  /** Retries a sample of failures, and all of them once one succeeds. */
   async #probe(): Promise<void> {
     const after = this.#probed
     const ids = await this.#lacking.ids({ limit: PROBED, ...(after !== undefined && { afterId: after }) })
@@ -347,7 +340,6 @@ export class Reconciler {
     if (this.#lackingIds.size < before) await this.#retryAll({})
   }
 
-  /** The resources of that type, or of types with that template. */
   async #retryAll(of: { readonly type?: string; readonly template?: string }): Promise<void> {
     const where = Object.entries(of).map(([field, value]) => ({ field, op: 'eq', value }) as const)
     for await (const ids of portionsOfIds(this.#lacking, where, RETRIED)) {
@@ -366,18 +358,21 @@ export class Reconciler {
     })
   }
 
-  /** What asks others at the wrong moment is done again later. */
+  /** Schedules a repetition after an interruption. */
   #interrupted(error: unknown): void {
     if (!isClosed(error)) {
       this.#dependencies.logger?.error(
-        `the reconciliation of managed tasks was interrupted: ${messageOf(error)}; it goes on later`,
+        `the reconciliation of managed tasks was interrupted, retrying: ${messageOf(error)}`,
       )
     }
     this.#retryLater()
   }
 }
 
-/** Resources whose tasks may be others, resources whose nodes may be, types by whether nodes may be, types to try again. */
+/**
+ * Sorts changes: resources with changed tasks, resources with changed nodes, types by whether nodes change, types to
+ * retry.
+ */
 function sorted(changes: readonly (NotedChange | undefined)[]) {
   const [resources, bound, retried] = [new Set<string>(), new Set<string>(), new Set<string>()]
   const types = new Map<string, boolean>()

@@ -1,6 +1,6 @@
 /**
- * Walks along the resources of types whose templates changed: in slices by id, each stored when it is done, so that a
- * crash costs a slice. A type that changes again meanwhile is walked from the beginning, in the same operation.
+ * Walks the resources of types whose templates changed, in slices by id; each slice is stored, so that a crash costs
+ * one. A type that changes meanwhile is walked from the start again, in the same operation.
  */
 import { type Logger, messageOf, type StartTimer } from '#kernel'
 import type { Collection, CollectionSpec, Condition, Write } from '#storage'
@@ -8,24 +8,21 @@ import { machineTimers } from '#platform'
 import type { ResourceCollections } from '../collections.ts'
 import { isClosed, type Failure } from './reconcile.ts'
 
-/** An operation over all resources of a type as it is stored. Those over lists are jobs. */
+/** Stored operation over all resources of a type. Operations over lists are jobs. */
 export interface WalkOperation {
   readonly id: string
   readonly user: string
   readonly operation: { readonly entity: string; readonly action: string; readonly description: string }
-  /** epoch ms */
   readonly queueTime: number
   readonly finishedTime?: number
-  /** id of the type */
   readonly type: string
-  /** references in the metadata of the type changed too */
+  /** Whether references in the metadata of the type changed too */
   readonly binds?: boolean
-  /** the last resource that is done */
+  /** Last processed resource */
   readonly after?: string
-  /** resources that are done, and how many there were when it began */
+  /** Number of processed resources, and of all at the start */
   readonly done: number
   readonly total: number
-  /** what became of templates that could not be used: the text and for how many resources */
   readonly failed?: Readonly<Record<string, { readonly error: string; readonly count: number }>>
 }
 
@@ -55,25 +52,23 @@ export interface WalkDependencies {
 
 interface Walk {
   record: WalkOperation
-  /** counts the beginnings */
+  /** Number of starts */
   round: number
   going: Promise<void> | undefined
 }
 
-/** resources of a slice */
 const SLICE = 200
 const RETRY_MS = 1000
-/** ms between two looks at whether others are done with a type */
+/** Poll interval for types that others work on, in ms */
 const BUSY_MS = 100
-/** Who asked for what no request asked for. */
+/** User of operations without a request. */
 const ENGINE = 'system/engine'
 
 export class TypeWalks {
   readonly #dependencies: WalkDependencies
   readonly #operations: Collection<WalkOperation>
-  /** by type */
   readonly #walks = new Map<string, Walk>()
-  /** operations whose end is on its way to the store */
+  /** Operations whose end is being stored */
   readonly #ending = new Set<string>()
   #isStopped = false
 
@@ -82,14 +77,14 @@ export class TypeWalks {
     this.#operations = dependencies.collections.store.collection(OPERATIONS)
   }
 
-  /** resources that are not yet walked past */
+  /** Number of resources still to walk */
   get left(): number {
     let count = 0
     for (const { record } of this.#walks.values()) count += Math.max(0, record.total - record.done)
     return count
   }
 
-  /** Some walk that goes on; undefined when none does. */
+  /** A running walk; undefined without any. */
   get busy(): Promise<void> | undefined {
     for (const { going } of this.#walks.values()) if (going !== undefined) return going
     return undefined
@@ -99,7 +94,7 @@ export class TypeWalks {
     return this.#walks.get(type)?.record.id
   }
 
-  /** Goes on with what is stored: operations of the last life, and those that came with a change of their type. */
+  /** Resumes stored operations, and those stored with a change of their type. */
   async adopt(): Promise<void> {
     const open = await this.#operations.find({ where: [{ field: 'state', op: 'eq', value: 'open-walk' }] })
     for (const { value } of open) {
@@ -110,14 +105,16 @@ export class TypeWalks {
     this.go()
   }
 
-  /** What to commit so that these types are walked; then `go`. `types`: whether nodes of tasks may be bound anew. */
+  /**
+   * Writes that plan walks of these types; call `go` after their commit. Value of `types`: whether nodes are rebound.
+   */
   async begin(types: ReadonlyMap<string, boolean>): Promise<readonly Write[]> {
     const planned: { readonly type: string; readonly total: number; readonly stored: WalkOperation | undefined }[] = []
     for (const type of types.keys()) {
       const total = await this.#countOf(type)
       planned.push({ type, total, stored: this.#walks.has(type) ? undefined : await this.#planned(type) })
     }
-    // nothing is waited for from here on: walks go on beside us, and theirs must not be overwritten
+    // do not wait from here on: concurrent walks must not be overwritten
     return planned.map(({ type, total, stored }) => {
       const walk = this.#walks.get(type) ?? this.#add(stored ?? this.#fresh(type, total))
       const { after: _after, failed: _failed, ...record } = walk.record
@@ -149,7 +146,6 @@ export class TypeWalks {
     return walk
   }
 
-  /** The operation that was stored with the change of the type. */
   async #planned(type: string): Promise<WalkOperation | undefined> {
     const found = await this.#operations.find({ where: openOf(type) })
     for (const { value } of found) if (!this.#ending.has(value.id)) return value
@@ -182,7 +178,6 @@ export class TypeWalks {
         const last = ids.at(-1)
         const done = walk.record.done + ids.length
         const isLast = last === undefined || ids.length < slice
-        // whoever works on the type too has the same operation, which ends when all of it is done
         const isBusy = isLast && (await collections.types.get(type))?.value.operation === id
         const isOver = isLast && !isBusy
         const others = isOver ? await this.#others(walk.record) : []
@@ -214,7 +209,7 @@ export class TypeWalks {
     }
   }
 
-  /** Operations of changes of the type that came while this one went on, which has done their work too. */
+  /** Later operations on the type, whose work this one has included. */
   async #others({ id, type }: WalkOperation): Promise<readonly string[]> {
     const open = await this.#operations.ids({ where: openOf(type) })
     return open.filter((other) => other !== id)
@@ -225,7 +220,7 @@ export class TypeWalks {
     this.#walks.delete(record.type)
   }
 
-  /** A slice that is not stored is walked again: what could not be made in it is noted nowhere. */
+  /** Walks an unstored slice again, since its failures were not recorded. */
   #goBack(walk: Walk, round: number, before: WalkOperation): void {
     if (walk.round === round) walk.record = before
     this.#ending.delete(before.id)
@@ -236,14 +231,14 @@ export class TypeWalks {
     if (this.#isStopped) return
     if (!isClosed(error)) {
       this.#dependencies.logger?.error(
-        `operation ${record.id} over the resources of type ${record.type} was interrupted: ${messageOf(error)}; it goes on`,
+        `operation ${record.id} over the resources of type ${record.type} was interrupted, retrying: ${messageOf(error)}`,
       )
     }
     this.#dependencies.later(RETRY_MS, () => this.go())
   }
 }
 
-/** A walk that was not begun. `now` is epoch ms, `total` how many resources there are. */
+/** A walk at its start. `now` is epoch ms, `total` the number of resources. */
 export function plannedWalk(id: string, type: string, user: string, now: number, total: number): WalkOperation {
   const operation = { entity: 'resourcetype', action: 'update', description: `updating resources of type ${type}` }
   return { id, user, operation, queueTime: now, type, done: 0, total }

@@ -1,9 +1,9 @@
-/** Which tasks a resource should have: those that the templates of its type name. Pure. */
+/** Required tasks of a resource by the templates of its type. Pure. */
 import { createHash } from 'node:crypto'
 import { FORBIDDEN_KEYS, isPlainObject, type Json } from '#kernel'
 import type { ResourceEntity, WantedTask } from '../contract.ts'
 
-/** What the resource and the entry decide together; an entry that says otherwise is not followed. */
+/** Settings determined by resource and entry, which an entry cannot override. */
 const NOT_SETTINGS: ReadonlySet<string> = new Set([
   'templateName',
   'diagnosticTemplate',
@@ -14,9 +14,9 @@ const NOT_SETTINGS: ReadonlySet<string> = new Set([
 ])
 
 /**
- * One task for each entry of the type's `templates`, but for diagnostic ones; none for a resource that is not there or
- * has no such type. Entries that are not objects with a `templateName` want nothing. Equal entries want one task each,
- * and the order of entries does not matter.
+ * One task per entry of the type's `templates`, except diagnostic ones; none for a missing resource or type. Entries
+ * that are not objects with a `templateName` are ignored. Equal entries require one task each; the order of entries is
+ * irrelevant.
  */
 export function wantedTasks(
   resource: ResourceEntity | undefined,
@@ -26,7 +26,6 @@ export function wantedTasks(
   return entriesOf(type).map((entry) => ({ resource: resource.id, type: type.id, ...entry }))
 }
 
-/** Those of a type, without a resource. */
 export function entriesOf(type: ResourceEntity): readonly Pick<WantedTask, 'key' | 'templateName' | 'settings'>[] {
   const { templates } = type
   if (!Array.isArray(templates)) return []
@@ -48,7 +47,7 @@ function settingsOf(entry: Readonly<Record<string, unknown>>): WantedTask['setti
   return Object.fromEntries(kept) as WantedTask['settings']
 }
 
-/** The same for the same settings, in whatever order their keys are written. */
+/** Independent of the order of keys. */
 function keyOf(type: string, templateName: string, settings: WantedTask['settings']): string {
   const text = JSON.stringify([type, templateName, ordered(settings)])
   return createHash('sha256').update(text).digest('base64url').slice(0, KEY_LENGTH)

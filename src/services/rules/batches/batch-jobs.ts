@@ -10,17 +10,17 @@ export const BATCH_JOB = 'rules.batch'
 export interface BatchData {
   readonly operation: BatchOperation
   readonly action: TaskAction
-  /** tasks that were asked for and did not exist when it was queued */
+  /** requested tasks that did not exist when it was queued */
   readonly missing: readonly string[]
 }
 
 const BATCH_SIZE = 200
-/** Tasks between two breaths of the loop. */
+/** Tasks between two turns of the event loop. */
 const SLICE = 25
 const ATTEMPTS = 10
 const KEPT_MS = 7 * 86_400_000
 
-/** Its items are ids of tasks; tasks of other partitions are changed there. */
+/** Its items are ids of tasks, also of other partitions. */
 export function batchHandler(rulesOf: () => TenantRules): JobHandler {
   return itemHandler<string>({
     type: BATCH_JOB,
@@ -41,7 +41,6 @@ export function batchHandler(rulesOf: () => TenantRules): JobHandler {
   })
 }
 
-/** Of a job of this type. */
 export function batchData({ data }: Job): BatchData {
   return data as BatchData
 }

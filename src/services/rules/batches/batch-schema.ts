@@ -1,4 +1,4 @@
-/** Operations on many tasks. */
+/** Schemas of operations on many tasks. */
 import { Type } from 'typebox'
 import type { NodeOverride, TaskSettings } from '#core'
 import { NodeOverrideSchema } from '#core/spi'
@@ -51,7 +51,7 @@ const tag = refined(Type.Union([Text, Type.Number(), Type.Boolean(), Type.Null()
       ],
 )
 
-/** The filters of the task listing but `filter`; `ids` as a list, `tags` as an object. */
+/** The filters of the task listing without `filter`; `ids` as a list, `tags` as an object. */
 export const BatchQuerySchema = closed(
   {
     ids,
@@ -113,12 +113,12 @@ const PARAMETERS: Readonly<Partial<Record<BatchAction, Checked>>> = {
 }
 const NO_PARAMETERS = checked(closed({}), OF_PARAMETERS)
 
-/** What is wrong with the parameters of an action. `place`: where they stand. */
-export function parameterProblems(action: BatchAction | undefined, given: object, place: string): readonly Problem[] {
+/** Problems of the parameters of an action. `at`: their path. */
+export function parameterProblems(action: BatchAction | undefined, parameters: object, at: string): readonly Problem[] {
   if (action === undefined || !BATCH_ACTIONS.includes(action)) return []
-  const issues = refusedBy(() => (PARAMETERS[action] ?? NO_PARAMETERS).read(given))
+  const issues = refusedBy(() => (PARAMETERS[action] ?? NO_PARAMETERS).read(parameters))
   return issues.map((issue) => {
-    const { path, fix: [operation] = [], ...said } = movedTo(issue, `${place}${issue.path}`)
+    const { path, fix: [operation] = [], ...said } = movedTo(issue, `${at}${issue.path}`)
     return { ...said, at: path, ...(operation && { fix: () => operation }) }
   })
 }
@@ -140,12 +140,11 @@ export const BatchRequest = checked(
   }),
   { subject: 'the batch', ...ISSUE_TYPES },
 )
-/** As it is posted. */
 export interface BatchRequest extends Omit<Decoded<typeof BatchRequestSchema>, 'query'> {
   readonly query: Readonly<Record<string, unknown>>
 }
 
-/** What is done to each task, read from a request. */
+/** An action on each task, from a request. */
 export type TaskAction =
   | { readonly action: 'delete' | 'start' | 'restart' | 'stop' | 'stopAndDelete' }
   | { readonly action: 'reload'; readonly templateVersion?: number }
@@ -164,7 +163,7 @@ const OperationSchema = Type.Object({
 export interface BatchOperation extends Decoded<typeof OperationSchema> {}
 const operation = Type.Unsafe<BatchOperation>(OperationSchema)
 
-/** 200, for `dryRun=true`: nothing was changed. At most 1,000 tasks are looked into; `total` counts all. */
+/** 200, for `dryRun=true`: nothing was changed. At most 1,000 tasks are listed; `total` counts all. */
 export const BatchPreviewSchema = Type.Object(
   {
     dryRun: Type.Literal(true),

@@ -1,4 +1,4 @@
-/** Operations on many tasks: queued and followed, or only looked at. */
+/** Operations on many tasks: queued and followed, or previewed. */
 import type { Job, JobQueue } from '#jobs'
 import { portionsOfIds } from '#storage'
 import { itemResults } from '#services/shared'
@@ -74,8 +74,8 @@ export function batchApi(rules: TenantRules, caller: Caller): BatchApi {
     },
     previewReload: async (id, options) => preview(rules, await taskOf(rules, id), { action: 'reload', ...options }),
     reload: (id, { ifRevision, ...options } = {}) =>
-      withLosses(async (told) => {
-        const made = await rules.changes.act(id, { action: 'reload', ...options }, { ifRevision, told })
+      withLosses(async (onLost) => {
+        const made = await rules.changes.act(id, { action: 'reload', ...options }, { ifRevision, onLost })
         return rules.show.whole(made, { format: 'bn' })
       }),
   }
@@ -85,17 +85,17 @@ function operationOf({ query }: BatchRequest, { action }: ReadBatch): BatchOpera
   return { entity: 'task', action: action.action, description: describeBatch(action.action, query) }
 }
 
-/** The tasks as they are when the operation is queued; of ids that are asked for, those that do not exist. */
+/** The selected tasks, and the requested ids that do not exist. */
 async function selected(
   collections: RulesCollections,
   where: TaskFilter,
 ): Promise<{ readonly ids: readonly string[]; readonly missing: readonly string[] }> {
   if (where.ids === undefined) return { ids: await allIds(collections, where), missing: [] }
-  const { ids: asked, ...others } = where
+  const { ids: requested, ...others } = where
   const ids: string[] = []
   const missing: string[] = []
-  for (let from = 0; from < asked.length; from += NAMED_AT_ONCE) {
-    const some = asked.slice(from, from + NAMED_AT_ONCE)
+  for (let from = 0; from < requested.length; from += NAMED_AT_ONCE) {
+    const some = requested.slice(from, from + NAMED_AT_ONCE)
     const existing = new Set(
       await collections.tasks.ids({ where: taskConditions({ ids: some }), limit: NAMED_AT_ONCE }),
     )
@@ -186,7 +186,7 @@ function actionOf(action: BatchAction, parameters: Fields, plugs: PlugRegistry):
   }
 }
 
-/** What an operation does, in words: `Remove tasks filtered by type=onetime AND status=stopped`. */
+/** In words: `Remove tasks filtered by type=onetime AND status=stopped`. */
 function describeBatch(action: BatchAction, query: Fields): string {
   const parts = Object.entries(query).flatMap(([key, value]) =>
     key === 'tags' && isPlainObject(value)

@@ -1,4 +1,4 @@
-/** One action of a batch on one task: what it does, and what it would change. */
+/** One action of a batch on one task, and its preview. */
 import { AppError } from '#kernel'
 import { type BatchEntry, removes, type TaskAction } from './batch-schema.ts'
 import { documentChanges } from '../document-changes.ts'
@@ -11,8 +11,8 @@ import type { TenantRules } from '../tenant-rules.ts'
 const DONE: BatchEntry = { statusCode: 200 }
 
 /**
- * Does it, and says how it went: the outcome of one task is never an error of the batch.
- * `again`: it may have been done already, before a crash; then that counts as done.
+ * Acts on one task, whose failure is never an error of the batch. `again`: it may have been done before a crash, and
+ * then counts as done.
  */
 export async function act(
   { changes, collections }: TenantRules,
@@ -38,7 +38,7 @@ export function entryOf(error: AppError): BatchEntry {
   return { statusCode: error.status, error: refusalText(error) }
 }
 
-/** What an action would do to a task; nothing is changed. */
+/** Changes nothing. */
 export async function preview(rules: TenantRules, task: TaskRecord, action: TaskAction): Promise<TaskPreview> {
   const { id: ID, name } = task
   try {

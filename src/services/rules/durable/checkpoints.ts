@@ -1,13 +1,13 @@
 /**
- * States of tasks that changed, stored with the position of the log that they reflect. A round takes every task that
- * changed since the last one, in slices between which the loop gets its turn; each state is that of one moment, and
- * when the round is through, the log is needed only from where the round began.
+ * Checkpoints: states of changed tasks, stored with the log position that they reflect. A round stores every task that
+ * changed since the last one, in slices between which the loop gets its turn; afterwards the log is needed only from
+ * where the round began.
  *
- * Rounds are as rare as they may be, because each rewrites whole pages of the disk: what follows from inputs is in the
- * log already. A round comes soon after what the log alone would not bring back, or not without a second effect:
- * - a timer acted: the log does not know how far time had gone
- * - an actuator was called: one that answers at once is called again where its input is applied again
- * - a delivery came to its end: it is listed for as long as its task is, whatever becomes of the run that made it
+ * Rounds are rare, because each rewrites whole pages of the disk and the log has all inputs. A round comes soon after
+ * what a replay cannot repeat, or only with a second effect:
+ * - a timer acted: the log does not say how far time had advanced
+ * - an actuator was called: one that answers at once is called again during a replay
+ * - a delivery ended: it is listed until its task is forgotten, whatever becomes of the run
  */
 import { Subscription, type SchedulerLike } from 'rxjs'
 import { AppError, isAway, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'
@@ -23,37 +23,34 @@ export interface CheckpointDependencies {
   readonly deterministic: DeterministicEngine
   readonly scheduler: SchedulerLike
   readonly settings: CheckpointSettings
-  /** position of the last entry that was applied */
+  /** position of the last applied entry */
   readonly position: () => number
   readonly pruner: LogPruner
-  /** where a restart has to begin to read whatever the states reflect; undefined: nowhere */
+  /** position from which a restart has to read; undefined: nowhere */
   readonly floor: () => number | undefined
   /** plugs that do not answer at once */
   readonly later: ReadonlySet<string>
   readonly logger: Logger | undefined
-  /** told after each round that the store did, or that found it away */
-  readonly heard: (isAway: boolean) => void
+  /** called after each round that the store committed, or that found it away */
+  readonly onRound: (isAway: boolean) => void
 }
 
-/** How long what changed may wait for its round, and how much of it is stored. */
+/** Delays and size limits of checkpoints. */
 export interface CheckpointSettings {
   /** ms after inputs; default 30,000 */
   readonly inputMs: number
-  /** ms after what the log alone would not do for; default 250 */
+  /** ms after what a replay cannot repeat; default 250 */
   readonly soonMs: number
-  /**
-   * characters of the JSON text of a state that is too large for one document; one with more is not stored, and the log
-   * is kept for it. Default 64 million
-   */
+  /** most characters of a state as JSON; a larger one is not stored, and the log is kept for it. Default 64 million */
   readonly maxLength: number
 }
 
 export const CHECKPOINT_SETTINGS: CheckpointSettings = { inputMs: 30_000, soonMs: 250, maxLength: 64_000_000 }
 
 const MAX_PER_SLICE = 500
-/** A round begins early when so many inputs were applied since the last. */
+/** Inputs after which a round begins early. */
 const MAX_INPUTS = 20_000
-/** Entries that are not needed are let go when there are so many, or after so long: it is a commit of its own. */
+/** Entries, or ms, after which the log is pruned, which takes a commit. */
 const WORTH_PRUNING = 5_000
 const PRUNE_MS = 60_000
 
@@ -63,30 +60,30 @@ export class Checkpoints {
   readonly #resources = new Set<string>()
   readonly #gone = new Set<string>()
   #mark: Mark
-  /** the log alone would not do for what changed since the last round began */
+  /** a replay would not repeat what changed since the last round began */
   #isUrgent = false
-  /** of actuators, when the last round began */
+  /** calls of actuators when the last round began */
   #calls = 0
   #timer: Subscription | undefined
-  /** the round that is planned does not wait as long as inputs may */
+  /** the planned round is urgent */
   #isSoon = false
-  /** inputs that were applied since the last round */
+  /** inputs applied since the last round */
   #inputs = 0
-  /** the last position that no stored state needs any more */
+  /** the last position that all stored states reflect */
   #reflected = 0
   #pruned = 0
   #prunedAt = Number.NEGATIVE_INFINITY
   #round: Promise<void> | undefined
   #isClosed = false
-  /** tasks whose states were cut, by how many parts they have */
+  /** number of parts, by task whose state is stored in parts */
   readonly #cut = new Map<string, number>()
-  /** the oldest position of the log at which messages lie that wait for a task */
+  /** by task, the oldest log position of messages that wait for it */
   readonly #kept = new Map<string, number>()
-  /** the last position that the stored state reflects of a task whose state could not be stored */
+  /** by task whose state could not be stored, the last position that its stored state reflects */
   readonly #held = new Map<string, number>()
-  /** why, by task */
+  /** reasons, by task */
   readonly unstored = new Map<string, string>()
-  /** a round is tried four times a second in an outage */
+  /** an outage fails four rounds a second */
   readonly #log: RateLimitedLogger
   /** an actuator may fail with each message */
   readonly #failed: RateLimitedLogger
@@ -106,27 +103,27 @@ export class Checkpoints {
     dependencies.pruner.tasks = (atRest) => this.#noLongerNeeded(atRest)
   }
 
-  /** The task has changed. `byTimer`: no input follows that tells when. */
+  /** Notes a change. `byTimer`: without an input that carries its time. */
   touched(id: string, byTimer: boolean): void {
     this.#tasks.add(id)
     if (byTimer || this.#dependencies.deterministic.ledger.fresh.has(id)) this.#isUrgent = true
     this.#arm()
   }
 
-  /** A message for that resource was applied: all that hear it may have changed. */
-  heard(resource: string): void {
+  /** Notes that tasks listening to the resource may have changed. */
+  messageOf(resource: string): void {
     this.#resources.add(resource)
     this.#arm()
   }
 
-  /** The task was forgotten, maybe while its state was on its way to the store. */
+  /** Notes that the task was forgotten, maybe while its state is being stored. */
   gone(id: string): void {
     this.#tasks.delete(id)
     this.#gone.add(id)
     this.#arm()
   }
 
-  /** A state was read that was stored before. */
+  /** Notes the parts and log positions of a state that was read. */
   known(id: string, record: StateRecord): void {
     if (record.parts !== undefined) this.#cut.set(id, record.parts)
     for (const position of keptPositions(record)) {
@@ -134,12 +131,10 @@ export class Checkpoints {
     }
   }
 
-  /** An input was applied. */
   applied(): void {
     this.#inputs += 1
   }
 
-  /** After inputs. */
   settled(): void {
     if (!this.#isUrgent && this.#dependencies.deterministic.engine.counts.calls !== this.#calls) {
       this.#isUrgent = true
@@ -148,28 +143,28 @@ export class Checkpoints {
     if (this.#inputs > MAX_INPUTS && this.#isBehind) void this.flush()
   }
 
-  /** Stores what changed so far. Never rejects: what could not be stored is tried again, and the log has it. */
+  /** Stores all changes so far. Never rejects: a failed round is retried, and the log has its inputs. */
   async flush(): Promise<void> {
     this.#disarm()
-    this.#round ??= this.#told(this.#store())
+    this.#round ??= this.#finished(this.#store())
     await this.#round
   }
 
-  /** Stores up to when the runner is there, unless a round does. Never rejects. */
+  /** Stores the time until which the runner was alive, unless a round does. Never rejects. */
   async alive(): Promise<void> {
     if (this.#isClosed) return
-    this.#round ??= this.#told(this.#commit(this.#slice(), this.#mark))
+    this.#round ??= this.#finished(this.#commit(this.#slice(), this.#mark))
     await this.#round
   }
 
-  #told(round: Promise<void>): Promise<void> {
-    const { heard } = this.#dependencies
+  #finished(round: Promise<void>): Promise<void> {
+    const { onRound } = this.#dependencies
     return round
       .then(
-        () => heard(false),
+        () => onRound(false),
         (error: unknown) => {
           this.#log.log(`states of tasks were not stored: ${messageOf(error)}`, '', {})
-          if (isAway(error)) heard(true)
+          if (isAway(error)) onRound(true)
         },
       )
       .finally(() => {
@@ -186,7 +181,6 @@ export class Checkpoints {
     this.drop()
   }
 
-  /** Nothing is stored any more. */
   drop(): void {
     this.#isClosed = true
     this.#disarm()
@@ -235,20 +229,20 @@ export class Checkpoints {
         slice = this.#slice()
         await yielder.next()
       }
-      // The log is needed from where a state is that could not be stored.
+      // unstored states need the log from their stored position
       const from = Math.max(this.#mark.position, Math.min(began, floor() ?? began, ...this.#held.values()))
       await this.#commit(slice, { ...this.#mark, position: from })
       this.#reflected = Math.min(from, ...[...this.#kept.values()].map((position) => position - 1))
     } catch (error) {
       for (const id of ids) this.#tasks.add(id)
       for (const id of gone) this.#gone.add(id)
-      // whatever it was, it is tried again soon
+      // retried soon, whatever it was
       this.#isUrgent = true
       throw error
     }
   }
 
-  /** Never rejects: the next round tries again. */
+  /** Never rejects: the next round retries. */
   async #prune(isEnd: boolean): Promise<void> {
     const { pruner, scheduler } = this.#dependencies
     const now = scheduler.now()
@@ -261,7 +255,7 @@ export class Checkpoints {
       .catch((error: unknown) => this.#log.log(`the log was not pruned: ${messageOf(error)}`, '', {}))
   }
 
-  /** Where all that was applied is in stored states, the mark alone is behind. */
+  /** At rest all of the log can go: a round moves the mark, which alone is behind. */
   async #noLongerNeeded(atRest: boolean): Promise<number> {
     const { position } = this.#dependencies
     if (atRest && !this.#isClosed && !this.#isBehind && this.#mark.position < position()) await this.flush()
@@ -286,7 +280,7 @@ export class Checkpoints {
     return new Slice(this.#dependencies, this.#cut)
   }
 
-  /** With the mark, so that what is stored and how far the runner has come are one. */
+  /** Commits states together with the mark. */
   async #commit(slice: Slice, mark: Mark): Promise<void> {
     const { store, deterministic, later } = this.#dependencies
     const next: Mark = { position: mark.position, time: deterministic.now, later: [...later] }
@@ -299,7 +293,7 @@ export class Checkpoints {
         for (const id of slice.ids) this.#tasks.add(id)
         throw error
       }
-      // One of them cannot be stored as it is: the others shall not suffer for it.
+      // one of these states cannot be stored as it is; the others can
       for (const id of slice.ids) await this.#storeAlone(id)
       const held = Math.min(next.position, ...this.#held.values())
       await store.commit([store.collection(MARKS).putting(MARK_ID, { ...next, position: held })])
@@ -307,7 +301,7 @@ export class Checkpoints {
     this.#mark = next
   }
 
-  /** A state in parts, when one document cannot hold it. */
+  /** Stores a state in parts when one document cannot hold it. */
   async #storeAlone(id: string): Promise<void> {
     const { store } = this.#dependencies
     for (const inParts of [false, true]) {
@@ -335,7 +329,7 @@ export class Checkpoints {
     }
   }
 
-  /** Until a state can be stored again, the log is kept from where the stored one is. */
+  /** Keeps the log from the position of the stored state until a state can be stored again. */
   #hold(id: string, error: unknown): void {
     if (!this.unstored.has(id)) {
       const text = `the state of task ${id} cannot be stored, the log is kept for it: ${messageOf(error)}`
@@ -361,7 +355,7 @@ export class Checkpoints {
   }
 }
 
-/** For what is to be written; the store itself works. */
+/** Whether the writes are refused by a store that works. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && error.status < 500
 }
@@ -383,7 +377,7 @@ class Slice {
     return this.states.map(({ id }) => id)
   }
 
-  /** Throws `TOO_LARGE` for a state that is too large even for parts. */
+  /** Throws `TOO_LARGE` if the state is too large even in parts. */
   add(id: string, inParts = this.#cut.has(id)): void {
     const { store, deterministic, position, settings } = this.#dependencies
     const task = deterministic.task(id)
@@ -404,7 +398,7 @@ class Slice {
     for (const one of list) this.writes.push(deliveries.putting(deliveryId(id, one.number), one))
   }
 
-  /** It is durable: the deliveries that it had are not fresh any more. Returns them. */
+  /** Marks its deliveries as durable, and returns them. */
   stored(): readonly DeliveryRecord[] {
     const stored = this.#deliveries.flatMap(({ list, count }) => list.splice(0, count))
     const { fresh } = this.#dependencies.deterministic.ledger

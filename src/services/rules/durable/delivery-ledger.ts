@@ -1,6 +1,6 @@
 /**
- * Calls of actuators that do not answer at once: what is under way, and what came of it. It follows from the inputs as
- * the tasks' states do, so it is stored with them and made up again after a crash; an id keeps its place.
+ * Calls of actuators that do not answer at once, open and ended. They follow from the inputs as states do, so they are
+ * stored with states and rebuilt by a replay; ids stay the same.
  */
 import type { Execution, LiveTask, Outcome } from '#core/spi'
 import type { Delivery } from '../inspection/inspection-schema.ts'
@@ -9,15 +9,15 @@ import type { DeliveryRecord, OpenDelivery } from './records.ts'
 type Open = { -readonly [K in keyof OpenDelivery]: OpenDelivery[K] }
 
 interface Page {
-  /** how many came to an end, ever */
+  /** deliveries that ended, ever */
   count: number
   readonly open: Map<string, Open>
 }
 
-const NOT_WANTED = 'there was no answer in time, or nobody waited for it any more'
+const NO_ANSWER = 'the answer was late, or the call was cancelled'
 
 export class DeliveryLedger {
-  /** came to an end and are not stored yet, by task */
+  /** ended and not yet stored, by task */
   readonly fresh = new Map<string, DeliveryRecord[]>()
   readonly #pages = new Map<string, Page>()
 
@@ -26,7 +26,7 @@ export class DeliveryLedger {
     this.#pages.set(task, { count, open: new Map(open.map((one) => [one.id, { ...one }])) })
   }
 
-  /** The task is not here any more; what it delivered stays to be stored. */
+  /** Drops the open deliveries of a task that leaves the engine; ended ones are still stored. */
   leave(task: string): void {
     this.#pages.delete(task)
   }
@@ -36,7 +36,7 @@ export class DeliveryLedger {
     this.fresh.delete(task)
   }
 
-  /** Deliveries that another ledger has seen the end of. */
+  /** Adds deliveries whose end a replay saw. */
   addFresh(task: string, records: readonly DeliveryRecord[]): void {
     if (records.length > 0) this.fresh.set(task, [...records, ...(this.fresh.get(task) ?? [])])
   }
@@ -49,14 +49,14 @@ export class DeliveryLedger {
     return [...(this.#pages.get(task)?.open.values() ?? [])]
   }
 
-  /** It waits for earlier calls on the same thing. */
+  /** Lists a call that waits for earlier calls on the same thing. */
   waits(task: string, effect: string, execution: Execution): void {
     if (execution.node.kind !== 'actuator') return
     const fresh = freshOf(effect, execution)
     this.#page(task).open.set(fresh.id, fresh)
   }
 
-  /** `effect`: its id. `isAgain`: it was under way already, before a restart that is played again. */
+  /** `effect`: its id. `isAgain`: it was open before the restart that is replayed. */
   called(task: string, effect: string, execution: Execution, now: number, isAgain: boolean): void {
     if (execution.node.kind !== 'actuator') return
     const page = this.#page(task)
@@ -75,7 +75,7 @@ export class DeliveryLedger {
     return this.#of(task, execution) !== undefined
   }
 
-  /** Before the task takes it. */
+  /** Called before the task receives the outcome. */
   answered(task: string, execution: Execution, outcome: Outcome): void {
     const delivery = this.#of(task, execution)
     if (delivery === undefined) return
@@ -83,7 +83,7 @@ export class DeliveryLedger {
     else delivery.gave = outcome.message === undefined ? {} : { message: outcome.message }
   }
 
-  /** After the task took anything. */
+  /** Called after any change of the task. */
   touched(task: LiveTask): void {
     const page = this.#pages.get(task.id)
     if (page === undefined || page.open.size === 0) return
@@ -95,19 +95,19 @@ export class DeliveryLedger {
       } else if (execution.phase === 'retrying') {
         delivery.status = 'retrying'
         delivery.nextAttemptTime = execution.wakeAt
-        delivery.error = delivery.gave?.error ?? delivery.error ?? NOT_WANTED
+        delivery.error = delivery.gave?.error ?? delivery.error ?? NO_ANSWER
       }
     }
   }
 
   #end(task: string, page: Page, open: Open): void {
-    const { execution: _execution, item: _item, nextAttemptTime: _next, error, gave, ...told } = open
+    const { execution: _execution, item: _item, nextAttemptTime: _next, error, gave, ...delivery } = open
     const { message } = gave ?? {}
     const result: Partial<Delivery> & Pick<Delivery, 'status'> =
       gave !== undefined && gave.error === undefined
         ? { status: 'delivered', ...(message !== undefined && { message }) }
-        : { status: 'dead', error: gave?.error ?? error ?? NOT_WANTED }
-    const record: DeliveryRecord = { ...told, ...result, task, number: page.count++ }
+        : { status: 'dead', error: gave?.error ?? error ?? NO_ANSWER }
+    const record: DeliveryRecord = { ...delivery, ...result, task, number: page.count++ }
     const list = this.fresh.get(task)
     if (list) list.push(record)
     else this.fresh.set(task, [record])
@@ -127,7 +127,7 @@ export class DeliveryLedger {
   }
 }
 
-/** Of a call that has its place and was not made yet. */
+/** A call that was not made yet. */
 function freshOf(effect: string, { node, id: execution, item, items, placedAt: createTime }: Execution): Open {
   const { name, version } = node.call.plug
   const id = items === null ? effect : `${effect}#${item}`

@@ -1,10 +1,10 @@
 /**
- * Tasks of one tenant in an engine whose time is moved by their inputs: between two inputs every timer acts at the very
- * moment at which it was due, however late the process came to it. The same engine therefore does the same with the same
- * inputs, live and when a log is played again.
+ * Tasks of one tenant in an engine whose time is moved by their inputs: between two inputs every timer acts at its due
+ * time, however late the process is. The same inputs therefore have the same effects, live and in a replay.
  *
  * REPLAY-1 an input is applied at its `at`, after all timers that are due until then
- * REPLAY-2 the state of a task depends on its inputs and their times, on nothing else: not on wake-ups, not on other tasks
+ * REPLAY-2 the state of a task depends on its inputs and their times, on nothing else: not on wake-ups, not on other
+ *   tasks
  * REPLAY-3 an asynchronous plug's answer is applied where the log has it
  */
 import type { SchedulerLike } from 'rxjs'
@@ -40,7 +40,7 @@ import { messagesOf, type Input } from './input.ts'
 import { laterKind } from './later-calls.ts'
 import type { StateRecord } from './records.ts'
 
-/** What engines of all tenants have in common. */
+/** Settings of the engine, live and in a replay. */
 export interface EngineSettings extends Partial<
   Pick<
     EngineOptions,
@@ -61,19 +61,17 @@ export interface EngineSettings extends Partial<
   readonly plugs: PlugRegistry
 }
 
-/** What becomes of calls, and who hears of changes. */
 export interface EngineHooks {
   touched(task: string): void
   /** absent: all plugs are called */
   mayCall?(task: string, epoch: number, execution: Execution): boolean
-  /** absent: nobody is told */
-  rare?(event: RareEvent): void
-  /** `kind`: as `laterKind` gives it */
+  lifecycle?(event: RareEvent): void
+  /** `kind`: from `laterKind` */
   opened(kind: string): void
   answered(task: string, epoch: number, execution: number, call: number, reply: Reply): void
   /** the same for a call that began before its turn */
   answeredAhead(task: string, epoch: number, input: number, node: string, outcome: Reply): void
-  /** a task that ended without being told to, or could not go on */
+  /** a run that finished by itself, or could not continue */
   ended(run: EndOfRun): void
 }
 
@@ -84,43 +82,40 @@ export interface EndOfRun {
   readonly error?: string
 }
 
-/** A task that waits for its `resume`. */
 export interface WaitingTask {
   readonly task: RunnableTask
   readonly record: TaskStateRecord
-  /** until when somebody was there for it, epoch ms */
+  /** when the last runner was last seen alive, epoch ms */
   readonly leftAt: number
 }
 
-/** What a task needs to go on. */
 export type TaskStateRecord = Pick<StateRecord, 'resources' | 'delivered' | 'underWay'> & {
   readonly state: SavedState
 }
 
-/** Gives the new limit of a call, epoch ms, of the old one and the time that the call may take. */
+/** Returns the new deadline of a call, epoch ms. */
 type MoveLimit = (limit: number, timeoutMs: number) => number
 
-/** Runs of a rule are told apart by their number; chance needs no other source. */
+/** Runs of a rule differ by their number; randomness needs no other source. */
 const SEED = 1
 
 export class DeterministicEngine {
   readonly engine: CoreEngine
   readonly ledger = new DeliveryLedger()
-  /** by id */
   readonly waiting = new Map<string, WaitingTask>()
-  /** what a `begin` of that id means */
+  /** tasks of `begin` inputs, by id */
   readonly beginning = new Map<string, RunnableTask>()
-  /** what a `change` of that id leads to */
+  /** tasks of `change` inputs, by id */
   readonly changing = new Map<string, RunnableTask>()
   readonly #clock: VirtualClock
   readonly #hooks: EngineHooks
-  /** by id: those whose run goes on here, or has ended here */
+  /** tasks with a run here, running or ended, by id */
   readonly #staged = new Map<string, RunnableTask>()
-  /** ids of those that were told to end, or whose end was told */
+  /** ids of tasks that were asked to end, or whose end was reported */
   readonly #over = new Set<string>()
-  /** ids of those for which a downtime is more than time that passed */
+  /** ids of tasks for which a downtime is more than passed time */
   readonly #minding = new Set<string>()
-  /** the task that is being restored, which is no change of it */
+  /** the task that is being restored, which is not a change of it */
   #restoring: string | undefined
   /** tasks that began a call at this moment, while time is left out */
   #begun: Set<string> | undefined
@@ -129,7 +124,7 @@ export class DeterministicEngine {
     this.#clock = new VirtualClock(start)
     this.#hooks = hooks
     const clock: SchedulerLike = this.#clock
-    const { mayCall, rare } = hooks
+    const { mayCall, lifecycle } = hooks
     const { plugs, ...settings } = parts
     const options: EngineOptions = {
       ...settings,
@@ -137,7 +132,7 @@ export class DeterministicEngine {
       scheduler: clock,
       seed: SEED,
       ids: () => '',
-      ...(rare && { onRare: rare }),
+      ...(lifecycle && { onRare: lifecycle }),
       journal: {
         touched: ({ id }) => this.#touched(id),
         ...(mayCall && { mayCall: ({ id }, execution) => mayCall(id, this.epochOf(id), execution) }),
@@ -156,12 +151,11 @@ export class DeterministicEngine {
     return this.#clock.now()
   }
 
-  /** When the next timer is due; undefined when nothing waits. */
   get nextAt(): number | undefined {
     return this.#clock.nextAt()
   }
 
-  /** Whether a downtime is more than time that passed for any of them. */
+  /** Whether a downtime is more than passed time for any task. */
   get mindsDowntime(): boolean {
     return this.#minding.size > 0
   }
@@ -174,12 +168,12 @@ export class DeterministicEngine {
     return this.#staged.get(id)
   }
 
-  /** Whether the run that made an effect goes on: after a crash it is played again, and whatever follows from it. */
+  /** Whether the run behind an effect continues: only then does a replay repeat it. */
   isOfRun(id: string, effect: string): boolean {
     return this.engine.tasks.get(id)?.status === 'running' && effect.startsWith(`${id}/${this.epochOf(id)}/`)
   }
 
-  /** `NOT_FOUND`. */
+  /** Throws `NOT_FOUND`. */
   require(id: string): LiveTask {
     const task = this.engine.tasks.get(id)
     if (task) return task
@@ -190,7 +184,7 @@ export class DeterministicEngine {
     this.#clock.advanceTo(time)
   }
 
-  /** What it gives or throws is for who sent the input; tasks take no harm from either. */
+  /** Returns the answer for the sender of the input, or throws its refusal; tasks stay intact either way. */
   apply(input: Input, position: number): unknown {
     if (input.k === 'jump') return this.#jump(input)
     if (input.k === 'open') return this.#leave(input.until)
@@ -225,10 +219,10 @@ export class DeterministicEngine {
     }
   }
 
-  /** Messages that have to wait are known by their position in the log. */
+  /** Waiting messages are known by their log position. */
   #receive(input: Extract<Input, { k: 'data' }>, position: number): boolean {
     const { kept } = this.engine
-    for (const place of input.u ?? []) markUnstamped(messagesOf(input.m)[place])
+    for (const index of input.u ?? []) markUnstamped(messagesOf(input.m)[index])
     if (input.g !== undefined) for (const message of messagesOf(input.m)) ignoring(message, input.g)
     kept.position = position
     kept.messages = input.m
@@ -239,7 +233,7 @@ export class DeterministicEngine {
     }
   }
 
-  /** A stored task is here as it was, or goes on after the host was away. Throws `SAVED_STATE`, `VALIDATION`. */
+  /** Restores a stored task, as it was or, with `away`, after a downtime. Throws `SAVED_STATE`, `VALIDATION`. */
   async restore({ task, record }: Pick<WaitingTask, 'task' | 'record'>, away?: DowntimeInterval): Promise<void> {
     this.#stage(task)
     this.ledger.begin(task.id, record.delivered, record.underWay)
@@ -260,7 +254,6 @@ export class DeterministicEngine {
     this.#noteEnd(id)
   }
 
-  /** A task as it is now. */
   save(id: string): WaitingTask['record'] | undefined {
     const task = this.engine.tasks.get(id)
     if (task === undefined) return undefined
@@ -277,7 +270,7 @@ export class DeterministicEngine {
     this.#clock.jumpTo(at)
   }
 
-  /** Calls that begin in the time that is left out, as one that is tried again, have all of theirs after it. */
+  /** Leaves out time in which the store was unresponsive: calls that begin in it get all of their time afterwards. */
   #leaveOut({ since, at }: Extract<Input, { k: 'still' }>): void {
     const without: MoveLimit = (limit, timeoutMs) => limitWithout(limit, timeoutMs, since, at)
     if (since < at) this.#moveLimits(this.#staged.keys(), without)
@@ -291,14 +284,14 @@ export class DeterministicEngine {
     this.#clock.advanceTo(at)
   }
 
-  /** A task whose limits are others is another one: its stored state would end its calls. */
+  /** A moved deadline is a change of the task: the stored state would end its calls. */
   #moveLimits(tasks: Iterable<string>, move: MoveLimit): void {
     for (const id of tasks) {
       if (this.engine.tasks.get(id)?.moveLimits(move) === true) this.#hooks.touched(id)
     }
   }
 
-  /** All tasks leave, to wait for their `resume`. */
+  /** Removes all tasks until their `resume`. */
   async #leave(until: number): Promise<void> {
     this.#clock.advanceTo(until)
     for (const [id, task] of this.#staged) {
@@ -331,7 +324,7 @@ export class DeterministicEngine {
   async #begin({ t, e, r, d }: Extract<Input, { k: 'begin' }>): Promise<void> {
     const task = this.beginning.get(t)
     if (task?.epoch !== e) return
-    // what was on its way when the begin was asked for may have come to its end since
+    // open deliveries may have ended since the begin was requested
     const delivered = Math.max(d, await this.#drop(t))
     this.#stage(task)
     this.ledger.begin(t, delivered)
@@ -346,7 +339,7 @@ export class DeterministicEngine {
     this.#touched(t)
   }
 
-  /** A run that has come to its end meanwhile stays as it is. */
+  /** A run that ended in the meantime stays as it is. */
   async #change({ t, e, r }: Extract<Input, { k: 'change' }>): Promise<void> {
     const task = this.changing.get(t)
     if (task?.epoch !== e || this.#staged.get(t)?.epoch !== e || this.engine.tasks.get(t)?.status !== 'running') return
@@ -362,7 +355,7 @@ export class DeterministicEngine {
     if (this.engine.tasks.get(t)?.status === 'running') await this.engine.stop(t)
   }
 
-  /** Gives how many of its deliveries have come to an end, as far as is known here. */
+  /** Returns the number of its ended deliveries, as far as known here. */
   async #drop(id: string): Promise<number> {
     if (this.#staged.has(id)) this.#over.add(id)
     const waited = this.waiting.get(id)?.record.delivered ?? 0
@@ -384,7 +377,7 @@ export class DeterministicEngine {
     if (task === undefined || this.epochOf(t) !== e) return
     const reply = decodeNumbers(o) as Reply
     const execution = task.execution(x)
-    if (execution === undefined || !isAsked(execution) || execution.calls !== c) return
+    if (execution === undefined || !isOpen(execution) || execution.calls !== c) return
     if (!isRendered(reply)) this.ledger.answered(t, execution, reply)
     task.settle(x, c, reply)
   }
@@ -456,20 +449,17 @@ function markUnstamped(message: Message | undefined): void {
   if (message !== undefined) withoutStamp(message)
 }
 
-function isAsked({ phase }: Execution): boolean {
+function isOpen({ phase }: Execution): boolean {
   return phase === 'called' || phase === 'rendering'
 }
 
 function sentOf({ c, h, r }: Extract<Input, { k: 'data' }>): Sent | undefined {
   if (c === undefined && h === undefined) return undefined
-  const led = h === undefined ? undefined : { hops: h, ...(r !== undefined && { root: r }) }
-  return { ...(c !== undefined && { channel: c }), ...led }
+  const causation = h === undefined ? undefined : { hops: h, ...(r !== undefined && { root: r }) }
+  return { ...(c !== undefined && { channel: c }), ...causation }
 }
 
-/**
- * The same, whose calls under way have what was left of their time when they are made again: what passed while nobody
- * was there counts for no limit.
- */
+/** The same state, whose open calls have the rest of their time after the downtime. */
 function withLimitsAfter({ record, leftAt }: WaitingTask, at: number): TaskStateRecord {
   const { executing } = record.state
   if (executing === undefined || at <= leftAt) return record

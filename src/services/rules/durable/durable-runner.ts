@@ -1,9 +1,9 @@
 /**
- * The runner that survives: inputs are durable before they are acknowledged, states are stored with the position of the
- * log that they reflect, and after a crash every task goes on as if nothing had been (RUNNER-1 to RUNNER-4).
+ * The durable runner: inputs are durable before they are acknowledged, states are stored with the log position that
+ * they reflect, and after a crash every task continues as if nothing had happened (RUNNER-1 to RUNNER-4).
  *
- * A task's deliveries are calls of its actuators that did not answer at once. Their ids are those of effects, so that a
- * call that was under way in a crash is made again under the same id; the rule's own retries decide how often.
+ * A task's deliveries are calls of its actuators that did not answer at once. A call that was open in a crash is
+ * repeated under the same id; the rule's own retries decide how often.
  */
 import { Observable, type SchedulerLike, Subject } from 'rxjs'
 import { type Counts, type EngineStats, followPlugs, Preparer } from '#core/spi'
@@ -50,31 +50,33 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
 }
 
 export interface DurableRunner extends TaskRunner {
-  /** inputs that wait to be stored and applied */
+  /** inputs on their way to the store and the tasks */
   readonly queued: number
-  /** messages that wait for tasks at work */
+  /** messages that wait for busy tasks */
   readonly waiting: number
-  /** why a restart would take long or lose something; undefined: all is well */
+  /** why a restart would take long or lose something */
   readonly trouble: string | undefined
   /** ms by which the tasks are ahead of the host's time */
   readonly leadMs: number
-  /** totals of all tasks; undefined until they are open */
+  /** undefined until the tasks are open */
   readonly counts: RunnerCounts | undefined
-  /** paths of messages in all tasks; undefined until they are open */
+  /** undefined until the tasks are open */
   readonly stats: EngineStats | undefined
-  /** Takes nothing any more, applies what is on its way and stores all states. Calls of plugs that are open are made again at the next start. Safe to call twice. */
+  /**
+   * Stops accepting input, drains what is in flight, and checkpoints all tasks. Open calls of plugs are repeated at the
+   * next start. Idempotent.
+   */
   close(): Promise<void>
 }
 
 export interface RunnerCounts extends Counts {
-  /** messages and pushes that tasks took */
+  /** accepted messages and pushes */
   readonly inputs: number
 }
 
-/** events that are kept of each task, and of all tasks of a tenant */
+/** events kept of each task, and of all */
 export const KEPT_EVENTS = { perTask: 100, inAll: 100_000 }
 
-/** messages that wait in all tasks of a host; more are refused */
 const MAX_WAITING = 1_000_000
 
 export function openDurableRunner(options: DurableOptions): DurableRunner {
@@ -86,11 +88,10 @@ class Runner implements DurableRunner {
   readonly #log: TenantLog
   readonly #clock: LeadingClock
   readonly #opened = new Subject<LiveTasks>()
-  readonly #rare = new Subject<EngineEvent>()
+  readonly #lifecycle = new Subject<EngineEvent>()
   readonly #ended = new Subject<EndedRun>()
   readonly #closed = new Subject<void>()
   #opening: Promise<LiveTasks> | undefined
-  /** as soon as they are open */
   #tasks: LiveTasks | undefined
   #closing: Promise<void> | undefined
 
@@ -102,7 +103,7 @@ class Runner implements DurableRunner {
 
   readonly reports: RunReports = {
     history: (task, after) => this.#engine?.history(task, after) ?? { events: [], last: 0, isWhole: true },
-    rare$: this.#rare.asObservable(),
+    lifecycle$: this.#lifecycle.asObservable(),
     watch: (task) => this.#watch(task),
     ended$: this.#ended.asObservable(),
   }
@@ -169,7 +170,7 @@ class Runner implements DurableRunner {
     explain: (id, node) => {
       const running = this.#running(id)
       if (running !== undefined) return running.explain(node)
-      // a task that is missing after the stop may exist all the same
+      // tasks leave at a stop: a missing one may exist
       throw this.#closing === undefined ? new AppError('NOT_FOUND', `Task with id ${id} not found`) : closed()
     },
     deliveries: (id, query) => this.#deliveries(id, query),
@@ -195,11 +196,11 @@ class Runner implements DurableRunner {
     } finally {
       this.#closed.next()
       this.#ended.complete()
-      this.#rare.complete()
+      this.#lifecycle.complete()
     }
   }
 
-  /** Brought to the present, so that effects of due timers are visible. */
+  /** Applies due timers first. */
   #running(id: string) {
     this.#tasks?.catchUp()
     return this.#engine?.tasks.get(id)
@@ -242,7 +243,7 @@ class Runner implements DurableRunner {
       ...(bind && { bind }),
       requireRoom: () => this.#requireRoom(),
       ended: (run) => this.#ended.next(endedRun(run)),
-      rare: (event) => this.#rare.next(event),
+      lifecycle: (event) => this.#lifecycle.next(event),
     })
     reached?.(tasks.deterministic.now)
     this.#clock.atLeast(tasks.deterministic.now)

@@ -1,14 +1,13 @@
 /**
- * Deliveries of one tenant that have come to an end, between the ledger and the store. A run that goes on is played again
- * after a crash, and with it what follows from it; of one that is over nothing is, so that its deliveries are stored
- * with what ends it, or before anybody hears of them.
+ * Ended deliveries between the ledger and the store. A replay rebuilds those of a run that continues; those of an ended
+ * run are stored with its end, or before the end is reported.
  */
 import type { Store, Write } from '#storage'
 import type { Checkpoints } from './checkpoints.ts'
 import type { DeterministicEngine } from './deterministic-engine.ts'
 import { DELIVERIES, deliveryId, MAX_DELIVERIES, newestOf, STATES, type DeliveryRecord } from './records.ts'
 
-/** The first round of states may have begun before. */
+/** A round of checkpoints may have begun before. */
 const ROUNDS = 2
 
 export class EndedDeliveries {
@@ -22,35 +21,35 @@ export class EndedDeliveries {
     this.#checkpoints = checkpoints
   }
 
-  /** Those of a task that may not be stored yet, as writes that belong to the input that ends its run. */
+  /** Unstored deliveries of a task as writes, for the commit of the input that ends its run. */
   writes(id: string): readonly Write[] {
     const deliveries = this.#store.collection(DELIVERIES)
     return this.#fresh(id).map((one) => deliveries.putting(deliveryId(id, one.number), one))
   }
 
-  /** The same to be listed; what only a run that is over has seen is stored first. */
+  /** Unstored deliveries of the current run, after storing those of ended runs. */
   async listed(id: string): Promise<readonly DeliveryRecord[]> {
     const isOfRun = (one: DeliveryRecord): boolean => this.#deterministic.isOfRun(id, one.id)
     for (let round = 0; round < ROUNDS && !this.#fresh(id).every(isOfRun); round++) await this.#checkpoints.flush()
     return this.#fresh(id).filter(isOfRun)
   }
 
-  /** Stores them after a run has ended by itself, before anybody hears of that; undefined: there is nothing to store. */
+  /** Stores them after a run ended by itself; undefined: none are unstored. */
   store(id: string): Promise<void> | undefined {
     return this.#fresh(id).length === 0 ? undefined : this.#flushed(id)
   }
 
-  /** How many of a task there are; none before its first epoch. */
+  /** Number of ended deliveries; 0 before the first epoch. */
   async count(id: string, epoch: number): Promise<number> {
     if (this.#deterministic.task(id) !== undefined) return this.#deterministic.ledger.count(id)
     if (epoch <= 1) return 0
     const state = await this.#store.collection(STATES).get(id)
-    // the last of a run may be stored without the state that followed from it
+    // the last ones may be stored without the state that followed from them
     const last = await this.#store.collection(DELIVERIES).find(newestOf(id, 1))
     return Math.max(state?.value.delivered ?? 0, ...last.map(({ value }) => value.number + 1))
   }
 
-  /** All that is stored of a task, to be deleted with it. */
+  /** Deletes all stored deliveries of a task. */
   async forgetting(id: string): Promise<readonly Write[]> {
     const count = Math.min(MAX_DELIVERIES, await this.count(id, Number.POSITIVE_INFINITY))
     const deliveries = this.#store.collection(DELIVERIES)

@@ -1,6 +1,6 @@
 /**
- * The inputs of a tenant's tasks as its log keeps them, oldest first. Everything from outside is one of these; what the
- * tasks do by themselves (timers, plugs that answer at once) follows from them and is not written.
+ * Inputs of a tenant's tasks in its log, oldest first. Everything from outside is an input; what tasks do by themselves
+ * (timers, plugs that answer at once) follows from them and is not written.
  */
 import type { Ignored, Reply } from '#core/spi'
 import { encodeNumbers, type Json, messageOf } from '#kernel'
@@ -8,7 +8,7 @@ import { isInput, messageBody, type NewEntry } from '#log'
 import type { Message, Sent } from '#core'
 import type { IntakePost, RunnableTask } from '../runner.ts'
 
-/** `at`: epoch ms at which it was taken; never less than that of the one before. `t`: id of the task, `e`: its epoch. */
+/** `at`: epoch ms of its arrival, never less than that of the input before. `t`: id of the task, `e`: its epoch. */
 export type Input =
   | {
       readonly k: 'data'
@@ -18,43 +18,41 @@ export type Input =
       readonly c?: string
       /** hops; absent: none */
       readonly h?: number
-      /** with hops: the root; absent: not known */
+      /** with hops: the root; absent: unknown */
       readonly r?: string
-      /** places of messages whose timestamp is that of their arrival; absent: none */
+      /** indexes of messages whose timestamp is that of their arrival; absent: none */
       readonly u?: readonly number[]
-      /** what of them does not count when they are compared with others; absent: keys that the host names */
+      /** keys ignored when messages are compared; absent: those of the host */
       readonly g?: Ignored
     }
   | { readonly k: 'push'; readonly at: number; readonly t: string; readonly n: string; readonly v: PushedValue }
   | { readonly k: 'command'; readonly at: number; readonly t: string; readonly n: string; readonly o: NodeOperation }
-  /** The task forgets the times of its readings. */
   | { readonly k: 'resync'; readonly at: number; readonly t: string }
-  /** Tasks forget what they would know again of what they took before a time, epoch ms: too much was remembered. */
+  /** Tasks forget identities of messages before a time, epoch ms: too many were remembered. */
   | { readonly k: 'trim'; readonly at: number; readonly before: number }
   | {
       readonly k: 'begin'
       readonly at: number
       readonly t: string
       readonly e: number
-      /** resolved resources by place in the graph */
+      /** resolved resources, in the order of the graph */
       readonly r: readonly string[]
       /** deliveries of earlier runs */
       readonly d: number
     }
-  /** The run goes on under another rule, that of its document or of the next change. */
+  /** The run continues under another rule, that of its document or of the next change. */
   | {
       readonly k: 'change'
       readonly at: number
       readonly t: string
       readonly e: number
-      /** resolved resources by place in the new graph */
       readonly r: readonly string[]
-      /** what the run was made of before */
+      /** the rule before */
       readonly b: Pick<RunnableTask, 'source' | 'settings'>
     }
   | { readonly k: 'end'; readonly at: number; readonly t: string; readonly e: number }
   | { readonly k: 'forget'; readonly at: number; readonly t: string }
-  /** of a plug that did not answer at once: execution, number of its call, what it gave */
+  /** of a plug that did not answer at once: execution, number of its call, outcome */
   | {
       readonly k: 'answer'
       readonly at: number
@@ -64,7 +62,7 @@ export type Input =
       readonly c: number
       readonly o: unknown
     }
-  /** of a call that began before its turn: number of the input in its task, label of the sensor, what it gave */
+  /** of a call that began before its turn: number of the input in its task, label of the sensor, outcome */
   | {
       readonly k: 'ahead'
       readonly at: number
@@ -74,15 +72,17 @@ export type Input =
       readonly n: string
       readonly o: unknown
     }
-  /** The runner was opened again after it had been there up to `until`: no task is there until it is resumed. */
+  /** The runner was opened again; the last one was alive until `until`. Tasks are absent until their `resume`. */
   | { readonly k: 'open'; readonly at: number; readonly until: number }
-  /** Tasks go on where they were. */
   | { readonly k: 'resume'; readonly at: number; readonly ts: readonly string[] }
-  /** Calls of that kind (`laterKind`) are not answered at once: they are not made when the log is played again. */
+  /** Calls of that kind (`laterKind`) are not answered at once: a replay does not make them. */
   | { readonly k: 'later'; readonly at: number; readonly p: string }
-  /** Nobody was there for a while, though the process was: what was due comes late. `since`: as of `still` */
+  /** The process was suspended: due timers are late. `since`: as in `still` */
   | { readonly k: 'jump'; readonly at: number; readonly since?: number }
-  /** The store said nothing since then: that time counts for no limit of a call. With nothing left out it is a sign of life. */
+  /**
+   * The store was unresponsive since then: that time does not count toward call deadlines. Without time left out it is
+   * a sign of life.
+   */
   | { readonly k: 'still'; readonly at: number; readonly since: number }
 
 export interface PushedValue {
@@ -92,10 +92,10 @@ export interface PushedValue {
 
 export type NodeOperation = 'start' | 'resume'
 
-/** Every input but the moment at which it is taken. */
+/** Every input without its time. */
 export type Untimed<I extends Input = Input> = I extends Input ? Omit<I, 'at'> : never
 
-/** What tasks took of an entry of the log; undefined: nothing. */
+/** The input of a log entry; undefined: tasks received nothing of it. */
 export function inputOf(body: Json): Input | undefined {
   return isInput(body) ? (body as unknown as Input) : undefined
 }
@@ -104,35 +104,35 @@ export function messagesOf(one: Message | readonly Message[]): readonly Message[
   return Array.isArray(one) ? (one as readonly Message[]) : [one as Message]
 }
 
-/** How messages came, and places of those whose timestamp is that of their arrival. */
+/** Origin of messages, with the indexes of those stamped at arrival. */
 type DataSent = Sent & Pick<IntakePost, 'unstamped' | 'identityIgnores'>
 
 export type Data = Untimed<Extract<Input, { k: 'data' }>>
 
-/** Messages as an input: what is as always is left out. */
+/** Messages as an input, defaults left out. */
 export function dataOf(
   m: Message | readonly Message[],
   { channel, hops = 0, root, unstamped, identityIgnores }: DataSent,
 ): Data {
-  const led = hops > 0 ? { h: hops, ...(root !== undefined && { r: root }) } : undefined
+  const causation = hops > 0 ? { h: hops, ...(root !== undefined && { r: root }) } : undefined
   return {
     k: 'data',
     m,
     ...(channel !== undefined && { c: channel }),
-    ...led,
+    ...causation,
     ...(unstamped && { u: unstamped }),
     ...(identityIgnores && { g: identityIgnores }),
   }
 }
 
-/** An input as the log gets it. `post`: how its messages came. */
+/** An input as a log entry. `post`: the origin of its messages. */
 export function entryOf(input: Input, post?: IntakePost): NewEntry {
   if (post === undefined || input.k !== 'data') return { body: input as unknown as Json, input }
   const { k: _k, m: _m, ...about } = input
   return { body: messageBody(post, about), input }
 }
 
-/** An outcome as the log can keep it. */
+/** An outcome as plain JSON. */
 export function plain(outcome: Reply): unknown {
   try {
     return JSON.parse(JSON.stringify(encodeNumbers(outcome)))

@@ -1,14 +1,13 @@
 /**
- * The time of one tenant's tasks: that of the host, but never earlier than what their log reached. Where the log is ahead,
- * it goes on from there, a tenth slower until the host's time has come up with it; nothing else of the host follows.
+ * Time of a tenant's tasks: that of the host, but never before the times in their log. A log that is ahead is caught up
+ * by running a tenth slower; other tenants keep the host's time.
  */
 import type { SchedulerAction, SchedulerLike, Subscription } from 'rxjs'
 
-/** of the time that passes while the host's time is behind */
+/** speed while the host's time is behind */
 const PACE = 0.9
 
 export class LeadingClock implements SchedulerLike {
-  /** of the host */
   readonly #scheduler: SchedulerLike
   #time: number
   #last: number
@@ -19,10 +18,10 @@ export class LeadingClock implements SchedulerLike {
     this.#time = this.#last
   }
 
-  /** epoch ms; never goes back */
+  /** epoch ms; monotonic */
   readonly now = (): number => {
     const host = this.#scheduler.now()
-    // the host's time may go back when its operator says so
+    // an operator may set the host's time back
     const passed = Math.max(0, host - this.#last)
     this.#last = host
     this.#time = Math.max(host, this.#time + passed * PACE)
@@ -33,12 +32,11 @@ export class LeadingClock implements SchedulerLike {
     return this.#scheduler.schedule(work, delay, state)
   }
 
-  /** What the log has was done at `time`, epoch ms. */
+  /** Moves it to a time in the log, epoch ms. */
   atLeast(time: number): void {
     this.#time = Math.max(this.now(), time)
   }
 
-  /** ms by which it is ahead of the host's time. */
   get leadMs(): number {
     return this.now() - this.#last
   }

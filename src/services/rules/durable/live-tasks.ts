@@ -1,5 +1,5 @@
 /**
- * The tasks of one tenant, live: inputs go through the log to the engine, states go to the store, real time moves the
+ * The running tasks of a tenant: inputs reach the engine through the log, states go to the store, real time moves the
  * engine's time.
  *
  * LIVETASKS-1 the engine's time never passes an input that is on its way: that one would come too late
@@ -19,7 +19,7 @@ import { Recovery, type Recovered } from './recovery.ts'
 import { isInParts, joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
 import { SignsOfLife } from './signs-of-life.ts'
-import { Standstill } from './standstill.ts'
+import { StallDetector } from './stall-detector.ts'
 import { DeterministicEngine, type EndOfRun, type EngineHooks, type EngineSettings } from './deterministic-engine.ts'
 
 export interface LiveTasksDependencies {
@@ -27,25 +27,24 @@ export interface LiveTasksDependencies {
   readonly log: TenantLog
   readonly engine: EngineSettings
   readonly preparer: Preparer
-  /** real time, in epoch ms, and what wakes us */
+  /** real time in epoch ms, and timers */
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
-  /** Before a task is bound to those resources. */
   bind?(resources: readonly string[]): Promise<void>
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
   requireRoom(): void
   ended(run: EndOfRun): void
-  rare(event: RareEvent): void
+  lifecycle(event: RareEvent): void
 }
 
-/** Later than this, what is due was slept through and is not made up for moment by moment. */
+/** Timers due longer ago were slept through: they act once, late. */
 const SLEPT_MS = 60_000
-/** What is due is late by more than that where an input that was refused has held up time. */
+/** Lateness of timers up to which open calls are not at risk. */
 const OVERDUE_MS = 1_000
-/** ms after which an answer is stored again that found no store */
+/** ms until an answer is logged again after an outage */
 const AWAY_MS = 250
-/** Who resumes tasks does it at start; after so long without, all of them are here. */
+/** ms without a call of `resume` after which all tasks count as resumed */
 const RESUMED_AFTER_MS = 60_000
 
 type Answer = Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>
@@ -54,24 +53,24 @@ type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
 export class LiveTasks {
   readonly deterministic: DeterministicEngine
   readonly deliveries: EndedDeliveries
-  /** messages and pushes that tasks took */
+  /** accepted messages and pushes */
   inputs = 0
   readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
   readonly #checkpoints: Checkpoints
   readonly #later: Set<string>
-  readonly #standstill: Standstill
+  readonly #stall: StallDetector
   readonly #signs: SignsOfLife
   readonly #ended: EndOfRun[] = []
   #recovery: Recovery | undefined
   #resumedAll: Subscription | undefined
   #resuming: Promise<unknown> = Promise.resolve()
-  /** portions that are not here yet; one that failed never is */
+  /** calls of `resume` in progress; one that failed stays in progress */
   #portions = 0
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
-  /** timers act, and no input was the reason */
+  /** timers act without an input */
   #isCatchingUp = false
   #isClosing = false
   #isClosed = false
@@ -81,10 +80,10 @@ export class LiveTasks {
     this.#dependencies = dependencies
     this.#recovery = recovery
     this.#later = new Set(recovery.mark?.later)
-    this.#standstill = new Standstill(scheduler.now())
+    this.#stall = new StallDetector(scheduler.now())
     const hooks: EngineHooks = {
       touched: (task) => this.#checkpoints.touched(task, this.#isCatchingUp),
-      rare: (event) => dependencies.rare(event),
+      lifecycle: (event) => dependencies.lifecycle(event),
       opened: (plug) => this.#isLater(plug),
       answered: (t, e, x, c, reply) => this.#answered(reply, { k: 'answer', t, e, x, c, o: plain(reply) }),
       answeredAhead: (t, e, i, n, reply) => this.#answered(reply, { k: 'ahead', t, e, i, n, o: plain(reply) }),
@@ -105,7 +104,7 @@ export class LiveTasks {
         floor,
         later: this.#later,
         logger: engine.logger,
-        heard: (isStoreAway) => this.#heard(isStoreAway),
+        onRound: (isStoreAway) => this.#onRound(isStoreAway),
       },
       recovery.mark,
     )
@@ -132,7 +131,6 @@ export class LiveTasks {
     return runner
   }
 
-  /** inputs on their way */
   get queued(): number {
     return this.#log.size
   }
@@ -174,15 +172,15 @@ export class LiveTasks {
   resume(tasks: readonly RunnableTask[]): Promise<void> {
     this.#portions++
     this.#resumedAll?.unsubscribe()
-    // read while those before are taken up, and logged while they come back
+    // read while earlier portions are resumed
     const states = this.#states(tasks.map(({ id }) => id))
     states.catch(() => undefined)
-    const asked = this.#resuming.then(async () => this.#takeUp(tasks, await states))
-    this.#resuming = asked.catch(() => undefined)
-    return asked.then(({ resumed }) => resumed)
+    const taken = this.#resuming.then(async () => this.#takeUp(tasks, await states))
+    this.#resuming = taken.catch(() => undefined)
+    return taken.then(({ resumed }) => resumed)
   }
 
-  /** Resolves when these are on their way; what it gives is an object, so that nobody waits for the promise in it. */
+  /** Resolves when the tasks are on their way. The promise is in an object, so that it is not awaited with it. */
   async #takeUp(
     tasks: readonly RunnableTask[],
     states: ReadonlyMap<string, StateRecord>,
@@ -226,12 +224,12 @@ export class LiveTasks {
     if (input.k === 'push') this.inputs++
   }
 
-  /** Messages that wait for tasks at work, and are kept for them. */
+  /** Messages that wait for busy tasks. */
   get waiting(): number {
     return this.deterministic.engine.waitingMessages
   }
 
-  /** States that could not be stored, by task, with the reason: the log is kept for them. */
+  /** Reasons, by task whose state could not be stored. */
   get unstored(): ReadonlyMap<string, string> {
     return this.#checkpoints.unstored
   }
@@ -249,7 +247,6 @@ export class LiveTasks {
     return (await this.#receive(posts, writes, followed)).results
   }
 
-  /** Brings the tasks to the present. */
   catchUp(): void {
     const now = Math.min(this.#dependencies.scheduler.now(), this.#log.horizon)
     if (this.#isClosed || now < this.deterministic.now) return
@@ -266,7 +263,7 @@ export class LiveTasks {
     this.#afterwards()
   }
 
-  /** From now on what a call asks for may be refused for its host's end alone: the next life makes it again. */
+  /** From now on failed answers may be due to the stop alone: the next life repeats their calls. */
   closing(): void {
     this.#isClosing = true
   }
@@ -289,25 +286,25 @@ export class LiveTasks {
   #takes({ messages, channel }: ChannelPost): boolean {
     if (this.#log.has('begin') || this.#log.has('change')) return true
     const { engine } = this.deterministic
-    const isHeard = ({ resource }: Message) =>
+    const hasListener = ({ resource }: Message) =>
       engine.listenersOf(resource, channel)[Symbol.iterator]().next().done !== true
-    return messagesOf(messages).some(isHeard)
+    return messagesOf(messages).some(hasListener)
   }
 
   async #receive(posts: readonly ChannelPost[], writes: readonly Write[], followed?: Followed): Promise<Intake> {
     for (const post of posts) requireMessages(messagesOf(post.messages), post)
     this.#dependencies.requireRoom()
     if (posts.length > 0) this.#allResumed()
-    const heard = new Set(posts.filter((post) => this.#takes(post)))
-    if (this.#isClosed && heard.size + writes.length > 0) throw closed()
-    const { at, before } = heard.size > 0 ? this.#arriving() : { at: 0, before: [] }
+    const accepted = new Set(posts.filter((post) => this.#takes(post)))
+    if (this.#isClosed && accepted.size + writes.length > 0) throw closed()
+    const { at, before } = accepted.size > 0 ? this.#arriving() : { at: 0, before: [] }
     const entries: NewEntry[] = before.map((input) => entryOf(input))
     for (const post of posts) {
-      if (heard.has(post)) entries.push(entryOf({ ...dataOf(post.messages, post), at }, post))
+      if (accepted.has(post)) entries.push(entryOf({ ...dataOf(post.messages, post), at }, post))
       else if (post.kept !== undefined) entries.push({ body: messageBody(post, undefined) })
     }
     if (entries.length === 0 && followed === undefined) {
-      // nothing is to be applied: the store keeps these in order with the inputs before them
+      // the store keeps these in order with the inputs before them
       const { results } = writes.length === 0 ? { results: [] } : await this.#dependencies.store.commit(writes)
       return { taken: false, results }
     }
@@ -329,15 +326,15 @@ export class LiveTasks {
   }
 
   /**
-   * The moment of what arrives now, and what has to come before it in the same unit: who plays this again has to have
-   * slept, and left out time, at the same place.
+   * Time of an arriving input, and the entries before it in the same unit, so that a replay sleeps and leaves out time
+   * at the same position.
    */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
     const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt)
     const { horizon } = this.#log
-    // What is on its way may begin calls, of which no timer tells yet.
+    // inputs on their way may begin calls, which have no timers yet
     if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }
-    const since = this.#standstill.sinceBefore(at, horizon)
+    const since = this.#stall.sinceBefore(at, horizon)
     return { at, before: since === undefined ? [] : [{ k: 'still', at, since }] }
   }
 
@@ -349,75 +346,75 @@ export class LiveTasks {
     try {
       return await this.#log.add({ entries, writes, followed })
     } catch (error) {
-      if (isAway(error)) this.#standstill.away()
+      if (isAway(error)) this.#stall.away()
       throw error
     }
   }
 
   #jumpTo(at: number): Input {
-    const since = this.#standstill.sinceBefore(at, this.#log.horizon)
+    const since = this.#stall.sinceBefore(at, this.#log.horizon)
     return { k: 'jump', at, ...(since !== undefined && { since }) }
   }
 
   #tryJump(now: number): void {
     const { scheduler } = this.#dependencies
-    if (now < this.#standstill.askAgainAt) return
-    void this.#log.add({ entries: [entryOf(this.#jumpTo(now))] }).catch(() => this.#standstill.refused(scheduler.now()))
+    if (now < this.#stall.queryAgainAt) return
+    void this.#log.add({ entries: [entryOf(this.#jumpTo(now))] }).catch(() => this.#stall.refused(scheduler.now()))
   }
 
-  /** Of the store, by who stores states. */
-  #heard(isStoreAway: boolean): void {
-    if (isStoreAway) return this.#standstill.away()
+  /** Result of a checkpoint. */
+  #onRound(isStoreAway: boolean): void {
+    if (isStoreAway) return this.#stall.away()
     const now = this.#dependencies.scheduler.now()
-    // an input that waits was given to it before
-    this.#standstill.heard(Math.min(now, this.#log.horizon), now)
+    // inputs that wait were sent earlier
+    this.#stall.responded(Math.min(now, this.#log.horizon), now)
     this.#spareCalls()
   }
 
-  /** What the store took for what is durable now counts for no call. */
+  /** Leaves out the time that the store took for inputs that are durable now. */
   #spareCalls(): void {
-    const { since } = this.#standstill
+    const { since } = this.#stall
     if (since === undefined || this.#log.size > 0 || this.#isClosed) return
     const now = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now)
-    this.#standstill.counted(now)
+    this.#stall.counted(now)
     const { engine, nextAt = Number.POSITIVE_INFINITY } = this.deterministic
-    // what is due meanwhile may begin calls
+    // due timers may begin calls
     if (engine.openCalls === 0 && nextAt > now) return
-    // so long a time is not made up for moment by moment: calls would be tried again in all of it
+    // timers of so long a time act once: otherwise calls would be retried throughout it
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
     const leftOut: Input = { k: isLong ? 'jump' : 'still', at: now, since }
-    this.#standstill.leavesOut(since)
+    this.#stall.leavesOut(since)
     const { scheduler } = this.#dependencies
-    void this.#log.add({ entries: [entryOf(leftOut)] }).catch(() => this.#standstill.lost(since, scheduler.now()))
+    void this.#log.add({ entries: [entryOf(leftOut)] }).catch(() => this.#stall.lost(since, scheduler.now()))
   }
 
-  /** Whether time, which would begin calls or end them, waits for the store to say something (STILL-2). */
+  /** Whether due timers, which may begin or end calls, wait for a sign of life of the store (STILL-2). */
   #waitsForStore(now: number): boolean {
     const { engine, nextAt = Number.POSITIVE_INFINITY, now: reached } = this.deterministic
     if (nextAt > now) return false
-    if (this.#standstill.since !== undefined) {
-      // it has, and what is to be left out of their time is not stored yet
-      if (now >= this.#standstill.askAgainAt) this.#spareCalls()
+    if (this.#stall.since !== undefined) {
+      // the time to leave out is not stored yet
+      if (now >= this.#stall.queryAgainAt) this.#spareCalls()
       return true
     }
     if (this.#log.has('still') || this.#log.has('jump')) return true
-    // what is due so late may begin calls whose time would be over at once
+    // timers due so long ago may begin calls whose deadlines have passed
     if (engine.openCalls === 0 && now - nextAt <= OVERDUE_MS) return false
-    if (!this.#standstill.isQuiet(now)) return false
-    // what is on its way asks as well
-    if (this.#log.size === 0 && now >= this.#standstill.askAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
+    if (!this.#stall.isQuiet(now)) return false
+    // inputs on their way are a request as well
+    if (this.#log.size === 0 && now >= this.#stall.queryAgainAt) this.#askStore(Math.max(reached, nextAt - 1), now)
     return true
   }
 
   #askStore(at: number, now: number): void {
-    this.#standstill.ask(now)
+    this.#stall.queried(now)
     const { scheduler } = this.#dependencies
     void this.#log
       .add({ entries: [entryOf({ k: 'still', at, since: at })] })
-      .catch(() => this.#standstill.refused(scheduler.now()))
+      .catch(() => this.#stall.refused(scheduler.now()))
   }
 
-  /** In time up to which all that was due has been done. */
+  /** After due timers have acted. */
   async #storeSign(): Promise<void> {
     this.catchUp()
     await this.#checkpoints.alive()
@@ -426,14 +423,14 @@ export class LiveTasks {
   #apply(input: Input, position: number): unknown {
     this.#checkpoints.applied()
     this.#signs.seen(input.at)
-    if (input.k === 'jump') this.#standstill.counted(input.at)
-    if (input.k === 'still' && input.since < input.at) this.#standstill.counted(input.at, input.since)
-    this.#standstill.heard(input.at, this.#dependencies.scheduler.now())
-    if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.heard(resource)
+    if (input.k === 'jump') this.#stall.counted(input.at)
+    if (input.k === 'still' && input.since < input.at) this.#stall.counted(input.at, input.since)
+    this.#stall.responded(input.at, this.#dependencies.scheduler.now())
+    if (input.k === 'data') for (const { resource } of messagesOf(input.m)) this.#checkpoints.messageOf(resource)
     return this.deterministic.apply(input, position)
   }
 
-  /** What is forgotten for want of room is another thing for each engine: the log has it. */
+  /** Forgetting for lack of room differs between engines, so it is logged. */
   #trim(): void {
     const before = this.#isClosed || this.#log.has('trim') ? undefined : this.deterministic.engine.remembered.tooOld
     if (before !== undefined) void this.#take({ k: 'trim', before }).catch(() => undefined)
@@ -447,7 +444,7 @@ export class LiveTasks {
   ): Promise<void> {
     this.deterministic.beginning.set(task.id, task)
     const { id, epoch } = task
-    // What is under way for the run before comes to its end with that run.
+    // open deliveries of the run before end with it
     const d = this.deterministic.task(id)
       ? this.deterministic.ledger.count(id) + this.deterministic.ledger.open(id).length
       : delivered
@@ -474,13 +471,13 @@ export class LiveTasks {
     }
   }
 
-  /** A task whose begin was stored by the service and did not reach the log. */
+  /** Begins a task that the service stored and the log does not have. */
   async #beginLate(task: RunnableTask): Promise<void> {
     try {
       const delivered = await this.deliveries.count(task.id, task.epoch)
       await this.#begin(task, await this.#resources(task), delivered)
     } catch (error) {
-      // whoever starts this tries again
+      // the caller retries
       if (isAway(error)) throw error
       this.#fail(task, messageOf(error))
     }
@@ -529,7 +526,7 @@ export class LiveTasks {
   #takeAnswer(input: Answer): void {
     if (this.#isClosed) return
     void this.#take(input).catch((error: unknown) => {
-      // the store is away: what the outside said is not asked again, so it waits here
+      // an answer from outside is not requested again, so it waits for the store
       if (isAway(error)) {
         this.#dependencies.scheduler.schedule(() => this.#takeAnswer(input), AWAY_MS)
         return
@@ -579,7 +576,7 @@ export class LiveTasks {
         this.catchUp()
         this.#arm()
       },
-      Math.min(Math.max(0, next - now, rest, this.#standstill.askAgainAt - now), SLEPT_MS),
+      Math.min(Math.max(0, next - now, rest, this.#stall.queryAgainAt - now), SLEPT_MS),
     )
   }
 }

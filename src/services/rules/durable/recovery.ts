@@ -1,11 +1,11 @@
 /**
- * After a start: the part of the log that stored states do not reflect yet, and what became of tasks in it. Each task
- * comes in at the position that its state reflects and takes every input after that again, up to the moment at which
- * the last runner is known to have been there.
+ * Recovery after a start: the part of the log that stored states do not reflect yet, and its replay. Each task enters
+ * at the position of its state and receives every later input, up to the moment at which the last runner was last
+ * alive.
  *
- * A log entry of a change has the rule before it: what comes earlier is played by that one.
+ * A `change` entry has the rule before it, which earlier entries are replayed with.
  *
- * RECOVERY-1 asynchronous plugs are not called: their answers are in the log, or are asked for anew when the task is
+ * RECOVERY-1 asynchronous plugs are not called: their answers are in the log, or are requested again when the task is
  *   resumed
  * RECOVERY-2 nothing is written and nothing is reported
  */
@@ -26,7 +26,7 @@ export interface TailEntry {
   readonly input: Input
 }
 
-/** What became of a task: its state when the runner was last there, or why it cannot go on. */
+/** State of a task when the runner was last alive, or why the task cannot continue. */
 export type Recovered = RecoveredState | { readonly error: string }
 
 export interface RecoveredState {
@@ -53,24 +53,24 @@ export class Recovery {
   readonly tail: readonly TailEntry[]
   /** last position of the log */
   readonly position: number
-  /** epoch ms up to which the last runner is known to have been there; undefined when there was none */
+  /** epoch ms at which the last runner was last alive; undefined on the first start */
   readonly until: number | undefined
   readonly mark: Mark | undefined
   readonly #parts: EngineSettings
   readonly #store: Store
   readonly #later: Set<string>
-  /** last position at which something was for a task or a resource */
+  /** last position of an input, by task or resource */
   readonly #lastOfTask = new Map<string, number>()
   readonly #lastOfResource = new Map<string, number>()
-  /** the same of its last resume, at which what was under way was called again */
+  /** last position of its `resume`, which repeats open calls */
   readonly #lastResumed = new Map<string, number>()
   readonly #begins = new Map<string, { readonly epoch: number; readonly position: number }>()
   /** by task, oldest first */
   readonly #changes = new Map<string, ChangeEntry[]>()
   readonly #answers = new Set<string>()
-  /** beginnings of runners, oldest first, each with the moment up to which the one before was there */
+  /** starts of runners, oldest first, with the last sign of life of the one before */
   readonly #opens: { readonly position: number; readonly until: number }[] = []
-  /** last position at which limits of calls were moved */
+  /** last position at which deadlines of calls were moved */
   #lastMoved: number | undefined
 
   private constructor(
@@ -106,7 +106,7 @@ export class Recovery {
     }
   }
 
-  /** Those that have no entry in the answer never ran in their epoch. `states`: as stored, by id. */
+  /** Returns an entry for each task that ran in its epoch. `stored`: states by id. */
   async recover(
     tasks: readonly RunnableTask[],
     stored: ReadonlyMap<string, StateRecord>,
@@ -124,7 +124,6 @@ export class Recovery {
     return found
   }
 
-  /** States with the messages that wait for them. */
   async #complete(stored: ReadonlyMap<string, StateRecord>): Promise<ReadonlyMap<string, CompleteRecord>> {
     const positions = [...stored.values()].flatMap((record) => keptPositions(record))
     const messages = await messagesAt(this.#store, positions)
@@ -189,7 +188,7 @@ export class Recovery {
       try {
         await deterministic.apply(input, position)
       } catch {
-        // Who sent it was told then.
+        // its sender was answered before the crash
       }
       await yielder.due()
     }
@@ -205,12 +204,12 @@ export class Recovery {
     await deterministic.engine.close()
   }
 
-  /** Until when somebody was there for a task to which nothing happened since its state was stored. */
+  /** When the runner was last alive for a task that is as it was stored. */
   #leftAt({ position, time }: CompleteRecord): number {
     return this.#opens.find((one) => one.position > position)?.until ?? this.until ?? time
   }
 
-  /** The task as it was made after the input at that position. */
+  /** The task with its rule after the input at that position. */
   #asOf(task: RunnableTask, position: number): RunnableTask {
     const next = this.#changes.get(task.id)?.find((one) => one.position > position && one.epoch === task.epoch)
     return next === undefined ? task : { ...task, ...next.before }
@@ -259,7 +258,7 @@ function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>
   return record?.epoch === task.epoch ? record : undefined
 }
 
-/** A restored task makes its open calls again under the next number; here they are still the same calls. */
+/** A restored task repeats open calls under the next number; a replay keeps their number. */
 function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
   if (state.executing === undefined) return state
   const executing = state.executing.map((one) => {
@@ -279,7 +278,7 @@ function isAtWork({ state, underWay = [] }: CompleteRecord): boolean {
   return state.executing !== undefined || state.waiting !== undefined || underWay.length > 0
 }
 
-/** The first moment at which the task does something by itself. */
+/** The first due timer of the task. */
 function firstTimer({ state }: CompleteRecord): number {
   let first = state.nextTickAt ?? Number.POSITIVE_INFINITY
   const note = (time = Number.POSITIVE_INFINITY): void => void (first = Math.min(first, time))

@@ -1,16 +1,15 @@
 /**
- * How long a host was there, stored at most a second late while a task runs for which a downtime is more than time that
- * passed. An entry of the log is a sign as well.
+ * Signs of life: stored every second while a task runs for which a downtime is more than passed time. Log entries count
+ * as signs.
  */
 import type { SchedulerLike, Subscription } from 'rxjs'
 
-/** At most so old, ms. */
 const SIGN_MS = 1_000
 
 export class SignsOfLife {
   readonly #scheduler: SchedulerLike
   readonly #isWanted: () => boolean
-  /** stores one; never rejects */
+  /** never rejects */
   readonly #store: () => Promise<void>
   #last = Number.NEGATIVE_INFINITY
   #timer: Subscription | undefined
@@ -22,12 +21,10 @@ export class SignsOfLife {
     this.#store = store
   }
 
-  /** The log has an entry of that time, epoch ms. */
   seen(at: number): void {
     this.#last = at
   }
 
-  /** Begins, when it is wanted now. */
   arm(): void {
     if (this.#timer !== undefined || this.#isStopped || !this.#isWanted()) return
     const next = Math.max(0, this.#last + SIGN_MS - this.#scheduler.now())

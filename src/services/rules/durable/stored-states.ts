@@ -1,6 +1,6 @@
 /**
- * How a task's state lies in the store: as one document, or cut into several when it is too large for one; and without
- * the messages that wait for the task, as long as the log has them.
+ * Stored form of a task's state: one document, or several if it is too large for one; without waiting messages that the
+ * log still has.
  */
 import type { Message } from '#core'
 import type { SavedInput } from '#core/spi'
@@ -10,7 +10,6 @@ import { LOG_NAME, PARTITION } from '#log'
 import { inputOf, messagesOf } from './input.ts'
 import { STATES, type StateRecord } from './records.ts'
 
-/** A part of the JSON text of a state that is too large for one document. */
 interface StatePart {
   readonly text: string
 }
@@ -19,18 +18,18 @@ export const STATE_PARTS: CollectionSpec<StatePart> = { name: 'rule_state_parts'
 
 /** Characters of a part: at most three bytes each, and a quote or backslash is written as two. */
 const PART_LENGTH = 250_000
-/** Messages that lie further back than this are stored with the state, so that the log need not be kept for them. */
+/** Entries back in the log from which messages are stored with the state, so that the log need not be kept for them. */
 const MAX_BACK = 50_000
 const PORTION = 1000
 
 type Written = { readonly writes: readonly Write[]; readonly parts: number }
 
-/** Writes a state as one document, and takes away the parts that it had. */
+/** Writes a state as one document, and deletes its former parts. */
 export function wholeState(store: Store, id: string, record: StateRecord, hadParts: number): Written {
   return { writes: [store.collection(STATES).putting(id, record), ...withoutParts(store, id, 0, hadParts)], parts: 0 }
 }
 
-/** Writes a state in parts. `TOO_LARGE` for one with more than so many characters. */
+/** Writes a state in parts. `TOO_LARGE` beyond `maxLength` characters. */
 export function stateInParts(
   store: Store,
   id: string,
@@ -50,11 +49,10 @@ export function stateInParts(
   const writes = Array.from({ length: parts }, (_, i) =>
     collection.putting(partId(id, i), { text: text.slice(i * PART_LENGTH, (i + 1) * PART_LENGTH) }),
   )
-  const own = store.collection(STATES).putting(id, { ...rest, parts })
-  return { writes: [own, ...writes, ...withoutParts(store, id, parts, hadParts)], parts }
+  const head = store.collection(STATES).putting(id, { ...rest, parts })
+  return { writes: [head, ...writes, ...withoutParts(store, id, parts, hadParts)], parts }
 }
 
-/** Deletes parts from one number up to another. */
 export function withoutParts(store: Store, id: string, from: number, to: number): readonly Write[] {
   const collection = store.collection(STATE_PARTS)
   return Array.from({ length: Math.max(0, to - from) }, (_, i) => collection.deleting(partId(id, from + i)))
@@ -64,7 +62,6 @@ export function isInParts({ parts = 0 }: StateRecord): boolean {
   return parts > 0
 }
 
-/** A state in parts, as it was before it was cut. */
 export async function joinedState(store: Store, id: string, record: StateRecord): Promise<StateRecord> {
   const { parts = 0, ...rest } = record
   const ids = Array.from({ length: parts }, (_, i) => partId(id, i))
@@ -77,7 +74,7 @@ function partId(id: string, part: number): string {
   return `${id}/${part}`
 }
 
-/** A state without the messages that the log has and keeps; and the oldest position that it must keep for them. */
+/** A state without the messages that the log keeps, and the oldest log position needed for them. */
 export function withoutKept(record: StateRecord): {
   readonly record: StateRecord
   readonly oldest: number | undefined
@@ -94,7 +91,6 @@ export function withoutKept(record: StateRecord): {
   return { record: { ...record, state: { ...state, waiting } }, oldest }
 }
 
-/** The messages of inputs by their positions in the log. */
 export async function messagesAt(
   store: Store,
   positions: readonly number[],
@@ -114,21 +110,21 @@ export async function messagesAt(
   return found
 }
 
-/** Positions of the log at which messages lie that wait for a task. */
+/** Log positions of messages that wait for a task. */
 export function keptPositions({ state }: StateRecord): readonly number[] {
   return (state?.waiting ?? []).flatMap((one) =>
     one.kind === 'data' && one.messages === undefined && one.kept !== undefined ? [one.kept.position] : [],
   )
 }
 
-/** A state with the messages that wait for it. One that the log has lost leaves an input without messages. */
+/** The inverse of `withoutKept`. Messages missing in the log leave an input without messages. */
 export function withMessages(record: StateRecord, at: ReadonlyMap<number, readonly Message[]>): StateRecord {
   const { state } = record
   if (state?.waiting === undefined) return record
   const waiting = state.waiting.map((one): SavedInput => {
     if (one.kind !== 'data' || one.messages !== undefined || one.kept === undefined) return one
     const all = at.get(one.kept.position) ?? []
-    return { ...one, messages: one.kept.places.flatMap((place) => all[place] ?? []) }
+    return { ...one, messages: one.kept.places.flatMap((index) => all[index] ?? []) }
   })
   return { ...record, state: { ...state, waiting } }
 }

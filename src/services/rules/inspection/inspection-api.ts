@@ -1,4 +1,4 @@
-/** A look into a task at work over HTTP, as values. */
+/** Routes to inspect running tasks. */
 import { Type } from 'typebox'
 import { routesOf, sendEvents, type ServerEvent, untilClosed } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
@@ -108,7 +108,7 @@ export const INSPECTION_ROUTES = [
   }),
 ]
 
-/** The old form of a push, which also takes plain text and forms. */
+/** The old form of a push, which also accepts plain text and forms. */
 export const NODE_COMMAND = route({
   method: 'POST',
   path: '/api/tasks/:id/nodes/:node',

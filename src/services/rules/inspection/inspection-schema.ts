@@ -1,4 +1,4 @@
-/** A look into a task at work: nodes, log, events, deliveries. */
+/** Schemas to inspect running tasks: nodes, log, events, deliveries. */
 import { Type } from 'typebox'
 import type { EngineEvent } from '#core'
 import { CHECKED, checked, closed, type Decoded, instant, refined } from '#services/shared/contract'
@@ -76,13 +76,13 @@ export const TaskLogSchema = Type.Object(
 export interface TaskLogPage extends Decoded<typeof TaskLogSchema> {}
 export type TaskLogLine = TaskLogPage['logs'][number]
 
-/** One event of a task's stream. `id` is what `Last-Event-ID` takes. */
+/** One event of a task's stream. `id` is a value of `Last-Event-ID`. */
 export interface StreamEvent {
   readonly id: string
   readonly event: EngineEvent | GapEvent
 }
 
-/** Told first when events after the asked `Last-Event-ID` are no longer kept. */
+/** Sent first when events after the requested `Last-Event-ID` are no longer kept. */
 export interface GapEvent {
   readonly type: 'gap'
   readonly task: string
@@ -110,7 +110,7 @@ export const DeliverySchema = Type.Object(
   },
   { title: 'Delivery' },
 )
-/** One effect on its way out. Times are epoch ms; `createTime`: of the input that it fired for. */
+/** One effect on its way out. Times are epoch ms; `createTime`: of the input that fired it. */
 export interface Delivery extends Decoded<typeof DeliverySchema> {}
 export interface DeliveryQuery {
   readonly limit: number

@@ -1,4 +1,4 @@
-/** A look into a task at work, and a hand on its nodes. */
+/** Inspection of running tasks, and commands to their nodes. */
 import type { NodeView } from '#core'
 import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import { AppError, isPlainObject } from '#kernel'

@@ -1,11 +1,11 @@
-/** Nodes of the `bn` form with what a run says of them. */
+/** Nodes of the `bn` form with the states of a run. */
 import type { NodeView } from '#core'
 import { isPlainObject } from '#kernel'
 import type { RuntimeNode } from './inspection-schema.ts'
 
 type BnNodeLike = Readonly<Record<string, unknown>>
 
-/** The nodes of a graph; a node without a view shows equal shares and no data. */
+/** A node without a view has equal shares and no data. */
 export function runtimeNodes(nodes: readonly BnNodeLike[], views: readonly NodeView[]): readonly BnNodeLike[] {
   const byLabel = new Map(views.map((view) => [view.node, view]))
   return nodes.map((node) => ({ ...runtimeNode(node, byLabel.get(String(node['name']))) }))

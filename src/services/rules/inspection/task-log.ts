@@ -1,4 +1,4 @@
-/** The log of a task: its events as lines for people, newest first. */
+/** The log of a task: its events as readable lines, newest first. */
 import type { EngineEvent } from '#core'
 import { makeIssue, refuse } from '#kernel'
 import type { TaskLogLine, TaskLogPage, TaskLogQuery } from './inspection-schema.ts'
@@ -11,7 +11,7 @@ interface Numbered {
   readonly event: EngineEvent
 }
 
-/** One page of the events' lines. `pageToken` is the number below which the next page begins. */
+/** One page of lines. `pageToken` is the number below which the next page begins. */
 export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskLogPage {
   const { taskId, logLevel = 'DEBUG', messageContains, from = 0, until = Infinity, pageToken } = query
   const limit = query.limit ?? DEFAULT_LIMIT
@@ -41,12 +41,11 @@ export function logPage(events: readonly Numbered[], query: TaskLogQuery): TaskL
 
 function numberOf(pageToken: string): number {
   if (/^\d{1,16}$/.test(pageToken)) return Number(pageToken)
-  const message = `"${pageToken.slice(0, 100)}" is no page of this log`
+  const message = `"${pageToken.slice(0, 100)}" is not a page of this log`
   const suggestion = 'send the pageToken of the page before'
   throw refuse('the query', [makeIssue('QUERY', '/pageToken', message, suggestion)])
 }
 
-/** What an event says, for people. */
 export function lineOf(event: EngineEvent): { readonly level: LogLevel; readonly message: string } {
   switch (event.type) {
     case 'started':

@@ -1,4 +1,4 @@
-/** The rules of one partition of a tenant: what they ask of the other ones, and what they answer. */
+/** The rules of one partition of a tenant, and their questions to other partitions. */
 import { AppError, type Caller } from '#kernel'
 import { type Partition, partitionOf, partitionOfTask } from '#cluster'
 import type { TaskAction } from '../batches/batch-schema.ts'
@@ -7,21 +7,25 @@ import type { InspectionApi, RulesApi } from '../contract.ts'
 import type { ShowOptions, TaskEntity, TaskPreview } from '../tasks/task-schema.ts'
 import type { DataPush } from '../tools/tools-schema.ts'
 
-/** One of several partitions of each tenant that the service has. */
 export interface RulesPartition extends Partition {
-  /** Asks the rules of another partition: what `answer` of its service gives. Rejects as that does; `FENCED` when no host has it. */
+  /**
+   * Asks the rules of another partition. Resolves and rejects as `answer` of its service does; `FENCED` when it has no
+   * host.
+   */
   ask(partition: number, question: RulesQuestion): Promise<unknown>
 }
 
-/** Methods whose first argument is the id of a task; those that make tasks of templates pass the gates of these first. */
+/**
+ * Methods whose first argument is the id of a task. Methods that make tasks of templates pass their locks here first.
+ */
 const BY_TASK = {
   tasks: ['remove', 'start', 'stop', 'restart', 'resync', 'get', 'conf', 'runs'],
   batches: ['previewReload', 'reload'],
   inspection: ['node', 'states', 'push', 'command', 'explain', 'deliveries'],
 } as const satisfies { readonly [A in 'tasks' | 'batches' | 'inspection']: readonly (keyof RulesApi[A])[] }
 
-/** The same for tasks of all partitions: each is asked of the partition that has it. */
-export function acrossPartitions(own: RulesApi, caller: Caller, partition: RulesPartition): RulesApi {
+/** The API for tasks of all partitions: each task is requested from its partition. */
+export function acrossPartitions(local: RulesApi, caller: Caller, partition: RulesPartition): RulesApi {
   const foreign = (id: string): number | undefined => foreignOf(id, partition)
   const ask = (
     at: number,
@@ -30,55 +34,55 @@ export function acrossPartitions(own: RulesApi, caller: Caller, partition: Rules
     args: readonly unknown[],
   ) => partition.ask(at, { ask: 'api', caller, api, method, args })
   const byTask = <A extends keyof typeof BY_TASK>(api: A): RulesApi[A] => {
-    const local = own[api]
+    const here = local[api]
     const methods = BY_TASK[api].map((name) => {
-      const method = Reflect.get(local, name) as (...given: readonly unknown[]) => Promise<unknown>
+      const method = Reflect.get(here, name) as (...args: readonly unknown[]) => Promise<unknown>
       return [
         name,
-        async (...given: readonly unknown[]) => {
-          const at = foreign(String(given[0]))
-          return at === undefined ? method(...given) : ask(at, api, name, given)
+        async (...args: readonly unknown[]) => {
+          const at = foreign(String(args[0]))
+          return at === undefined ? method(...args) : ask(at, api, name, args)
         },
       ] as const
     })
-    return { ...local, ...Object.fromEntries(methods) }
+    return { ...here, ...Object.fromEntries(methods) }
   }
   return {
     get tasks() {
       return byTask('tasks')
     },
     get templates() {
-      return own.templates
+      return local.templates
     },
     get batches() {
       return byTask('batches')
     },
     get inspection(): InspectionApi {
-      const local = byTask('inspection')
+      const here = byTask('inspection')
       return {
-        ...local,
+        ...here,
         log: async (query) => {
           const at = foreign(query.taskId)
-          return at === undefined ? local.log(query) : ((await ask(at, 'inspection', 'log', [query])) as never)
+          return at === undefined ? here.log(query) : ((await ask(at, 'inspection', 'log', [query])) as never)
         },
         events: (id, options) => {
           const at = foreign(id)
-          if (at === undefined) return local.events(id, options)
+          if (at === undefined) return here.events(id, options)
           throw new AppError('ELSEWHERE', `task ${id} is in partition ${at}: ask for its own path`)
         },
       }
     },
     get rehearsals() {
-      return own.rehearsals
+      return local.rehearsals
     },
     get tools() {
-      const local = own.tools
+      const { tools } = local
       return {
-        ...local,
+        ...tools,
         push: async (data: DataPush) => {
           const { resource } = data as { readonly resource?: unknown }
           const at = typeof resource === 'string' ? partitionOf(resource, partition.count) : partition.number
-          return at === partition.number ? local.push(data) : ((await ask(at, 'tools', 'push', [data])) as never)
+          return at === partition.number ? tools.push(data) : ((await ask(at, 'tools', 'push', [data])) as never)
         },
       }
     },
@@ -91,7 +95,7 @@ export function foreignOf(id: string, partition: Partition | undefined): number 
   return at === partition?.number ? undefined : at
 }
 
-/** Those of one list that other partitions have, as these show them, by id. */
+/** Tasks of a list that other partitions have, by id. */
 export async function shownElsewhere(
   ids: readonly string[],
   { options, withoutGraph }: { readonly options: ShowOptions; readonly withoutGraph: boolean },
@@ -102,11 +106,11 @@ export async function shownElsewhere(
     const at = foreignOf(id, partition)
     if (at !== undefined) byPartition.set(at, [...(byPartition.get(at) ?? []), id])
   }
-  const asked = [...byPartition].map(async ([at, some]) => {
+  const answers = [...byPartition].map(async ([at, some]) => {
     const question = { ask: 'shown', ids: some, options, withoutGraph } as const
     return (await partition.ask(at, question)) as readonly TaskEntity[]
   })
-  const shown = (await Promise.all(asked)).flat()
+  const shown = (await Promise.all(answers)).flat()
   return new Map(shown.map((task) => [task.ID, task]))
 }
 

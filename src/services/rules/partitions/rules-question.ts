@@ -1,4 +1,4 @@
-/** What the rules of one partition of a tenant ask those of another. */
+/** Questions of the rules of one partition to those of another. */
 import type { Caller } from '#kernel'
 import type { TaskAction } from '../batches/batch-schema.ts'
 import type { ShowOptions } from '../tasks/task-schema.ts'
@@ -20,13 +20,13 @@ export type RulesQuestion =
       readonly batch: string
       readonly isRepeat: boolean
     }
-  /** tasks as a list shows them; those that are gone are left out */
+  /** tasks as a list shows them; deleted ones are left out */
   | {
       readonly ask: 'shown'
       readonly ids: readonly string[]
       readonly options: ShowOptions
       readonly withoutGraph: boolean
     }
-  /** what an action would do to a task */
+  /** a preview of an action on a task */
   | { readonly ask: 'preview'; readonly id: string; readonly action: TaskAction }
   | { readonly ask: 'rebind'; readonly resource: string }

@@ -152,7 +152,7 @@ const NAMED: TaskSettings = { name: 'rehearsal' }
 function withSettings(document: Readonly<Record<string, unknown>>, given: TaskSettings): object {
   // the old form has the settings around the graph
   if (Object.hasOwn(document, 'network')) return merged({ ...NAMED, ...document }, given)
-  return { ...document, task: merged({ ...NAMED, ...(document['task'] ?? {}) }, given) }
+  return { ...document, task: merged({ ...NAMED, ...(document['task'] as TaskSettings | undefined) }, given) }
 }
 
 function merged(own: TaskSettings, given: TaskSettings): TaskSettings {
@@ -204,11 +204,13 @@ function combinations({ context }: TenantRules, rule: ReadRule, { sweep = {} }: 
 /** Settings in the document, where variants may change them. */
 function withSettingsInside({ document, settings }: RehearsedRule): RehearsedRule {
   const { nodes = [], name, resource, tags: _tags, start: _start, ...rest } = settings
-  const graph = applyOverrides(document, nodes, '/nodes', new Report()) as Rule | Template
+  const graph = applyOverrides(document, nodes, '/nodes', new Report())
   const kept = { ...(name !== undefined && { name }), ...(resource !== undefined && { resource }) }
-  if ('name' in graph)
-    return { document: { ...graph, taskDefaults: merged(graph.taskDefaults ?? {}, rest) }, settings: kept }
-  return { document: { ...graph, task: merged(graph.task ?? {}, rest) }, settings: kept }
+  const inside =
+    'name' in document
+      ? { ...document, ...graph, taskDefaults: merged(document.taskDefaults ?? {}, rest) }
+      : { ...graph, task: merged(document.task ?? {}, rest) }
+  return { document: inside, settings: kept }
 }
 
 /** Values with which a sensor with two thresholds works the other way round. */

@@ -7,6 +7,7 @@
  */
 import { AppError, type Caller, messageOf } from '#kernel'
 import { machineTimers } from '#platform'
+import type { RehearsalApi } from '../contract.ts'
 import { taskOf } from '../tasks/task-service.ts'
 import type { TenantRules } from '../tenant-rules.ts'
 import { planRehearsal, type RehearsalPlan } from './rehearsal-plan.ts'
@@ -19,23 +20,10 @@ import {
   type Rehearsal,
   type RehearsalAnswer,
   type RehearsalEvents,
-  type RehearsalRequest,
   type RehearsalSummary,
 } from './rehearsal-schema.ts'
 import { RehearsalSum } from './rehearsal-sum.ts'
 import { type RehearsalHistory, SAMPLES_AT_ONCE } from './series-messages.ts'
-
-/** What one caller can do. Errors: `VALIDATION` with all problems, `NOT_FOUND`, `TOO_LARGE`, `RATE_LIMITED`. */
-export interface RehearsalApi {
-  /** The answer, or where it will be when it takes longer than two seconds. */
-  run(request: RehearsalRequest): Promise<Rehearsal | QueuedRehearsal>
-  get(id: string): Promise<Rehearsal>
-  events(id: string, page?: EventPage): Promise<RehearsalEvents>
-  /** Cancels it, or removes it when it has ended. */
-  remove(id: string): Promise<void>
-  /** Of a task, newest first, at most 100. */
-  ofTask(id: string): Promise<readonly RehearsalSummary[]>
-}
 
 /** ms until a rehearsal is answered as a job */
 const PATIENCE_MS = 2_000

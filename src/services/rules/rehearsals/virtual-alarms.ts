@@ -13,7 +13,7 @@ export class VirtualAlarms {
   note({ name }: Plug, context: PlugContext): RehearsedEffect['alarm'] {
     if (name !== 'createAlarm' && name !== 'clearAlarm') return undefined
     const { type, properties } = context.properties
-    const alarm = `${resourceOf(context as Parameters<typeof resourceOf>[0])}\n${String(type)}`
+    const alarm = `${resourceOf(context)}\n${String(type)}`
     if (name === 'createAlarm') {
       const dedupKey = ownValue(properties, 'dedupKey')
       const key = typeof dedupKey === 'string' ? `key\n${dedupKey}` : alarm

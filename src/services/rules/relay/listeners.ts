@@ -1,9 +1,9 @@
 /**
- * Which partitions hear resources of this one. Commits of messages hang on it: when somebody begins to listen, those
- * that are on their way are refused by the store, the listeners are read again, and the same are committed anew.
+ * Partitions that listen to resources of this one. Commits of messages depend on them: when a partition begins to
+ * listen, the store refuses commits in flight, the listeners are read again, and the commits are repeated.
  *
- * LISTENERS-1 a message is committed with what was known of its listeners at that moment of the store, or not at all
- * LISTENERS-2 commits that are made anew keep their order, also among those that came meanwhile
+ * LISTENERS-1 a message is committed with its listeners at that moment of the store, or not at all
+ * LISTENERS-2 repeated commits keep their order, also among commits that came meanwhile
  */
 import { AppError, isStoreConflict } from '#kernel'
 import type { Partition } from '#cluster'
@@ -13,7 +13,7 @@ import { LISTENER_CHANGES, LISTENERS } from './relay-records.ts'
 export interface CommitAttempt<T> {
   readonly committing: Promise<T>
   /** of `unchanged` among its writes */
-  readonly place: number
+  readonly index: number
 }
 
 interface Waiting {
@@ -28,9 +28,9 @@ export class Listeners {
   #byResource: ReadonlyMap<string, readonly number[]> = new Map()
   #unchanged: Write
   #tickets = 0
-  /** commits on their way */
+  /** commits in flight */
   #underWay = 0
-  /** those that wait until the listeners were read again */
+  /** commits to repeat after the listeners were read again */
   #waiting: Waiting[] | undefined
 
   private constructor(store: Store, partition: Partition) {
@@ -50,18 +50,21 @@ export class Listeners {
     return listeners
   }
 
-  /** Partitions that hear the resource, as it was read last. */
+  /** Partitions that listen to the resource, as last read. */
   of(resource: string): readonly number[] {
-    return this.#byResource.get(resource) ?? NOBODY
+    return this.#byResource.get(resource) ?? NONE
   }
 
-  /** Commits on what is known: `attempt` asks `of`, and is called again when that was not right any more. It is called at once when it can be. */
+  /**
+   * Commits with the listeners known now. `attempt` calls `of`; it is called at once where possible, and again after a
+   * change of the listeners.
+   */
   commit<T>(attempt: (unchanged: Write) => CommitAttempt<T>): Promise<T> {
     return new Promise((resolve, reject) => {
       const waiting: Waiting = {
         ticket: (this.#tickets += 1),
         attempt: (unchanged) => {
-          const { committing, place } = attempt(unchanged)
+          const { committing, index } = attempt(unchanged)
           this.#underWay += 1
           committing.then(
             (result) => {
@@ -71,7 +74,7 @@ export class Listeners {
             },
             (error: unknown) => {
               this.#underWay -= 1
-              if (isAt(error, place)) (this.#waiting ??= []).push(waiting)
+              if (isAt(error, index)) (this.#waiting ??= []).push(waiting)
               else reject(error)
               this.#readOnceQuiet()
             },
@@ -84,7 +87,7 @@ export class Listeners {
     })
   }
 
-  /** What is on its way was sent on what is not true any more: all of it comes back first. */
+  /** Commits in flight used outdated listeners: all of them fail first. */
   #readOnceQuiet(): void {
     if (this.#waiting === undefined || this.#underWay > 0) return
     const goOn = (go: (waiting: Waiting) => void): void => {
@@ -101,7 +104,7 @@ export class Listeners {
   async #read(): Promise<void> {
     const changes = this.#store.collection(LISTENER_CHANGES)
     const { number, count } = this.#partition
-    // its version first: who listens later changes it
+    // version first: a later listener changes it
     const version = (await changes.get(String(number)))?.version ?? 0
     const found = new Map<string, number[]>()
     const here: readonly Condition[] = [
@@ -118,8 +121,8 @@ export class Listeners {
   }
 }
 
-const NOBODY: readonly number[] = []
+const NONE: readonly number[] = []
 
-function isAt(error: unknown, place: number): boolean {
-  return error instanceof AppError && error.code === 'CONFLICT' && error.issues.some(({ path }) => path === `/${place}`)
+function isAt(error: unknown, index: number): boolean {
+  return error instanceof AppError && error.code === 'CONFLICT' && error.issues.some(({ path }) => path === `/${index}`)
 }

@@ -1,4 +1,4 @@
-/** What a partition hears of resources of others: told in the store before a task is bound to them. */
+/** Resources of other partitions that this one listens to, stored before a task is bound to them. */
 import { type Partition, partitionOf } from '#cluster'
 import { type Condition, type Store, walk, type Write } from '#storage'
 import { LISTENER_CHANGES, LISTENERS, listenerId } from './relay-records.ts'
@@ -8,41 +8,41 @@ const PAGE = 1_000
 export class Listening {
   readonly #store: Store
   readonly #partition: Partition
-  /** resources of others that are told to be heard; true: since this was opened, or still needed */
-  readonly #heard: Map<string, boolean>
+  /** true: requested since this was opened */
+  readonly #resources: Map<string, boolean>
 
-  private constructor(store: Store, partition: Partition, heard: Map<string, boolean>) {
+  private constructor(store: Store, partition: Partition, resources: Map<string, boolean>) {
     this.#store = store
     this.#partition = partition
-    this.#heard = heard
+    this.#resources = resources
   }
 
   static async open(store: Store, partition: Partition): Promise<Listening> {
-    const told = await toldBy(store, partition)
-    return new Listening(store, partition, new Map(told.map((resource) => [resource, false])))
+    const stored = await storedFor(store, partition)
+    return new Listening(store, partition, new Map(stored.map((resource) => [resource, false])))
   }
 
-  /** From when it resolves on, the partition is handed whatever is acknowledged of them. */
+  /** Resolves when the partition receives whatever is acknowledged of them from now on. */
   async listen(resources: readonly string[]): Promise<void> {
     const { count, number } = this.#partition
     const fresh: string[] = []
     for (const resource of new Set(resources)) {
-      if (this.#heard.has(resource)) this.#heard.set(resource, true)
+      if (this.#resources.has(resource)) this.#resources.set(resource, true)
       else if (partitionOf(resource, count) !== number) fresh.push(resource)
     }
     await this.#commit(fresh, 'putting')
-    for (const resource of fresh) this.#heard.set(resource, true)
+    for (const resource of fresh) this.#resources.set(resource, true)
   }
 
-  /** Ends what nobody has asked for since this was opened. */
+  /** Ends listening to resources that were not requested since this was opened. */
   async sweep(): Promise<void> {
-    const over = [...this.#heard].flatMap(([resource, isNeeded]) => (isNeeded ? [] : [resource]))
-    // who asks for one of them meanwhile tells it anew, behind this
-    for (const resource of over) this.#heard.delete(resource)
+    const over = [...this.#resources].flatMap(([resource, isNeeded]) => (isNeeded ? [] : [resource]))
+    // a request in the meantime stores the resource again, after this
+    for (const resource of over) this.#resources.delete(resource)
     await this.#commit(over, 'deleting')
   }
 
-  /** All of it is asked for at once: what is asked for later comes behind it (STORE-6). */
+  /** All commits start at once: later requests come after them (STORE-6). */
   async #commit(resources: readonly string[], how: 'putting' | 'deleting'): Promise<void> {
     const { count, number: by } = this.#partition
     const [listeners, changes] = [this.#store.collection(LISTENERS), this.#store.collection(LISTENER_CHANGES)]
@@ -63,12 +63,12 @@ export class Listening {
   }
 }
 
-async function toldBy(store: Store, { number, count }: Partition): Promise<readonly string[]> {
-  const told: string[] = []
-  const own: readonly Condition[] = [
+async function storedFor(store: Store, { number, count }: Partition): Promise<readonly string[]> {
+  const stored: string[] = []
+  const ofPartition: readonly Condition[] = [
     { field: 'by', op: 'eq', value: number },
     { field: 'count', op: 'eq', value: count },
   ]
-  for await (const { value } of walk(store.collection(LISTENERS), own)) told.push(value.resource)
-  return told
+  for await (const { value } of walk(store.collection(LISTENERS), ofPartition)) stored.push(value.resource)
+  return stored
 }

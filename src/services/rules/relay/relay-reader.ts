@@ -1,11 +1,11 @@
 /**
- * Takes what other partitions handed to this one, in their order: each window of the log in one commit with how far it
- * is taken, so that none is taken twice or left out, whatever ends in between.
+ * Applies messages from other partitions in their order: each window of the relay log in one commit with its cursor, so
+ * that a crash neither repeats nor skips an entry.
  *
- * RELAYREADER-1 an entry is taken exactly once, and after those before it
- * RELAYREADER-2 what cannot be taken for its own sake is passed over and reported; for any other reason it is tried
- *   again at the next look
- * RELAYREADER-3 once it is to stop it begins no other commit: the next host goes on from there
+ * RELAYREADER-1 an entry is applied exactly once, and after those before it
+ * RELAYREADER-2 an entry that is invalid by itself is skipped and reported; after any other failure it is retried at
+ *   the next wake-up
+ * RELAYREADER-3 after a stop it begins no other commit: the next host continues from there
  */
 import { AppError, type Logger, messageOf } from '#kernel'
 import type { LogEntry, Store, Write } from '#storage'
@@ -17,28 +17,28 @@ export interface RelayReaderOptions {
   readonly store: Store
   /** of the partition */
   readonly number: number
-  /** takes what the partition is the home of, and hands it on to whoever hears it */
+  /** applies messages of the partition's resources, and relays them to other listeners */
   readonly home: DataIntake
-  /** takes what tasks of the partition hear of others */
+  /** applies messages of other partitions' resources */
   readonly tasks: DataIntake
   readonly logger?: Logger | undefined
 }
 
-interface Place {
+interface Cursor {
   readonly position: number
-  /** of the cursor; 0: there is none */
+  /** of the cursor; 0: not stored */
   readonly version: number
 }
 
 const WINDOW = 200
-/** entries that stay behind the cursor until they are let go together */
+/** entries behind the cursor that are worth trimming */
 const WORTH_TRIMMING = 5_000
 
 export class RelayReader {
   readonly #options: RelayReaderOptions
-  #place: Place | undefined
+  #cursor: Cursor | undefined
   #trimmed = 0
-  #isAsked = false
+  #isWoken = false
   #isStopped = false
   #running: Promise<void> | undefined
 
@@ -46,17 +46,17 @@ export class RelayReader {
     this.#options = options
   }
 
-  /** There may be more. Never waits. */
+  /** There may be more entries. Never waits. */
   wake(): void {
-    this.#isAsked = true
+    this.#isWoken = true
     if (this.#isStopped) return
     this.#running ??= this.#run().finally(() => {
       this.#running = undefined
-      if (this.#isAsked && !this.#isStopped) this.wake()
+      if (this.#isWoken && !this.#isStopped) this.wake()
     })
   }
 
-  /** Resolves when what was there is taken, or has to wait. */
+  /** Resolves when the present entries are applied, or have to wait. */
   async idle(): Promise<void> {
     while (this.#running !== undefined) await this.#running
   }
@@ -67,28 +67,28 @@ export class RelayReader {
   }
 
   async #run(): Promise<void> {
-    this.#isAsked = false
+    this.#isWoken = false
     try {
       while (!this.#isStopped && (await this.#takeNext()));
     } catch (error) {
-      // how far it came is read again
-      this.#place = undefined
+      // the cursor is read again
+      this.#cursor = undefined
       const { tenant, number, logger } = this.#options
       if (!this.#isStopped) logger?.warn(`partition ${number} of ${tenant} takes messages later: ${messageOf(error)}`)
     }
   }
 
-  /** False when there is nothing left. */
+  /** Returns false at the end of the log. */
   async #takeNext(): Promise<boolean> {
     const { store, number } = this.#options
-    const place = (this.#place ??= await this.#stored())
-    const window = await store.log(RELAY_LOG).read(number, place.position, WINDOW)
+    const current = (this.#cursor ??= await this.#stored())
+    const window = await store.log(RELAY_LOG).read(number, current.position, WINDOW)
     for (const group of groupsOf(window)) {
-      // a window of many commits would hold up whoever takes the partition over
+      // a window of many commits would delay a takeover of the partition
       if (this.#isStopped) return false
       await this.#take(group)
     }
-    const { position } = this.#place
+    const { position } = this.#cursor
     if (position - this.#trimmed > WORTH_TRIMMING) {
       await store.log(RELAY_LOG).trim(number, position)
       this.#trimmed = position
@@ -108,8 +108,8 @@ export class RelayReader {
       const { c: channel } = first.data
       if (channel === undefined) await intake.receiveAll(entries.map(postOf), [cursor])
       else {
-        const { messages, ...led } = postOf(first)
-        await intake.receive(messages, { ...led, channel, writes: [cursor] })
+        const { messages, ...causation } = postOf(first)
+        await intake.receive(messages, { ...causation, channel, writes: [cursor] })
       }
     } catch (error) {
       if (!isRefusal(error)) throw error
@@ -120,23 +120,23 @@ export class RelayReader {
       logger?.error(`tasks of ${tenant} do not take what was handed to them: ${messageOf(error)}`)
       await this.#options.store.commit([cursor])
     }
-    this.#place = { position: last.position, version: (this.#place?.version ?? 0) + 1 }
+    this.#cursor = { position: last.position, version: (this.#cursor?.version ?? 0) + 1 }
   }
 
   async #moving(position: number): Promise<Write> {
     const { store, number } = this.#options
-    const { version } = (this.#place ??= await this.#stored())
+    const { version } = (this.#cursor ??= await this.#stored())
     return store.collection(RELAY_CURSORS).putting(String(number), { position }, version === 0 ? 'absent' : version)
   }
 
-  async #stored(): Promise<Place> {
+  async #stored(): Promise<Cursor> {
     const { store, number } = this.#options
     const stored = await store.collection(RELAY_CURSORS).get(String(number))
     return { position: stored?.value.position ?? 0, version: stored?.version ?? 0 }
   }
 }
 
-/** Neighbours that are taken alike share a commit; those of a channel are taken one by one. */
+/** Neighbours of one kind share a commit, except those of a channel. */
 function groupsOf(window: readonly LogEntry[]): readonly (readonly LogEntry[])[] {
   const groups: LogEntry[][] = []
   let kind: string | undefined
@@ -151,11 +151,11 @@ function groupsOf(window: readonly LogEntry[]): readonly (readonly LogEntry[])[]
 }
 
 function postOf({ data: { m, h, r, u, g } }: RelayEntry) {
-  const led = { ...(h !== undefined && { hops: h }), ...(r !== undefined && { root: r }) }
-  return { messages: m, ...led, ...(u && { unstamped: u }), ...(g && { identityIgnores: g }) }
+  const causation = { ...(h !== undefined && { hops: h }), ...(r !== undefined && { root: r }) }
+  return { messages: m, ...causation, ...(u && { unstamped: u }), ...(g && { identityIgnores: g }) }
 }
 
-/** For the sake of the message: it is never taken. */
+/** Whether the message is invalid, so that a retry is pointless. */
 function isRefusal(error: unknown): boolean {
   return error instanceof AppError && (error.code === 'VALIDATION' || error.code === 'TOO_LARGE')
 }

@@ -1,9 +1,8 @@
 /**
- * What the partitions of a tenant hand to each other, and what tells them to.
+ * Storage of the relay between partitions of a tenant.
  *
- * The log `rule_relay` has a partition for each partition of the tenant: those that hand something to it append, in the
- * commit that makes it durable with them, and it takes the entries one after the other, each in one commit with its
- * place in the log.
+ * The log `rule_relay` has a partition for each partition of the tenant. Senders append to it in the commit that makes
+ * a message durable with them; the receiver applies the entries in order, each in one commit with its cursor.
  */
 import { createHash } from 'node:crypto'
 import type { Partition } from '#cluster'
@@ -12,17 +11,16 @@ import type { Input, Untimed } from '../durable/input.ts'
 
 export const RELAY_LOG = 'rule_relay'
 
-/** Messages for another partition. */
 export interface RelayEntry {
-  /** `home`: it is that of their resources; `task`: it has tasks that hear them */
+  /** `home`: the receiver has their resources; `task`: it has tasks that listen to them */
   readonly to: 'home' | 'task'
   readonly data: Untimed<Extract<Input, { k: 'data' }>>
 }
 
-/** A partition has tasks that hear a resource of another one. */
+/** A partition listens to a resource of another one. */
 export interface ListenerRecord {
   readonly resource: string
-  /** partitions that the tenant has when this counts */
+  /** number of partitions for which this counts */
   readonly count: number
   /** the partition of the resource */
   readonly home: number
@@ -45,11 +43,11 @@ export function listenerId(resource: string, { number, count }: Partition): stri
 }
 
 /**
- * A document for each partition that changes with its listeners: whoever takes messages for the partition commits them on
- * the version that it read the listeners at, so that nobody begins to listen unseen.
+ * Changes with the listeners of a partition: messages are committed on the version at which the listeners were read, so
+ * that a new listener misses none.
  */
 export interface ListenerChange {
-  /** the partition that began or ceased to listen last; -1: nobody has */
+  /** the partition that last began or ceased to listen; -1: none yet */
   readonly by: number
 }
 
@@ -59,7 +57,6 @@ export const LISTENER_CHANGES: CollectionSpec<ListenerChange> = {
   fields: {},
 }
 
-/** How far a partition has taken what was handed to it. */
 export interface RelayCursor {
   readonly position: number
 }

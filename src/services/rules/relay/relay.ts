@@ -1,4 +1,4 @@
-/** The part of one partition in the relay: what it takes from others, what it hands on, and what it wants to hear. */
+/** Relay of one partition: incoming and outgoing messages, and the resources it listens to. */
 import type { Partition } from '#cluster'
 import type { Logger } from '#kernel'
 import type { Store } from '#storage'
@@ -15,15 +15,15 @@ export interface RelayOptions {
   readonly partition: Partition
   /** of the tasks of the partition */
   readonly intake: DataIntake
-  /** Something was handed to that partition. Must not wait. */
+  /** A message was sent to that partition. Must not wait. */
   readonly handed: (partition: number) => void
-  /** calls `work` again and again until the function it gives is called */
+  /** repeats `work` until the returned function is called */
   readonly every: (work: () => void) => () => void
   readonly logger?: Logger | undefined
 }
 
 export class Relay {
-  /** Takes messages of any resource. */
+  /** Accepts messages of any resource. */
   readonly intake: DataIntake
   readonly #options: RelayOptions
   readonly #reader: RelayReader
@@ -36,31 +36,30 @@ export class Relay {
     const { tenant, store, partition, intake: tasks, logger } = options
     this.#options = options
     this.intake = {
-      receive: async (...given) => (await this.#opened()).receive(...given),
-      receiveAll: async (...given) => (await this.#opened()).receiveAll(...given),
+      receive: async (...args) => (await this.#opened()).receive(...args),
+      receiveAll: async (...args) => (await this.#opened()).receiveAll(...args),
     }
     this.#reader = new RelayReader({ tenant, store, number: partition.number, home: this.intake, tasks, logger })
   }
 
-  /** Before a task is bound to them: resolves when the partition is handed what comes of them. */
+  /** Before a task is bound to them: resolves when the partition receives their messages. */
   async bind(resources: readonly string[]): Promise<void> {
-    await (await this.#heard()).listen(resources)
+    await (await this.#listeningOpened()).listen(resources)
   }
 
-  /** Tasks that ran are bound to what they need: from here on what others handed over is taken. */
+  /** After the tasks were resumed: applies messages from other partitions from now on. */
   async start(): Promise<void> {
-    await (await this.#heard()).sweep()
+    await (await this.#listeningOpened()).sweep()
     this.#isStarted = true
     this.#endLooking = this.#options.every(() => this.#reader.wake())
     this.#reader.wake()
   }
 
-  /** Something was handed to this partition. Before the start it waits: tasks that are not there yet would not hear it. */
+  /** A message may have arrived. Ignored before the start: tasks that are not resumed would miss it. */
   wake(): void {
     if (this.#isStarted) this.#reader.wake()
   }
 
-  /** Resolves when what was there is taken, or has to wait. */
   idle(): Promise<void> {
     return this.#reader.idle()
   }
@@ -70,7 +69,7 @@ export class Relay {
     await this.#reader.stop()
   }
 
-  /** One that could not be opened is tried again by the next who asks. */
+  /** A failed opening is retried by the next call. */
   #opened(): Promise<DataIntake> {
     const { store, partition } = this.#options
     this.#home ??= Listeners.open(store, partition).then((listeners) => relayingIntake({ ...this.#options, listeners }))
@@ -78,7 +77,7 @@ export class Relay {
     return this.#home
   }
 
-  #heard(): Promise<Listening> {
+  #listeningOpened(): Promise<Listening> {
     this.#listening ??= Listening.open(this.#options.store, this.#options.partition)
     this.#listening.catch(() => (this.#listening = undefined))
     return this.#listening

@@ -1,9 +1,9 @@
 /**
- * Messages that come to one partition of a tenant: its tasks take those of its resources, and others are handed to the
- * partition that has them, or that has tasks which hear them, in the same commit.
+ * Intake of one partition: its tasks receive messages of its resources; other messages go to the partition of their
+ * resource, and to partitions with listening tasks, in the same commit.
  *
  * RELAY-1 a message that is acknowledged is in the log of the partition of its resource, or on its way there
- * RELAY-2 it reaches each partition whose tasks hear it exactly once, and those tasks after whatever was committed
+ * RELAY-2 it reaches each partition with listening tasks exactly once, and those tasks after whatever was committed
  *   before it at home
  */
 import { requireMessages } from '#core/spi'
@@ -22,14 +22,14 @@ export interface RelayingOptions {
   readonly store: Store
   readonly partition: Partition
   readonly listeners: Listeners
-  /** Something was handed to that partition. Must not wait. */
+  /** A message was sent to that partition. Must not wait. */
   readonly handed: (partition: number) => void
 }
 
 interface Parted {
-  /** what is for tasks of this partition; undefined: nothing */
-  readonly own: Message | readonly Message[] | undefined
-  /** places among those */
+  /** messages for tasks of this partition */
+  readonly local: Message | readonly Message[] | undefined
+  /** indexes among those */
   readonly unstamped: readonly number[] | undefined
   readonly relayed: readonly (readonly [partition: number, entry: RelayEntry])[]
 }
@@ -40,15 +40,15 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
     receive: async (messages, { writes = [], ...sent } = {}) => {
       requireMessages(messagesOf(messages), sent)
       return listeners.commit((unchanged) => {
-        const { own, relayed } = parted(messages, sent, options)
+        const { local, relayed } = parted(messages, sent, options)
         const handing = handingOn(relayed, options)
         const all = [...writes, ...handing, unchanged]
         const committing =
-          own === undefined
+          local === undefined
             ? intake.receiveAll([], all).then((results): Intake => ({ taken: false, results }))
-            : intake.receive(own, { ...sent, writes: all })
+            : intake.receive(local, { ...sent, writes: all })
         return {
-          place: all.length - 1,
+          index: all.length - 1,
           committing: committing.then(({ taken, results }) => {
             tell(relayed, options)
             return {
@@ -65,16 +65,16 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
         const all = posts.map(({ text, ...post }) => {
           const { messages, ...sent } = post
           const one = parted(messages, sent, options)
-          return { sent: one.own === messages && text !== undefined ? { ...sent, text } : sent, ...one }
+          return { sent: one.local === messages && text !== undefined ? { ...sent, text } : sent, ...one }
         })
         const relayed = all.flatMap((one) => one.relayed)
-        const own = all.flatMap((one): IntakePost[] =>
-          one.own === undefined ? [] : [{ ...one.sent, unstamped: one.unstamped, messages: one.own }],
+        const local = all.flatMap((one): IntakePost[] =>
+          one.local === undefined ? [] : [{ ...one.sent, unstamped: one.unstamped, messages: one.local }],
         )
         const together = [...writes, ...handingOn(relayed, options), unchanged]
         return {
-          place: together.length - 1,
-          committing: intake.receiveAll(own, together, followed).then((results) => {
+          index: together.length - 1,
+          committing: intake.receiveAll(local, together, followed).then((results) => {
             tell(relayed, options)
             return results.slice(0, writes.length)
           }),
@@ -84,7 +84,7 @@ export function relayingIntake(options: RelayingOptions): DataIntake {
   }
 }
 
-/** Places of messages whose timestamp is that of their arrival. */
+/** Indexes of messages stamped at arrival. */
 type Unstamped = { readonly unstamped: readonly number[] | undefined }
 
 function parted(
@@ -92,7 +92,7 @@ function parted(
   sent: Omit<IntakeOptions, 'writes'> & Pick<IntakePost, 'unstamped' | 'identityIgnores'>,
   { partition: { number, count }, listeners }: RelayingOptions,
 ): Parted {
-  const own: Message[] = []
+  const local: Message[] = []
   const others = new Map<string, { readonly partition: number; readonly to: RelayEntry['to']; list: Message[] }>()
   const hand = (partition: number, to: RelayEntry['to'], message: Message): void => {
     const key = `${to} ${partition}`
@@ -105,19 +105,19 @@ function parted(
     const home = partitionOf(message.resource, count)
     if (home !== number) hand(home, 'home', message)
     else {
-      own.push(message)
+      local.push(message)
       for (const by of listeners.of(message.resource)) hand(by, 'task', message)
     }
   }
   const asSent = { hops: 0, ...sent }
-  const odd = new Set(sent.unstamped?.map((place) => list[place]))
+  const odd = new Set(sent.unstamped?.map((index) => list[index]))
   const unstampedOf = (some: readonly Message[]): Unstamped => {
-    const unstamped = some.flatMap((message, place) => (odd.has(message) ? [place] : []))
+    const unstamped = some.flatMap((message, index) => (odd.has(message) ? [index] : []))
     return { unstamped: unstamped.length > 0 ? unstamped : undefined }
   }
   return {
-    own: own.length === list.length ? messages : own.length > 0 ? own : undefined,
-    ...unstampedOf(own),
+    local: local.length === list.length ? messages : local.length > 0 ? local : undefined,
+    ...unstampedOf(local),
     relayed: [...others.values()].map(({ partition, to, list: some }) => {
       const [only] = some
       return [

@@ -1,4 +1,4 @@
-/** A rule's graph in the form asked for, made once for all tasks that share it (`format`). */
+/** Graphs of rules in the requested form, converted once for all tasks that share them (`format`). */
 import { type NodeOverride, type PlugRegistry, toBn } from '#core'
 import { applyOverrides, Report, type RuleGraph } from '#core/spi'
 import type { GraphFormat } from '../shared-schema.ts'
@@ -13,7 +13,7 @@ export class GraphForms {
     this.#plugs = plugs
   }
 
-  /** The graph as it runs, with the overrides in it. One without a `bn` form (a plug of it is gone) stays simplified. */
+  /** The running graph with its overrides. Without a `bn` form (a plug is gone) it stays simplified. */
   of(graph: RuleGraph, overrides: readonly NodeOverride[], format: GraphFormat): WireGraph {
     if (overrides.length > 0) return this.#make(applyOverrides(graph, overrides, '/nodes', new Report()), format)
     let forms = this.#made.get(graph)

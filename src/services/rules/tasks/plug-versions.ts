@@ -5,9 +5,8 @@ import { type Issue, makeIssue } from '#kernel'
 import type { PluginUpdate } from '../batches/batch-schema.ts'
 
 /**
- * The rule with an exact version for every plug that there is, so that a newer plug does not change a task that
- * exists. A version that the user wrote stays, also one that another stands for. The same object when nothing had to
- * be written.
+ * The rule with an exact version of every known plug, so that newer plugs do not change existing tasks. A written
+ * version stays, also one that another replaces. Returns the same object without a change.
  */
 export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegistry): G {
   return mapPlugs(graph, (node, kind) => {
@@ -16,7 +15,7 @@ export function withExactVersions<G extends RuleGraph>(graph: G, plugs: PlugRegi
   })
 }
 
-/** `sensor:name:version` of each node, each once: the version that is written, and the one that runs in its place. */
+/** `sensor:name:version` of each node, once: the written version, and the one that runs in its path. */
 export function plugsOf(graph: RuleGraph, plugs: PlugRegistry): readonly string[] {
   const found = new Set<string>()
   const add = (kind: PlugKind, { name, version }: PlugNode): void => {
@@ -31,8 +30,8 @@ export function plugsOf(graph: RuleGraph, plugs: PlugRegistry): readonly string[
 }
 
 /**
- * The rule with the updates applied: per node the first that names its plug and its version counts, exact versions
- * before `any`. The same object when none fits.
+ * The rule after the updates: per node the first one with its plug and version, exact versions before `any`. Returns
+ * the same object without a change.
  */
 export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonly PluginUpdate[]): G {
   const ordered = updates.toSorted((a, b) => Number(a.fromVersion === 'any') - Number(b.fromVersion === 'any'))
@@ -45,14 +44,10 @@ export function withUpdatedPlugs<G extends RuleGraph>(graph: G, updates: readonl
 }
 
 /**
- * Versions that are to be used, and neither exist nor have a plug that stands for them, or that are not exact: `latest`
- * would mean another version tomorrow. `place`: where the updates stand in the request.
+ * Problems of updates to versions that are unknown and without a replacement, or not exact (`latest` would change).
+ * `path`: the path of the updates in the request.
  */
-export function missingVersions(
-  updates: readonly PluginUpdate[],
-  plugs: PlugRegistry,
-  place: string,
-): readonly Issue[] {
+export function missingVersions(updates: readonly PluginUpdate[], plugs: PlugRegistry, path: string): readonly Issue[] {
   return updates.flatMap(({ name, toVersion }, i): Issue[] => {
     const newest = (plugs.find('sensor', name) ?? plugs.find('actuator', name))?.version
     const isLatest = toVersion === 'latest'
@@ -61,8 +56,8 @@ export function missingVersions(
     return [
       makeIssue(
         'TYPE',
-        `${place}/${i}/toVersion`,
-        isLatest && newest !== undefined ? 'latest is no exact version' : `${name}:${toVersion} does not exist`,
+        `${path}/${i}/toVersion`,
+        isLatest && newest !== undefined ? 'latest is not an exact version' : `${name}:${toVersion} does not exist`,
         newest === undefined ? undefined : `write "toVersion": "${newest}", the newest of ${name}`,
       ),
     ]

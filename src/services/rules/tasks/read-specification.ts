@@ -1,4 +1,4 @@
-/** The body that makes a task, in any of its four forms, read to one. */
+/** Reads the body of a task, in any of its four forms. */
 import { type PlugRegistry, type Rule, type TaskSettings, validateRule } from '#core'
 import {
   type CheckOptions,
@@ -15,7 +15,7 @@ export type ReadSpecification =
   | { readonly form: 'template'; readonly request: TaskFromTemplate; readonly warnings: readonly Issue[] }
   | { readonly form: Exclude<TaskForm, 'template'>; readonly rule: Rule; readonly warnings: readonly Issue[] }
 
-/** Throws `VALIDATION` with every problem; paths point into what was given. */
+/** Throws `VALIDATION` with every problem; paths are those of the input. */
 export function readSpecification(input: unknown, plugs: PlugRegistry, options: CheckOptions = {}): ReadSpecification {
   if (isPlainObject(input) && Object.hasOwn(input, 'template')) return readRequest(input)
   if (isPlainObject(input) && Object.hasOwn(input, 'network')) return readNetwork(input, plugs, options)
@@ -35,7 +35,7 @@ function readRequest(input: Readonly<Record<string, unknown>>): ReadSpecificatio
   return { form: 'template', request, warnings: all }
 }
 
-/** The old form is the settings with the graph inside; here the graph gets the settings inside. */
+/** The old form is settings with a graph inside. */
 function readNetwork(
   input: Readonly<Record<string, unknown>>,
   plugs: PlugRegistry,
@@ -49,21 +49,21 @@ function readNetwork(
   const { name, ...graph } = network
   const task = settings['name'] === undefined && name !== undefined ? { ...settings, name } : settings
   const { rule, issues } = validateRule({ ...graph, task }, plugs, options)
-  const own = issues.map((issue) =>
+  const found = issues.map((issue) =>
     movedTo(issue, issue.path.startsWith('/task') ? issue.path.slice('/task'.length) : `/network${issue.path}`),
   )
-  const all = [...own, ...nameIssues(task, '/name')]
+  const all = [...found, ...nameIssues(task, '/name')]
   refuseErrors('the task', all)
   return { form: 'network', rule: rule ?? {}, warnings: all }
 }
 
-/** The settings among the fields of a request; what else stands there has been warned of. */
+/** The settings among the fields of a request; other fields are warnings. */
 export function settingsOf(request: TaskFromTemplate): TaskSettings {
   const known = new Set(Object.keys(TaskSettingsSchema.properties))
   return Object.fromEntries(Object.entries(request).filter(([key]) => known.has(key)))
 }
 
-/** A graph in bn form may carry the name that the task has not. */
+/** A graph in bn form may have the name that the task lacks. */
 function withNameOfGraph(document: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>> {
   const { name, task = {} } = document
   if (typeof name !== 'string' || !isPlainObject(task) || task['name'] !== undefined) return document

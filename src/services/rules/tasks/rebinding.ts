@@ -1,4 +1,4 @@
-/** Running tasks whose nodes are bound through metadata follow the metadata. */
+/** Restarts of running tasks after changes of the metadata that binds their nodes. */
 import { resolveResources } from '#core/spi'
 import { AppError } from '#kernel'
 import { walk } from '#storage'
@@ -9,8 +9,8 @@ import type { TaskRecord } from './task-record.ts'
 const PAGE = 200
 
 /**
- * Starts those tasks of a resource again whose nodes would be bound to other resources now, as far as this partition has
- * them; returns how many. A task that could not be bound at all now keeps what it has: it is better late than gone.
+ * Restarts tasks of a resource whose nodes would be bound to other resources now, in this partition; returns how many.
+ * A task that could not be bound at all keeps its resources.
  */
 export async function rebind(rules: TenantRules, resource: string): Promise<number> {
   let count = 0

@@ -1,36 +1,35 @@
 /**
- * Problems of a task, told to whoever asked for it. They are found in the rule that a template and a
- * request give together; here each gets its path in the body that was sent, or says that it is in what is stored.
+ * Problems of a task by their path in the request: they are found in the rule made of a template and a request, and may
+ * belong to either.
  */
 import { overriddenAt } from '#core/spi'
 import type { Rule, TaskSettings, Template } from '#core'
 import { at, type Issue, movedTo, ownValue, stepsOf } from '#kernel'
 
-/** A request, and what it was for. */
 export interface SentRequest {
-  /** what was sent, and where in the body it stands */
+  /** the sent settings, and their path in the body */
   readonly settings: TaskSettings
-  readonly place: string
-  /** what is stored already: a template, or a task with its rule */
+  readonly at: string
+  /** the stored template, or the task with its rule */
   readonly stored: Template | Rule
-  /** how that is called; undefined: it came with the request, at `ownerPath` */
+  /** name of the stored part; undefined: it is in the request, at `ownerPath` */
   readonly owner: string | undefined
-  /** the field of the body that names or holds it, as a path; `''` when none does */
+  /** path of the field that names or holds it; `''` without one */
   readonly ownerPath: string
 }
 
-/** `isStoredWrong`: what is stored is refused by itself, so that nothing of the request was looked at. */
+/** `isStoredWrong`: the stored part is invalid by itself, so nothing of the request was checked. */
 export function inRequest(issue: Issue, request: SentRequest, isStoredWrong = false): Issue {
   if (isStoredWrong) return ofStored(issue, issue.path, request)
   const path = pathInRequest(issue.path, request)
-  if (path !== undefined) return movedTo(issue, `${request.place}${path}`)
-  // what is wrong with the settings of the task came from the defaults
+  if (path !== undefined) return movedTo(issue, `${request.at}${path}`)
+  // a problem of the settings comes from the defaults
   const defaults = 'task' in request.stored ? '/task' : '/taskDefaults'
   const stored = issue.path.replace(/^\/task(?=\/)|^(?=\/variables\/)/, defaults)
   return ofStored(issue, stored, request)
 }
 
-/** Undefined: what stands at the path was not sent. */
+/** Undefined: the path is not part of the request. */
 function pathInRequest(path: string, { stored, settings }: SentRequest): string | undefined {
   const { task, taskDefaults = task }: Partial<Template & Rule> = stored
   const [list, ...rest] = stepsOf(path)

@@ -1,20 +1,16 @@
-/** Tasks selected by what their resources are: the two filters that only a keeper of resources can answer. */
+/** The filters of tasks by type and metadata of their resources. */
 import { AppError, type Issue, makeIssue, refuse } from '#kernel'
 import type { TaskFilter } from './task-schema.ts'
 
-/** What the filters ask of whoever keeps resources. */
 export interface ResourceFinder {
-  /**
-   * Ids of the resources that match all of it, at most `limit` of them. `VALIDATION` for an expression that
-   * cannot be read.
-   */
+  /** Ids of the resources that match all of it, at most `limit` of them. `VALIDATION` for an invalid expression. */
   find(wanted: WantedResources, limit: number): Promise<readonly string[]>
 }
 
 export interface WantedResources {
   /** id of the resource type */
   readonly type?: string
-  /** over the metadata, in the language of the finder */
+  /** over the metadata, in the query language of resources */
   readonly expression?: string
 }
 
@@ -23,23 +19,23 @@ interface WithFinder {
   readonly options: { readonly resources?: () => ResourceFinder | undefined }
 }
 
-/** Resources that one question may mean. */
+/** Resources that one filter may match. */
 export const MAX_RESOURCES = 10_000
 
 const NAMES = ['resourceType', 'resourceMetadataExpression'] as const
 
 /**
- * The filter with the resources themselves in place of what describes them. Throws `VALIDATION` when nobody keeps
- * resources here, `TOO_LARGE` when there are too many. `place`: where the filter stands in the request.
+ * Replaces the two filters by the ids of the matching resources. Throws `VALIDATION` on a host without resources,
+ * `TOO_LARGE` for too many. `path`: the path of the filter in the request.
  */
-export async function withResources(where: TaskFilter, { options }: WithFinder, place: string): Promise<TaskFilter> {
+export async function withResources(where: TaskFilter, { options }: WithFinder, path: string): Promise<TaskFilter> {
   const { resourceType: type, resourceMetadataExpression: expression, ...others } = where
   if (type === undefined && expression === undefined) return where
   const finder = options.resources?.()
   if (finder === undefined)
     throw refuse(
       'the query',
-      NAMES.flatMap((name) => nobodyKnows(where, name, place)),
+      NAMES.flatMap((name) => unanswerable(where, name, path)),
     )
   const wanted = { ...(type !== undefined && { type }), ...(expression !== undefined && { expression }) }
   const resources = await finder.find(wanted, MAX_RESOURCES + 1)
@@ -49,9 +45,9 @@ export async function withResources(where: TaskFilter, { options }: WithFinder, 
   return { ...others, resources }
 }
 
-function nobodyKnows(where: TaskFilter, name: (typeof NAMES)[number], place: string): readonly Issue[] {
+function unanswerable(where: TaskFilter, name: (typeof NAMES)[number], path: string): readonly Issue[] {
   if (where[name] === undefined) return []
   const message = 'this host does not serve resources, so it cannot select tasks by what they are'
   const suggestion = 'name the resource with resource=<id>'
-  return [makeIssue('QUERY', `${place}/${name}`, message, suggestion)]
+  return [makeIssue('QUERY', `${path}/${name}`, message, suggestion)]
 }

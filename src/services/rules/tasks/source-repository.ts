@@ -1,6 +1,6 @@
 /**
- * Templates as tasks run them: plug versions written out, stored once under the hash of their text, shared by all
- * tasks made of them. A source that no task uses is removed at a later start, never while it may still be taken up.
+ * Templates as tasks run them: with exact plug versions, stored once under the hash of their text, shared by their
+ * tasks. An unused source is removed at a later start, never while a task may still use it.
  */
 import { createHash } from 'node:crypto'
 import { frozenCopy } from '#core/spi'
@@ -18,7 +18,7 @@ export interface Source {
   readonly document: Template
 }
 
-/** A source with the number of the template's version that it is. */
+/** A source with the number of its template version. */
 export interface VersionedSource {
   readonly source: Source
   readonly version: number
@@ -34,11 +34,11 @@ export class SourceRepository {
   readonly #now: () => number
   /** by template and version of its document */
   #ofTemplate = new LruCache<string, Source>(MAX_KEPT)
-  /** the plugs whose versions stand in those */
+  /** the plugs at the time of `#ofTemplate` */
   #list: readonly Plug[]
   /** by id */
   readonly #byId = new LruCache<string, Source>(MAX_KEPT)
-  /** when it was stored or renewed last, by id; epoch ms */
+  /** when it was stored or renewed, by id; epoch ms */
   readonly #touched = new LruCache<string, number>(MAX_KEPT)
 
   constructor(collections: RulesCollections, plugs: PlugRegistry, now: () => number) {
@@ -48,7 +48,7 @@ export class SourceRepository {
     this.#now = now
   }
 
-  /** The source that a task made of a template now would have: of its newest version, or of the one that is named. Throws `VALIDATION`. */
+  /** The source for a new task: of the newest version, or of the named one. Throws `VALIDATION`. */
   async ofTemplate(name: string, number?: number): Promise<VersionedSource> {
     const stored = await this.#collections.templates.get(name)
     if (stored === undefined) throw unknownTemplate(name)
@@ -72,18 +72,18 @@ export class SourceRepository {
     return source
   }
 
-  /** The source of a document; equal documents give one object. */
+  /** Equal documents have one source. */
   of(document: Template): Source {
     const id = createHash('sha256').update(JSON.stringify(document)).digest('hex').slice(0, 32)
     const known = this.#byId.get(id)
     if (known) return known
-    // what never changes is looked at once, however many tasks are made of it
+    // checked once, however many tasks share it
     const source = { id, document: frozenCopy(document) }
     this.#byId.set(id, source)
     return source
   }
 
-  /** A source that was asked for lately. */
+  /** A recently used source. */
   known(id: string): Source | undefined {
     return this.#byId.get(id)
   }
@@ -96,7 +96,7 @@ export class SourceRepository {
     return this.of(stored.value.document)
   }
 
-  /** What has to be committed with a task that uses the source. */
+  /** Writes to commit with a task that uses the source. */
   writes({ id, document }: Source): readonly Write[] {
     const touched = this.#touched.get(id)
     const now = this.#now()
@@ -110,7 +110,7 @@ export class SourceRepository {
     if (touched === undefined || this.#now() - touched >= TOUCH_MS) this.#touched.set(id, this.#now())
   }
 
-  /** At start: removes what no task has used for a day. */
+  /** At start: removes sources without a task for a day. */
   async tidy(): Promise<void> {
     const used = await this.#collections.tasks.countBy('source')
     for await (const { id, version, value } of walk(this.#collections.sources, [], 100)) {

@@ -1,6 +1,6 @@
 /**
- * Every change of a stored task: one at a time per task, the document and the runner's writes in one commit, the
- * engine told afterwards. Single requests and batches go through here alike.
+ * Changes of stored tasks, by requests and batches: one at a time per task, document and runner's writes in one commit,
+ * then the engine.
  */
 import type { Lost } from '#core'
 import { type PlugNode, type Prepared, resolveResources } from '#core/spi'
@@ -17,29 +17,29 @@ import { begun, ended, failedToStart, newRecord, withDraft } from './task-record
 import { revisionOf, type TaskRecord } from './task-record.ts'
 
 export interface ChangeOptions extends RevisionOptions {
-  /** the batch operation that asks */
+  /** the batch operation behind it */
   readonly batch?: string
-  /** hears what nodes of a running task lost by the change, once it is made */
-  readonly told?: (lost: readonly Lost[]) => void
+  /** called after the change with the state that nodes of a running task lost */
+  readonly onLost?: (lost: readonly Lost[]) => void
 }
 
-/** What a change leaves behind; `undefined`: nothing, the task is gone. */
+/** Result of a change; `next` undefined: the task is deleted. */
 interface Decision {
   readonly next: TaskRecord | undefined
   readonly changes: readonly TaskChange[]
-  /** parts of the next record, when a run of it begins or they are new */
+  /** parts of the next record, when they are new or a run begins */
   readonly parts?: RunnableSource
-  /** what nodes lose when their run continues */
+  /** state that nodes lose when their run continues */
   readonly lost?: readonly Lost[]
-  /** a stopped task that cannot begin has failed; without this the change is refused and nothing else */
+  /** a stopped task that cannot begin becomes `failed`; otherwise the change is only refused */
   readonly failsTask?: boolean
 }
 
-/** What an update means for the run of a task. */
+/** Effect of an update on the run of a task. */
 interface RunEffect {
-  /** `none`: no node can tell the difference; `change`: the run continues under another rule; `begin`: it has to restart */
+  /** `none`: not visible to any node; `change`: the run continues under another rule; `begin`: it restarts */
   readonly kind: 'none' | 'change' | 'begin'
-  /** what nodes lose when their run continues */
+  /** state that nodes lose when their run continues */
   readonly lost: readonly Lost[]
 }
 
@@ -57,7 +57,7 @@ export class TaskChanges {
   readonly #removed: (task: string) => void
   readonly #lanes = new KeyedMutex()
 
-  /** `removed` is told of every task that is gone. */
+  /** `removed` is called for every deleted task. */
   constructor(
     collections: RulesCollections,
     maker: TaskMaker,
@@ -93,7 +93,7 @@ export class TaskChanges {
     })
   }
 
-  /** Does it; what is deleted is returned as it was. */
+  /** Returns the changed task; a deleted one as it was. */
   async act(id: string, action: TaskAction, options: ChangeOptions = {}): Promise<TaskRecord> {
     const made = await this.#change(id, options, (task) => this.#decide(task, action))
     if (removes(action)) this.#removed(id)
@@ -101,14 +101,14 @@ export class TaskChanges {
   }
 
   /**
-   * Another specification for the same task; it runs when it ran before or when the specification says so. A run in
-   * which nothing changes goes on, here and in updates.
+   * Replaces the specification; the task runs if it ran before or the specification says so. A run that the change does
+   * not affect continues, also in updates.
    */
   replace(id: string, draft: Draft, options: ChangeOptions = {}): Promise<TaskRecord> {
     return this.#change(id, options, (task) => this.#remade(task, draft, draft.start))
   }
 
-  /** What an action that is not an update would leave; undefined: nothing, the task is gone. */
+  /** The record after an action that is not an update; undefined: deleted. */
   async after(task: TaskRecord, action: TaskAction): Promise<TaskRecord | undefined> {
     return (await this.#decide(task, action)).next
   }
@@ -133,7 +133,7 @@ export class TaskChanges {
     }
   }
 
-  /** A run that ended by itself; told twice it counts once. */
+  /** Notes the end of a run. Idempotent. */
   async noteEnd(run: EndedRun): Promise<void> {
     try {
       await this.#change(run.id, {}, async (task) => {
@@ -141,19 +141,19 @@ export class TaskChanges {
         return { next: stands ? ended(task, run, this.#runner.nodes.info(run.id)) : task, changes: [] }
       })
     } catch (error) {
-      // a task that is gone needs no end
+      // the task was deleted
       if (!(error instanceof AppError) || error.code !== 'NOT_FOUND') throw error
     }
   }
 
-  /** Resolves when all changes asked so far are done. */
+  /** Resolves when all requested changes are done. */
   idle(): Promise<void> {
     return this.#lanes.idle()
   }
 
   #change(
     id: string,
-    { batch, told, ifRevision }: ChangeOptions,
+    { batch, onLost, ifRevision }: ChangeOptions,
     decide: (task: TaskRecord) => Promise<Decision>,
   ): Promise<TaskRecord> {
     return this.#lanes.run(id, () =>
@@ -164,7 +164,7 @@ export class TaskChanges {
         const decision = await decide(stored.value)
         if (decision.next === stored.value) return stored.value
         const made = await this.#carryOut(stored, decision, batch)
-        if (decision.lost !== undefined) told?.(decision.lost)
+        if (decision.lost !== undefined) onLost?.(decision.lost)
         return made
       }, MAX_TRIES),
     )
@@ -204,15 +204,15 @@ export class TaskChanges {
     plans: readonly PlannedChange[],
     id = next?.id ?? '',
   ): Promise<void> {
-    const own: Write[] = [
+    const writes: Write[] = [
       next === undefined
         ? this.#collections.tasks.deleting(id, expect)
         : this.#collections.tasks.putting(id, next, expect),
       ...(parts?.source ? this.#sources.writes(parts.source) : []),
     ]
     const carryOut = plans.length === 1 ? plans[0]?.carryOut : undefined
-    if (carryOut !== undefined) await carryOut(own)
-    else await this.#collections.commit([...own, ...plans.flatMap((plan) => plan.writes)])
+    if (carryOut !== undefined) await carryOut(writes)
+    else await this.#collections.commit([...writes, ...plans.flatMap((plan) => plan.writes)])
     if (parts?.source) this.#sources.written(parts.source)
     if (carryOut === undefined) for (const plan of plans) await plan.apply()
   }
@@ -226,7 +226,6 @@ export class TaskChanges {
     return { next, changes: [change], parts }
   }
 
-  /** The run goes on under another rule. */
   async #changing(task: TaskRecord, draft: Draft, parts: RunnableSource): Promise<Decision> {
     const { id, epoch, createTime } = task
     const made = (of: RunnableSource) => runnable(id, epoch, createTime, of)
@@ -241,7 +240,7 @@ export class TaskChanges {
     return ended(task, { status: 'stopped', finishedTime: this.#now() }, info)
   }
 
-  /** What an update means for the run of a task; undefined for a task that does not run. */
+  /** Effect of an update on a running task; undefined for other tasks. */
   async effect(task: TaskRecord, draft: Draft): Promise<RunEffect | undefined> {
     if (task.status !== 'running') return undefined
     const next = runnable(task.id, task.epoch, task.createTime, partsOf(draft))
@@ -254,7 +253,7 @@ export class TaskChanges {
     const ran = task.status === 'running'
     const goesOn = start ?? ran
     const effect = goesOn ? await this.effect(task, draft) : undefined
-    // a run is not interrupted for nothing
+    // the run continues
     if (effect?.kind === 'none') return { next: withDraft(task, draft, this.#now()), changes: [], parts }
     if (effect?.kind === 'change') return { ...(await this.#changing(task, draft, parts)), lost: effect.lost }
     const stopped = withDraft(this.#stopped(task), draft, this.#now())
@@ -262,7 +261,7 @@ export class TaskChanges {
     return { next: stopped, changes: ran ? [this.#ending(task)] : [], parts }
   }
 
-  /** What a stored task runs as; undefined when that cannot be made any more. */
+  /** The prepared rule of a stored task; undefined if it is invalid by now. */
   async #prepared(task: TaskRecord): Promise<Prepared | undefined> {
     try {
       return this.#maker.prepare(await this.#maker.parts(task))
@@ -276,12 +275,12 @@ export class TaskChanges {
     return { kind: 'end', id, epoch }
   }
 
-  /** What a task that is not started is bound to, as far as it can be known. */
+  /** Resources of a task that is not started, as far as known. */
   async #resources(id: string, { prepared }: Draft): Promise<readonly string[]> {
     try {
       return [...new Set(await resolveResources(id, prepared, {}))]
     } catch (error) {
-      // resolved when it is started
+      // resolved at the start
       if (error instanceof AppError) return []
       throw error
     }
@@ -292,7 +291,7 @@ function partsOf({ source, fields }: Draft): RunnableSource {
   return { source, rule: fields.rule, settings: fields.settings }
 }
 
-/** Whether a task is made of these parts already, and was posted like that. */
+/** Whether a task was posted like that and has these parts. */
 function isSame(task: TaskRecord, { fields }: Draft): boolean {
   const { conf, source, templateVersion, rule, settings, effective } = task
   return (
@@ -303,18 +302,17 @@ function isSame(task: TaskRecord, { fields }: Draft): boolean {
   )
 }
 
-/** Does a change, and gives its answer with what the change of a running task lost. */
+/** Adds the lost state of a running task to the answer of a change. */
 export async function withLosses<T extends object>(
-  change: (told: NonNullable<ChangeOptions['told']>) => Promise<T>,
+  change: (onLost: NonNullable<ChangeOptions['onLost']>) => Promise<T>,
 ): Promise<T & { readonly lost?: readonly Lost[] }> {
   let lost: readonly Lost[] = []
-  const answer = await change((told) => (lost = told))
+  const answer = await change((onLost) => (lost = onLost))
   return lost.length === 0 ? answer : { ...answer, lost }
 }
 
 /**
- * `before`: what the run was made of; undefined when that cannot be made any more. `losses`: as the runner tells them,
- * undefined when no run is there that could go on.
+ * `before`: undefined if the rule of the run is invalid by now. `losses`: undefined without a run that could continue.
  */
 async function effectOnRun(
   before: Prepared | undefined,
@@ -327,7 +325,7 @@ async function effectOnRun(
   return lost === undefined ? ANEW : { kind: 'change', lost }
 }
 
-/** The rule without what it is called, how it is drawn and what people write beside it. */
+/** The rule without names, positions and texts. */
 function whatRuns({ rule, overrides }: Prepared): object {
   const { sensors = [], actuators = [], relations = [], triggers = [], task = {} } = rule
   const { name: _name, tags: _tags, ...settings } = task

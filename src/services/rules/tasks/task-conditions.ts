@@ -1,9 +1,9 @@
-/** What a listing selects by, as conditions on the stored tasks. */
+/** Filters of a listing as conditions on stored tasks. */
 import type { Condition, Query } from '#storage'
 import type { TaskFilter } from './task-schema.ts'
 import { tagKey } from './task-record.ts'
 
-/** Newest first; storage lets ties go by id. */
+/** Storage sorts ties by id. */
 export const NEWEST_FIRST: NonNullable<Query['sort']> = [{ field: 'createTime', descending: true }]
 
 export function taskConditions(where: TaskFilter): readonly Condition[] {
@@ -36,7 +36,7 @@ export function nameCondition(name: string): Condition {
   return name.includes('*') ? { field: 'name', op: 'like', pattern: name } : { field: 'name', op: 'eq', value: name }
 }
 
-/** Storage compares with so many values at once. */
+/** Values that storage compares with at once. */
 const AT_ONCE = 1000
 
 function oneOf(field: string, values: readonly string[]): Condition {
@@ -46,7 +46,7 @@ function oneOf(field: string, values: readonly string[]): Condition {
   return { any: parts.map((some) => [{ field, op: 'in', values: some }]) }
 }
 
-/** Each key must fit, with one of the values that are given for it; and there is one of the keys of `tagKeys`. */
+/** Each key must fit, with one of its values; one of `tagKeys` must exist. */
 export function tagConditions({ tags = [], tagKeys }: Pick<TaskFilter, 'tags' | 'tagKeys'>): readonly Condition[] {
   const byKey = new Map<string, string[]>()
   for (const { key, value } of tags) byKey.set(key, [...(byKey.get(key) ?? []), tagKey(key, value)])
@@ -54,7 +54,7 @@ export function tagConditions({ tags = [], tagKeys }: Pick<TaskFilter, 'tags' | 
   return each.map((values): Condition => ({ field: 'tag', op: 'in', values }))
 }
 
-/** Every word somewhere, in any case. */
+/** Every word anywhere, case-insensitive. */
 export function wordConditions(filter: string | undefined): readonly Condition[] {
   const words = (filter ?? '').split(/\s+/).filter((word) => word !== '')
   return words.slice(0, MAX_WORDS).map((value) => ({ field: 'words', op: 'contains', value }))

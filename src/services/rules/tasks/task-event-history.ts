@@ -1,14 +1,14 @@
 /**
- * What happened lately in each task, for its log and its stream of events. Kept in memory and bounded: the events
- * tell about what is durable elsewhere, and are not themselves what has to survive.
+ * Recent events of each task, for its log and its stream. Kept in memory and bounded: events report what is durable
+ * elsewhere, and need not survive.
  *
- * The engine keeps the last events of each task at small cost; they are taken over when somebody asks, and when something
- * rare happens (a start, an end, a failure, a line of the log), which is kept for longer. A task is watched only while
- * somebody reads its stream, and for a while after, for who comes back.
+ * The engine keeps the last events of each task at small cost. They are taken over on request and after lifecycle
+ * events (a start, an end, a failure, a line of the log), which are kept for longer. A task is watched only while its
+ * stream has a reader, and for a while after, for reconnects.
  *
- * EVENTS-1 events of a task have rising numbers; a reader that comes back with the last number it saw misses none of
- *   those that are still kept, and is told when some are not
- * EVENTS-2 a slow reader is let go, never waited for
+ * EVENTS-1 events of a task have rising numbers; a reader that returns with the last number it saw misses none that are
+ *   still kept, and gets a gap event when some are not
+ * EVENTS-2 a slow reader is disconnected, never waited for
  */
 import type { Subscription } from 'rxjs'
 import type { EngineEvent } from '#core'
@@ -19,7 +19,7 @@ const KEPT_PER_TASK = 200
 const KEPT_IN_ALL = 50_000
 /** events that may wait for one reader */
 const MAX_WAITING = 1000
-/** ms that a task is watched when its last reader has left */
+/** ms that a task is watched after its last reader left */
 const WATCHED_AFTER = 60_000
 
 interface Kept {
@@ -28,13 +28,12 @@ interface Kept {
 }
 
 interface History {
-  /** starts, ends, failures and lines of the log */
-  readonly rare: Kept[]
-  /** everything else */
+  readonly lifecycle: Kept[]
+  /** all other events */
   readonly steps: Kept[]
-  /** number of the newest event that is not kept; 0: none was lost */
+  /** number of the newest dropped event; 0: none */
   lost: number
-  /** what was taken over last, by the engine's number */
+  /** last event taken over, by the engine's number */
   taken: number
 }
 
@@ -43,7 +42,6 @@ interface Reader {
   end(): void
 }
 
-/** A task whose events are told as they happen. */
 interface Watch {
   readonly subscription: Subscription
   readonly readers: Set<Reader>
@@ -52,7 +50,7 @@ interface Watch {
 }
 
 export class TaskEventHistory {
-  /** by task; the one that was quiet for longest comes first */
+  /** by task; the quietest comes first */
   readonly #histories = new Map<string, History>()
   readonly #watches = new Map<string, Watch>()
   readonly #reports: RunReports
@@ -62,30 +60,30 @@ export class TaskEventHistory {
   #ended = false
   #number = 0
   #kept = 0
-  /** number of the newest event of all histories that were forgotten whole */
+  /** number of the newest event of all dropped histories */
   #lost = 0
 
-  /** `life`: tells the numbers of this process from those of others. `now`: epoch ms. */
+  /** `life`: distinguishes the numbers of this process. `now`: epoch ms. */
   constructor(reports: RunReports, life: string, now: () => number) {
     this.#reports = reports
     this.#life = life
     this.#now = now
-    this.#subscription = reports.rare$.subscribe((event) => this.#takeOver(event.task))
+    this.#subscription = reports.lifecycle$.subscribe((event) => this.#takeOver(event.task))
   }
 
-  /** how many streams are open */
+  /** open streams */
   get readers(): number {
     let count = 0
     for (const { readers } of this.#watches.values()) count += readers.size
     return count
   }
 
-  /** Takes what is new of a task from the engine, and tells its readers. */
+  /** Takes over new events of a task, for its readers too. */
   #takeOver(task: string): void {
     const known = this.#histories.get(task)
     const { events, last, isWhole } = this.#reports.history(task, known?.taken ?? 0)
     if (events.length === 0) return
-    const history = known ?? { rare: [], steps: [], lost: this.#lost, taken: 0 }
+    const history = known ?? { lifecycle: [], steps: [], lost: this.#lost, taken: 0 }
     history.taken = last
     if (!isWhole) history.lost = ++this.#number
     this.#histories.delete(task)
@@ -100,7 +98,7 @@ export class TaskEventHistory {
 
   #keep(history: History, event: EngineEvent): Kept {
     const kept = { number: ++this.#number, event }
-    const list = isRare(event) ? history.rare : history.steps
+    const list = isLifecycle(event) ? history.lifecycle : history.steps
     list.push(kept)
     this.#kept++
     if (list.length > KEPT_PER_TASK) {
@@ -116,10 +114,10 @@ export class TaskEventHistory {
     this.#takeOver(task)
     const history = this.#histories.get(task)
     if (history === undefined) return []
-    return [...history.rare, ...history.steps].sort((a, b) => a.number - b.number)
+    return [...history.lifecycle, ...history.steps].sort((a, b) => a.number - b.number)
   }
 
-  /** The task is gone: its readers are done. */
+  /** The task was deleted: its streams end. */
   forget(task: string): void {
     const history = this.#histories.get(task)
     if (history) this.#kept -= sizeOf(history)
@@ -144,7 +142,7 @@ export class TaskEventHistory {
       wake()
     }
     const leave = this.#join(task, { take, end })
-    // Whoever asked may be gone without taking another event.
+    // a disconnected reader does not request another event
     const abort = (): void => {
       end()
       leave()
@@ -167,7 +165,7 @@ export class TaskEventHistory {
     }
   }
 
-  /** Every stream ends, those that are opened later at once. */
+  /** Ends every stream, and new ones at once. */
   endStreams(): void {
     this.#ended = true
     for (const { readers } of this.#watches.values()) for (const reader of readers) reader.end()
@@ -179,7 +177,6 @@ export class TaskEventHistory {
     this.endStreams()
   }
 
-  /** Without a last id there is nothing to catch up with. */
   #since(task: string, lastEventId: string | undefined): { missed: boolean; kept: readonly Kept[] } {
     if (lastEventId === undefined) return { missed: false, kept: [] }
     const kept = this.events(task)
@@ -221,7 +218,7 @@ export class TaskEventHistory {
     if (this.#watches.get(key) === watch) this.#watches.delete(key)
   }
 
-  /** A task in which nothing happens costs nothing; here it is only a matter of order. */
+  /** Called by the next reader: a quiet task costs nothing meanwhile. */
   #unwatchLeft(): void {
     const now = this.#now()
     for (const [key, watch] of this.#watches) if (now - watch.leftAt > WATCHED_AFTER) this.#unwatch(key, watch)
@@ -233,16 +230,16 @@ export class TaskEventHistory {
     const [key, history] = oldest
     this.#histories.delete(key)
     this.#kept -= sizeOf(history)
-    const newest = Math.max(history.rare.at(-1)?.number ?? 0, history.steps.at(-1)?.number ?? 0)
+    const newest = Math.max(history.lifecycle.at(-1)?.number ?? 0, history.steps.at(-1)?.number ?? 0)
     this.#lost = Math.max(this.#lost, newest, history.lost)
   }
 }
 
-function sizeOf({ rare, steps }: History): number {
-  return rare.length + steps.length
+function sizeOf({ lifecycle, steps }: History): number {
+  return lifecycle.length + steps.length
 }
 
-function isRare(event: EngineEvent): boolean {
+function isLifecycle(event: EngineEvent): boolean {
   switch (event.type) {
     case 'result':
       return !event.ok

@@ -1,4 +1,4 @@
-/** From a specification to what is stored of a task: read, checked, plug versions written out. Stores nothing. */
+/** Makes the record of a task from a specification: read, checked, plug versions written out. Stores nothing. */
 import { applyOverrides, type CheckOptions, mergeOverrides, type Prepared, Preparer, Report } from '#core/spi'
 import { type PlugRegistry, type Rule, type TaskSettings, validateTemplate } from '#core'
 import { AppError, describeIssue, type Issue, validationError } from '#kernel'
@@ -11,7 +11,6 @@ import { inRequest, type SentRequest } from './request-issues.ts'
 import type { Source, SourceRepository } from './source-repository.ts'
 import type { TaskRecord } from './task-record.ts'
 
-/** What a specification decides about a task. */
 export interface Draft {
   readonly fields: Pick<
     TaskRecord,
@@ -20,23 +19,23 @@ export interface Draft {
   /** of a task made of a template */
   readonly source: Source | undefined
   readonly prepared: Prepared
-  /** notes among them */
+  /** with notes */
   readonly warnings: readonly Issue[]
-  /** as the specification or the template's defaults say */
+  /** from the specification or the template's defaults */
   readonly start: boolean | undefined
 }
 
-/** What a task is made of, apart from what was posted. */
+/** Parts of a task, without the posted body. */
 export interface RunnableSource {
   readonly source: Source | undefined
   readonly rule: Rule | undefined
   readonly settings: TaskSettings
 }
 
-/** An action that makes a task of other parts. */
+/** An action that changes the parts of a task. */
 export type TaskUpdate = Extract<TaskAction, { action: 'reload' | 'updatePlugins' | 'updateProperties' }>
 
-/** What was posted of a task, and the version of its template that this means. */
+/** The posted body, and the version of its template. */
 interface Posted extends Pick<TaskRecord, 'form' | 'conf' | 'template'> {
   readonly templateVersion?: number | undefined
 }
@@ -76,7 +75,7 @@ export class TaskMaker {
   }
 
   /**
-   * What a stored task would become by an update; what was posted stays. Throws `VALIDATION`, and `WRONG_STATUS` for the
+   * The draft of a stored task after an update; the posted body stays. Throws `VALIDATION`, and `WRONG_STATUS` for the
    * reload of a task without a template.
    */
   async updated(task: TaskRecord, update: TaskUpdate): Promise<Draft> {
@@ -87,7 +86,7 @@ export class TaskMaker {
       const parts = { source, rule: undefined, settings: task.settings }
       return this.#draft(parts, { ...task, templateVersion: version }, undefined, [])
     }
-    const request = { place: '/actionParameters', owner: `task ${task.id}`, ownerPath: '' }
+    const request = { at: '/actionParameters', owner: `task ${task.id}`, ownerPath: '' }
     const parts = await this.parts(task)
     if (update.action === 'updatePlugins') {
       const next = this.#withUpdates(parts, update.updates)
@@ -95,7 +94,7 @@ export class TaskMaker {
     }
     requireNodes(parts, update.update)
     const settings = withProperties(parts.settings, task.effective.tags, update.update)
-    // what of the settings is new
+    // the new settings
     const { tags: _tags, ...sent } = update.update
     return this.#draft({ ...parts, settings }, task, undefined, [], {}, { ...request, settings: sent })
   }
@@ -108,7 +107,7 @@ export class TaskMaker {
     }
   }
 
-  /** The parts of a stored task: at once where its source is known. */
+  /** The parts of a stored task, synchronous when its source is known. */
   parts({ source: id, rule, settings }: TaskRecord): RunnableSource | Promise<RunnableSource> {
     if (id === undefined) return { source: undefined, rule, settings }
     const source = this.#sources.known(id) ?? this.#sources.load(id)
@@ -116,7 +115,7 @@ export class TaskMaker {
     return source.then((loaded) => ({ source: loaded, rule, settings }))
   }
 
-  /** What a stored task runs as; checked and compiled once for all that share it. Throws `VALIDATION`. */
+  /** The prepared rule, checked and compiled once for all tasks that share it. Throws `VALIDATION`. */
   prepare({ source, rule, settings }: RunnableSource, options: CheckOptions = {}): Prepared {
     return this.#preparer.prepare(source?.document ?? rule ?? {}, settings, options)
   }
@@ -153,7 +152,7 @@ export class TaskMaker {
     }
   }
 
-  /** As `prepare`, problems told by the paths of the request that they come from. */
+  /** As `prepare`; issues have the paths of the request. */
   #prepareFor(parts: RunnableSource, request: RequestOf | undefined, options: CheckOptions): Prepared {
     try {
       return this.prepare(parts, options)
@@ -168,12 +167,12 @@ export class TaskMaker {
 
 type RequestOf = Omit<SentRequest, 'stored'>
 
-/** Undefined for a rule that came with the request: all of its paths are those of the request. */
+/** Undefined for a rule in the request: its paths are those of the request. */
 function requestOf({ source, settings }: RunnableSource, { templateVersion }: Posted): RequestOf | undefined {
   if (source === undefined) return undefined
   const version = templateVersion === undefined ? '' : ` (version ${templateVersion})`
   const owner = `template ${JSON.stringify(source.document.name)}${version}`
-  return { settings, place: '', owner, ownerPath: '/template' }
+  return { settings, at: '', owner, ownerPath: '/template' }
 }
 
 function inBody(
@@ -187,27 +186,26 @@ function inBody(
   return issues.map((issue) => inRequest(issue, whole, isStoredWrong))
 }
 
-/** What the runner gets of a task. */
 export function runnable(id: string, epoch: number, createTime: number, parts: RunnableSource): RunnableTask {
   const { source, rule, settings } = parts
   return { id, epoch, createTime, source: source?.document ?? rule ?? {}, settings }
 }
 
-/** The warnings and notes among them, each once. */
+/** Warnings and notes, each once. */
 function distinct(issues: readonly Issue[]): readonly Issue[] {
   const warnings = issues.filter(({ severity }) => severity !== 'ERROR')
   const byText = new Map(warnings.map((issue) => [`${issue.type} ${describeIssue(issue)}`, issue]))
   return [...byText.values()]
 }
 
-/** Overrides without a node are reported by their places in the update, before they are merged with earlier ones. */
+/** Reports overrides of unknown nodes by their path in the update, before they are merged with earlier ones. */
 function requireNodes({ source, rule = {} }: RunnableSource, { nodes = [] }: PropertiesUpdate): void {
   const report = new Report()
   applyOverrides(source?.document ?? rule, nodes, '/actionParameters/nodes', report)
   if (report.hasErrors) throw validationError('the update', report.issues)
 }
 
-/** `tags`: as the task shows them now, its template's included. */
+/** `tags`: the task's present tags, with those of its template. */
 function withProperties(settings: TaskSettings, shown: TaskSettings['tags'], update: PropertiesUpdate): TaskSettings {
   const { nodes, variables, tags, ...flags } = update
   const next: TaskSettings = { ...settings, ...flags }
@@ -220,7 +218,6 @@ function withProperties(settings: TaskSettings, shown: TaskSettings['tags'], upd
   return next
 }
 
-/** Overrides may pin a version too. */
 function withPinnedVersions(settings: TaskSettings, updates: readonly PluginUpdate[]): TaskSettings {
   if (settings.nodes === undefined) return settings
   const nodes = settings.nodes.map((override) => {

@@ -1,4 +1,4 @@
-/** How a task's record looks after each change. Times are epoch ms. */
+/** The record of a task after each change. Times are epoch ms. */
 import type { TaskInfo } from '#core'
 import type { TaskRunRecord } from './task-schema.ts'
 import type { TaskRecord } from './task-record.ts'
@@ -6,7 +6,6 @@ import type { Draft } from './task-maker.ts'
 
 const RUNS_KEPT = 20
 
-/** A task that never ran. */
 export function newRecord(id: string, user: string, now: number, draft: Draft): TaskRecord {
   return {
     id,
@@ -21,7 +20,7 @@ export function newRecord(id: string, user: string, now: number, draft: Draft): 
   }
 }
 
-/** Other parts for the same task; its history stays. */
+/** Replaces the parts and keeps the history. */
 export function withDraft(task: TaskRecord, draft: Draft, now: number): TaskRecord {
   const { template: _t, templateVersion: _v, source: _s, rule: _r, ...kept } = task
   return { ...kept, ...draft.fields, lastUpdateTime: now }
@@ -41,7 +40,7 @@ export function begun(task: TaskRecord, now: number, resourceIds: readonly strin
   }
 }
 
-/** `info`: what the run counted, when somebody still knows. */
+/** `info`: counts of the run, if known. */
 export function ended(
   task: TaskRecord,
   outcome: { readonly status: 'stopped' | 'failed'; readonly finishedTime: number; readonly error?: string },
@@ -64,7 +63,6 @@ export function ended(
   }
 }
 
-/** A task that could not be started. */
 export function failedToStart(task: TaskRecord, now: number, error: string): TaskRecord {
   return { ...task, status: 'failed', finishedTime: now, error }
 }

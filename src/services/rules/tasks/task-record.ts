@@ -1,10 +1,10 @@
-/** A task as it is stored, and by what it is found. */
+/** The stored record of a task, and its indexes. */
 import type { Rule, TaskSettings, Template } from '#core'
 import type { TaskType } from '#core/spi'
 import type { CollectionSpec } from '#storage'
 import type { TaskEntity, TaskRunRecord } from './task-schema.ts'
 
-/** The form in which a task was posted. */
+/** The posted form. */
 export type TaskForm = 'simplified' | 'bn' | 'network' | 'template'
 
 /** Times are epoch ms. */
@@ -15,42 +15,41 @@ export interface TaskRecord {
   readonly createTime: number
   readonly lastUpdateTime?: number
   readonly status: TaskEntity['status']
-  /** why it failed */
   readonly error?: string
-  /** counts the starts; 0 for a task that never ran */
+  /** number of starts */
   readonly epoch: number
-  /** counts the changes since it was made; absent: none */
+  /** number of changes since creation; absent: none */
   readonly revision?: number
   readonly form: TaskForm
-  /** untouched, as it was posted */
+  /** the posted body */
   readonly conf: Readonly<Record<string, unknown>>
-  /** name of the template it was made of */
+  /** name of its template */
   readonly template?: string
   /** of the template; absent in records older than versions: 1 */
   readonly templateVersion?: number
   /** of a task made of a template: id of the `SourceRecord` */
   readonly source?: string
-  /** of a task that brought its rule: the graph, plug versions written out */
+  /** of a task with a rule of its own: the graph, with exact plug versions */
   readonly rule?: Rule
-  /** what the task brings itself; batch updates included, `start` not */
+  /** settings of the task itself, with batch updates, without `start` */
   readonly settings: TaskSettings
   /** settings with the template's defaults */
   readonly effective: TaskSettings & { readonly type: TaskType }
   readonly resourceIds: readonly string[]
-  /** `sensor:name:version` of each plug, as it is written and as it runs */
+  /** `sensor:name:version` of each plug, as written and as it runs */
   readonly plugs: readonly string[]
   readonly startTime?: number
   readonly finishedTime?: number
   readonly lastExecutionTime?: number
-  /** in the runs that are over */
+  /** of ended runs */
   readonly invocationCount: number
   /** newest first */
   readonly runs: readonly TaskRunRecord[]
-  /** the batch operation that changed it last: a batch that goes on after a crash knows its own work by it */
+  /** the last batch operation that changed it: a batch that continues after a crash recognizes its work by it */
   readonly batch?: string
 }
 
-/** What clients see as the version of a task. */
+/** The version of the task for clients. */
 export function revisionOf({ revision = 0 }: TaskRecord): number {
   return revision
 }
@@ -64,7 +63,7 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     type: { type: 'text', of: (task) => task.effective.type },
     user: { type: 'text', of: (task) => task.user },
     template: { type: 'text', of: (task) => task.template },
-    // as text, since it is counted by its values
+    // as text, to be counted by value
     templateVersion: { type: 'text', of: (task) => templateVersionOf(task)?.toString() },
     source: { type: 'text', of: (task) => task.source },
     resource: { type: 'texts', of: resourcesOf },
@@ -74,7 +73,7 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     finishedTime: { type: 'number', of: (task) => task.finishedTime },
     words: { type: 'text', of: wordsOf, only: 'contains' },
   },
-  // what listings are filtered by, newest first
+  // listings filter by these, newest first
   together: [
     ['status', 'template', 'createTime'],
     ['template', 'type', 'createTime'],
@@ -84,17 +83,17 @@ export const TASKS: CollectionSpec<TaskRecord> = {
     // beside a tag, a resource or a plug
     ['status', 'createTime'],
     ['template', 'createTime'],
-    // walked newest first where none of the others leads to few
+    // walked newest first when the other indexes match too many
     ['createTime', 'status', 'name', 'template'],
   ],
 }
 
-/** The version of its template that a task is made of; undefined for a task that brought its rule. */
+/** The version of its template; undefined for a task with a rule of its own. */
 export function templateVersionOf({ template, templateVersion = 1 }: TaskRecord): number | undefined {
   return template === undefined ? undefined : templateVersion
 }
 
-/** A template at one moment, plug versions written out. Its id is the hash of the document; it never changes. */
+/** A template with exact plug versions. Its id is the hash of the document, which never changes. */
 export interface SourceRecord {
   readonly document: Template
   /** epoch ms; renewed now and then while tasks are made of it */
@@ -108,7 +107,6 @@ function resourcesOf({ effective, resourceIds }: TaskRecord): readonly string[] 
   return resource === undefined || resourceIds.includes(resource) ? resourceIds : [resource, ...resourceIds]
 }
 
-/** `name` and `name:version` of `kind:name:version`. */
 export function plugKeys(plugs: readonly string[]): readonly string[] {
   const keys = new Set<string>()
   for (const plug of plugs) {
@@ -119,20 +117,20 @@ export function plugKeys(plugs: readonly string[]): readonly string[] {
   return [...keys]
 }
 
-/** `key` and, for values that are searched, `key=value`. A `=` in a key is doubled so that both parts stay apart. */
+/** `key` and, for searchable values, `key=value`. A `=` in a key is doubled as an escape. */
 export function tagKeys(tags: Readonly<Record<string, unknown>> = {}): readonly string[] {
   return Object.entries(tags).flatMap(([key, value]) => {
     const isSearched = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean'
     const keys = isSearched ? [tagKey(key), tagKey(key, String(value))] : [tagKey(key)]
-    // a longer one cannot be asked for either
+    // longer filters are rejected too
     return keys.filter((text) => text.length <= LONGEST_KEY)
   })
 }
 
-/** Characters that storage surely takes as a field, of three bytes each at most. */
+/** Characters that fit into a field of storage, at three bytes each. */
 const LONGEST_KEY = 600
 
-/** Text for the fuzzy filter, as much of it as storage searches. */
+/** Text for the fuzzy filter, up to the limit of storage. */
 export function searched(parts: readonly string[]): string {
   const text = parts.join('\n')
   return text.length <= LONGEST_KEY ? text : text.slice(0, LONGEST_KEY).replace(/[\uD800-\uDBFF]$/, '')
@@ -143,7 +141,6 @@ export function tagKey(key: string, value?: string): string {
   return value === undefined ? name : `${name}=.${value}`
 }
 
-/** Text in which the fuzzy filter looks. */
 function wordsOf({ id, name, user, template, effective }: TaskRecord): string {
   const { resource, tags = {} } = effective
   const tagTexts = Object.entries(tags).map(([key, value]) =>

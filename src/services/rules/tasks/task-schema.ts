@@ -57,7 +57,7 @@ const BnTaskSchema = Type.Object(
   { title: 'rule in bn form' },
 )
 
-/** The body of POST and PUT: any of the four forms, told apart by `template`, `network` and `nodes`. */
+/** The body of POST and PUT in one of four forms, distinguished by `template`, `network` and `nodes`. */
 export const TaskSpecificationSchema = Type.Union([NamedRuleSchema, NamedTaskSchema, BnTaskSchema, NetworkTaskSchema], {
   description: 'a rule, a rule in bn form, a template by name with settings, or settings with a network',
 })
@@ -70,7 +70,6 @@ type BnTask = BnGraph & WithVariables & { task?: TaskSettings }
 type NetworkTask = TaskSettings & { network: BnGraph }
 export type TaskSpecification = (Rule & WithVariables) | TaskFromTemplate | BnTask | NetworkTask
 
-/** What creation answers. */
 export const CreatedTaskSchema = Type.Object(
   { ID: Text, warnings: Type.Optional(Type.Array(WireIssueSchema)) },
   { title: 'CreatedTask' },
@@ -113,7 +112,7 @@ const HealthSchema = Type.Object(
   { title: 'Health' },
 )
 
-/** A task as GET, PUT, start and stop give it. */
+/** The answer to GET, PUT, start and stop. */
 export const TaskEntitySchema = Type.Object(
   {
     ID: Text,
@@ -160,7 +159,6 @@ export interface TaskEntity extends Decoded<typeof TaskEntitySchema> {}
 
 export const PagedTasksSchema = pagedSchema(TaskEntitySchema, 'PagedTasks')
 
-/** One run of a task, newest first. */
 export const TaskRunSchema = Type.Object(
   {
     run: Type.Integer({ minimum: 1 }),
@@ -177,7 +175,7 @@ export interface TaskRunRecord extends Decoded<typeof TaskRunSchema> {}
 const filter = (description?: string) =>
   Type.String({ maxLength: 2_000, ...(description !== undefined && { description }), ...CHECKED })
 
-/** What a listing and the query of a batch select by. All that are given must hold. */
+/** Filters of a listing and of a batch, which must all match. */
 export const TASK_FILTERS = {
   name: Type.Optional(filter('* is any text')),
   resource: Type.Optional(filter('of the task or one of its nodes')),
@@ -195,18 +193,18 @@ export const TASK_FILTERS = {
 }
 const FiltersSchema = closed(TASK_FILTERS)
 
-/** As it is read: times are epoch ms. */
+/** Times are epoch ms. */
 export interface TaskFilter extends Omit<Decoded<typeof FiltersSchema>, 'template'> {
   /** null: tasks without a template */
   readonly template?: string | null
   /** one of these; not over HTTP */
   readonly resources?: readonly string[]
   readonly ids?: readonly string[]
-  /** each key must fit, with one of the values that are given for it; without a value the key is enough */
+  /** each key must match, with one of its values if it has any */
   readonly tags?: readonly TagFilter[]
-  /** there is a tag with one of these keys */
+  /** one of these keys must exist */
   readonly tagKeys?: readonly string[]
-  /** words that stand somewhere in name, id, resource, template, user or tags; not in a batch */
+  /** words anywhere in name, id, resource, template, user or tags; not in a batch */
   readonly filter?: string
 }
 
@@ -233,7 +231,7 @@ export interface ReloadOptions {
 }
 
 export interface RemoveOptions {
-  /** a running task is stopped first */
+  /** stops a running task first */
   readonly forceStop?: boolean
 }
 
@@ -242,10 +240,9 @@ const ChangeSchema = Type.Object({
   from: Type.Optional(Type.Unknown()),
   to: Type.Optional(Type.Unknown()),
 })
-/** An absent `from` or `to`: nothing is there. */
+/** An absent `from` or `to`: the value is missing there. */
 export interface DocumentChange extends Decoded<typeof ChangeSchema> {}
 
-/** What `reload` would change. */
 export const ReloadPreviewSchema = Type.Object(
   {
     ID: Text,
@@ -255,7 +252,7 @@ export const ReloadPreviewSchema = Type.Object(
     templateVersion: Type.Optional(Type.Integer({ minimum: 1, description: 'that the task would be made of' })),
     lost: Type.Optional(
       Type.Array(LostSchema, {
-        description: 'of a task that runs: the nodes that would begin anew, and what each would lose by that',
+        description: 'of a running task: the nodes that would restart, and the state that each would lose',
       }),
     ),
     error: Type.Optional(Type.String({ description: 'why it would fail' })),

@@ -1,4 +1,4 @@
-/** Tasks one by one, and lists of them. */
+/** Single tasks and lists of them. */
 import type { TaskApi } from '../contract.ts'
 import { taskNotFound } from '../error-texts.ts'
 import { readSpecification } from './read-specification.ts'
@@ -10,7 +10,7 @@ import type { GraphFormat } from '../shared-schema.ts'
 import { withLosses } from './task-changes.ts'
 import { NEWEST_FIRST, taskConditions } from './task-conditions.ts'
 import { withResources } from './resource-filter.ts'
-import { toldOf } from '../templates/post-checks.ts'
+import { warningsOf } from '../templates/post-checks.ts'
 import type { TaskRecord } from './task-record.ts'
 import type { CreatedTask, ShowOptions, TaskEntity, TaskFilter, TaskSpecification } from './task-schema.ts'
 
@@ -28,13 +28,13 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     partition?.ask(at, { ask: 'api', caller, api: 'tasks', method, args })
   const create: TaskApi['create'] = async (specification, options = {}) => {
     const draft = await maker.make(specification, options)
-    const told = toldOf('the task', draft.warnings, options)
+    const warned = warningsOf('the task', draft.warnings, options)
     const { resource } = draft.fields.effective
     const at = partition === undefined || resource === undefined ? 0 : partitionOf(resource, partition.count)
     if (at !== (partition?.number ?? 0))
       return (await askElsewhere(at, 'create', [specification, options])) as CreatedTask
     const { id } = await changes.create(taskIdIn(newId(), at), caller.user, draft)
-    return { ID: id, ...told }
+    return { ID: id, ...warned }
   }
   const replace: TaskApi['replace'] = async (id, specification, options = {}) => {
     const { ifRevision } = options
@@ -42,9 +42,9 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
     if (at !== undefined) return (await askElsewhere(at, 'replace', [id, specification, options])) as TaskEntity
     await taskOf(rules, id)
     const draft = await maker.make(specification, options)
-    const warned = toldOf('the task', draft.warnings, options)
-    return withLosses(async (told) => ({
-      ...(await show.whole(await changes.replace(id, draft, { told, ifRevision }), BN)),
+    const warned = warningsOf('the task', draft.warnings, options)
+    return withLosses(async (onLost) => ({
+      ...(await show.whole(await changes.replace(id, draft, { onLost, ifRevision }), BN)),
       ...warned,
     }))
   }
@@ -83,7 +83,6 @@ export function taskApi(rules: TenantRules, caller: Caller): TaskApi {
   }
 }
 
-/** As lists have it. */
 export async function listed(
   { show }: TenantRules,
   task: TaskRecord,
@@ -92,7 +91,7 @@ export async function listed(
   return options.withoutGraph === true ? show.withoutGraph(task, options) : show.listed(task, options)
 }
 
-/** One that runs. `NOT_FOUND`, `WRONG_STATUS`. */
+/** Throws `NOT_FOUND`, `WRONG_STATUS`. */
 export async function runningTask(rules: TenantRules, id: string, action: string): Promise<TaskRecord> {
   const task = await taskOf(rules, id)
   if (task.status === 'running') return task
@@ -106,7 +105,7 @@ export async function taskOf({ collections }: TenantRules, id: string): Promise<
   return stored.value
 }
 
-/** The body that was posted; a rule in the other form is converted, a request of a template never. */
+/** The posted body; a rule is converted to the other form, a request of a template never. */
 function confOf(task: TaskRecord, format: GraphFormat | undefined, { maker, forms }: TenantRules): TaskSpecification {
   const posted = task.conf as TaskSpecification
   const isBn = task.form === 'bn' || task.form === 'network'

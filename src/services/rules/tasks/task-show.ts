@@ -1,4 +1,4 @@
-/** A stored task as it is shown, with what its run says of itself. */
+/** A stored task as answers show it, with counts and states of its run. */
 import type { TaskInfo } from '#core'
 import type { RuleGraph } from '#core/spi'
 import { AppError } from '#kernel'
@@ -20,7 +20,7 @@ export class TaskShow {
     this.#nodes = nodes
   }
 
-  /** With the graph and, in `bn` form, the nodes with their states of now. */
+  /** With the graph and, in `bn` form, the states of its nodes. */
   async whole(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
     const network = await this.#network(task, options.format)
     const entity = this.withoutGraph(task, options)
@@ -30,7 +30,7 @@ export class TaskShow {
     return { ...entity, network, nodes }
   }
 
-  /** As listings show it: the graph, but no states. */
+  /** With the graph, without states. */
   async listed(task: TaskRecord, options: ShowOptions): Promise<TaskEntity> {
     const entity = this.withoutGraph(task, options)
     return { ...entity, network: await this.#network(task, options.format) }
@@ -74,12 +74,12 @@ export class TaskShow {
     }
   }
 
-  /** The rule of a stored task as it runs, in simplified form. */
+  /** The running rule in simplified form. */
   rule(task: TaskRecord): Promise<WireGraph> {
     return this.#network(task, 'simplified')
   }
 
-  /** The rule of a stored task, overrides not yet in it. */
+  /** The rule without overrides. */
   async graph(task: TaskRecord): Promise<RuleGraph> {
     if (task.rule !== undefined) return task.rule
     if (task.source === undefined) throw new AppError('INTERNAL', `task ${task.id} has no rule`)

@@ -1,4 +1,4 @@
-/** What a rule or template that is posted is refused for, and what the answer tells of it. */
+/** Warnings of a posted rule or template: refused, or returned. */
 import { type Issue, validationError } from '#kernel'
 import { wireIssue } from '../error-body.ts'
 import type { WireIssue } from '../shared-schema.ts'
@@ -8,22 +8,24 @@ export interface PostOptions {
   readonly failOnWarning?: boolean
   /** properties that their plugs do not declare refuse it */
   readonly strict?: boolean
-  /** the answer lists all warnings and notes; without it only those that nobody would come to ask for */
+  /** the answer lists all warnings and notes; otherwise only types that users would not look for */
   readonly returnWarnings?: boolean
 }
 
-/** What waits for ever, or goes by a default instead of what was written, looks like what works. */
-const TOLD: ReadonlySet<string> = new Set(['START', 'UNKNOWN_PROPERTY'])
+/** Rules that never run, or silently use a default, look as if they worked. */
+const UNEXPECTED: ReadonlySet<string> = new Set(['START', 'UNKNOWN_PROPERTY'])
 
-/** The warnings of an answer. Throws `VALIDATION` for warnings that are to refuse it. `subject`: what was posted. */
-export function toldOf(
+/** Warnings of the answer. Throws `VALIDATION` if they refuse the body. `subject`: what was posted. */
+export function warningsOf(
   subject: string,
   issues: readonly Issue[],
   { failOnWarning = false, returnWarnings = false }: PostOptions,
 ): { readonly warnings?: readonly WireIssue[] } {
   if (failOnWarning) refuseWarnings(subject, issues)
-  const told = returnWarnings ? issues : issues.filter(({ severity, type }) => severity === 'WARNING' && TOLD.has(type))
-  return returnWarnings || told.length > 0 ? { warnings: told.map(wireIssue) } : {}
+  const shown = returnWarnings
+    ? issues
+    : issues.filter(({ severity, type }) => severity === 'WARNING' && UNEXPECTED.has(type))
+  return returnWarnings || shown.length > 0 ? { warnings: shown.map(wireIssue) } : {}
 }
 
 function refuseWarnings(subject: string, issues: readonly Issue[]): void {

@@ -1,4 +1,4 @@
-/** Templates over HTTP, as values. */
+/** Routes of templates. */
 import { type TProperties, Type } from 'typebox'
 import { Flag, revisionCondition, routesOf, sendLines, untilClosed, withTag } from '#services/shared'
 import type { RulesApi } from '../contract.ts'
@@ -16,7 +16,7 @@ import {
   UpgradedTemplatesSchema,
 } from './template-schema.ts'
 
-/** How strictly a rule or template is taken. */
+/** Strictness of checks. */
 export const CHECKS = {
   failOnWarning: Type.Optional(Flag),
   strict: Type.Optional(Flag),

@@ -1,4 +1,4 @@
-/** A template as it is stored, its older versions, and by what they are found. */
+/** The stored record of a template, its older versions, and their indexes. */
 import type { Template } from '#core'
 import type { CollectionSpec } from '#storage'
 import { plugKeys, searched, tagKeys } from '../tasks/task-record.ts'
@@ -17,11 +17,9 @@ export interface TemplateRecord {
   readonly version?: VersionMark
 }
 
-/** Which version a document is. */
 export interface VersionMark {
-  /** counts the changes of what tasks run: the graph, the variables, the defaults; from 1 */
+  /** number of changes of what tasks run: the graph, the variables, the defaults; from 1 */
   readonly number: number
-  /** who made it */
   readonly user: string
   /** epoch ms */
   readonly createTime: number
@@ -48,7 +46,7 @@ export const TEMPLATES: CollectionSpec<TemplateRecord> = {
   },
 }
 
-/** A version that was replaced by a newer one. Its id is a hash of the template's name, and its number. */
+/** A replaced version. Its id is a hash of the template's name, and its number. */
 export interface OldVersionRecord {
   readonly document: Template
   readonly version: VersionMark

@@ -36,7 +36,7 @@ export const TemplateSpecificationSchema = Type.Union([
 type BnTemplate = Omit<Template, 'sensors' | 'actuators' | 'relations' | 'triggers' | 'notes'> & BnGraph
 export type TemplateSpecification = (Template | BnTemplate) & { protected?: boolean }
 
-/** A template as it is given back; the graph only where it is asked for. */
+/** A template in answers, with the graph on request. */
 export const TemplateEntitySchema = Type.Object(
   {
     name: Text,
@@ -57,12 +57,13 @@ export const TemplateEntitySchema = Type.Object(
   { title: 'Template', additionalProperties: true },
 )
 
-/** The graph: `sensors`, `relations` ... or `nodes`, `posterior`, `metadata`. `revision` is absent on an older version. */
+/**
+ * The graph: `sensors`, `relations` ... or `nodes`, `posterior`, `metadata`. `revision` is absent on an older version.
+ */
 export interface TemplateEntity extends Decoded<typeof TemplateEntitySchema> {
   readonly [part: string]: unknown
 }
 
-/** One version of a template, as they are listed. */
 export const TemplateVersionSchema = Type.Object(
   {
     version: Type.Integer({ minimum: 1 }),
@@ -98,7 +99,6 @@ export interface TemplateQuery {
   readonly includeGraph: boolean
 }
 
-/** The body of PATCH /api/templates. */
 const TemplateUpgradeSchema = closed(
   {
     operation: Type.Enum(['updatePlugins']),

@@ -1,4 +1,4 @@
-/** Templates: kept by name, never bound to a resource. Their tasks change only by `reload`. */
+/** Templates by name, not bound to a resource. Their tasks change only by `reload`. */
 import { isAddressable, NOT_ADDRESSABLE } from '#services/shared'
 import type { Template } from '#core'
 import { isBnDocument } from '#core/spi'
@@ -19,7 +19,7 @@ import { refusalText } from '../error-body.ts'
 import { duplicateTemplate, invalid, NAME_MISMATCH } from '../error-texts.ts'
 import type { GraphForms, WireGraph } from '../tasks/graph-forms.ts'
 import { missingVersions, plugsOf, withUpdatedPlugs } from '../tasks/plug-versions.ts'
-import { toldOf, type PostOptions } from './post-checks.ts'
+import { warningsOf, type PostOptions } from './post-checks.ts'
 import type { GraphFormat } from '../shared-schema.ts'
 import { taskConditions } from '../tasks/task-conditions.ts'
 import { batchApi } from '../batches/batch-service.ts'
@@ -30,12 +30,11 @@ import { MAX_TEMPLATE_NAME, type TemplateEntity, TemplateUpgrade, type UpgradedT
 
 const MAX_UPGRADED = 1000
 
-/** What a body says of a template. */
 interface ReadTemplate {
   readonly document: Template
   readonly plugs: readonly string[]
   readonly isProtected: boolean | undefined
-  readonly told: Pick<TemplateEntity, 'warnings'>
+  readonly warned: Pick<TemplateEntity, 'warnings'>
 }
 
 export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
@@ -62,10 +61,10 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
       document,
       plugs: plugsOf(document, maker.plugs),
       isProtected,
-      told: toldOf('the template', issues, options),
+      warned: warningsOf('the template', issues, options),
     }
   }
-  /** Stores the record of a template that changed, with the version that it replaces. Gives its revision. */
+  /** Stores a changed template with the version that it replaces. Returns its revision. */
   const put = async ({ value, version }: Stored<TemplateRecord>, next: TemplateRecord): Promise<number | undefined> => {
     const name = next.document.name
     const { results } = await collections.commit([
@@ -77,7 +76,7 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
 
   return {
     create: async (specification, options) => {
-      const { document, plugs, isProtected, told } = await read(specification, options)
+      const { document, plugs, isProtected, warned } = await read(specification, options)
       const { name } = document
       const record: TemplateRecord = {
         document,
@@ -88,13 +87,13 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
       const revision = await change(name, () => putNew(collections, name, record))
       const isBn = isPlainObject(specification) && isBnDocument(specification)
       const entity = show(record, revision, isBn ? 'bn' : 'simplified')
-      return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...told }
+      return { statusCode: 201, uri: `/api/templates/${encodeURIComponent(name)}`, entity, ...warned }
     },
     replace: (name, specification, options) =>
       change(name, async () => {
         const stored = await templateOf(collections, name)
         requireVersion(`Template ${name}`, stored.version, options?.ifRevision)
-        const { document, plugs, isProtected, told } = await read(specification, options)
+        const { document, plugs, isProtected, warned } = await read(specification, options)
         if (document.name !== name)
           throw invalid("Path name and submitted template name don't match", NAME_MISMATCH, '/name')
         const next: TemplateRecord = {
@@ -102,7 +101,7 @@ export function templateApi(rules: TenantRules, caller: Caller): TemplateApi {
           ...(isProtected !== undefined && { protected: isProtected }),
           plugs,
         }
-        return { ...show(next, await put(stored, next), 'simplified'), ...told }
+        return { ...show(next, await put(stored, next), 'simplified'), ...warned }
       }),
     remove: (name, { ifRevision } = {}) =>
       change(name, () =>
@@ -192,7 +191,6 @@ function firstVersion(
   return { user, createTime: now, lastUpdateTime: now, version: { number: 1, user, createTime: now } }
 }
 
-/** The record with another document. */
 function changed(record: TemplateRecord, document: Template, { user }: Caller, now: number): TemplateRecord {
   const version = nextVersion(record, document, user, now)
   return { ...record, document, lastUpdateTime: now, version }
@@ -227,7 +225,7 @@ function checkName(name: string): void {
   throw refuse('the template', [makeIssue('TOO_LARGE', '/name', message)])
 }
 
-/** Gives its revision. Another host may have been faster. */
+/** Returns its revision. Another host may have created it meanwhile. */
 async function putNew(collections: RulesCollections, name: string, record: TemplateRecord): Promise<number> {
   if ((await collections.templates.get(name)) !== undefined) throw duplicateTemplate(name)
   try {

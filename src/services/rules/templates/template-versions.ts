@@ -1,6 +1,6 @@
 /**
- * The numbered versions of a template. The newest is the template itself; what it replaces is kept beside it: the
- * newest 100 of a template, and those of which there are tasks. Tasks never need them: they run their sources.
+ * The numbered versions of a template. The newest is the template itself; older ones are kept beside it: the newest
+ * 100, and all with tasks. Tasks do not need them: they run their sources.
  */
 import { createHash } from 'node:crypto'
 import type { Template } from '#core'
@@ -12,17 +12,16 @@ import { templateVersionNotFound } from '../error-texts.ts'
 import type { OldVersionRecord, TemplateRecord, VersionMark } from './template-record.ts'
 import type { TemplateVersion } from './template-schema.ts'
 
-/** Versions kept of a template, its newest among them; more while there are tasks of older ones. */
+/** Versions kept of a template, the newest included; more while older ones have tasks. */
 export const MAX_VERSIONS = 100
-/** old versions looked at in one go */
+/** old versions read at once */
 const PORTION = 1000
 
-/** Which version a template is now. */
 export function versionOf({ version, user, lastUpdateTime }: TemplateRecord): VersionMark {
   return version ?? { number: 1, user, createTime: lastUpdateTime }
 }
 
-/** The mark of a template after a change of its document: a new one when tasks would run something else. */
+/** Raises the version if the change affects tasks. */
 export function nextVersion(before: TemplateRecord, document: Template, user: string, now: number): VersionMark {
   const version = versionOf(before)
   if (documentChanges(whatRuns(before.document), whatRuns(document)).length === 0) return version
@@ -35,7 +34,7 @@ function whatRuns(document: Template): object {
   return { sensors, actuators, relations, triggers, notes, variables, taskDefaults }
 }
 
-/** What has to be committed with a template that changes: the version it replaces is kept, others may be let go. */
+/** Writes to commit with a changed template: keeps the replaced version, and drops others. */
 export async function keepingOld(
   collections: RulesCollections,
   before: TemplateRecord,
@@ -48,7 +47,7 @@ export async function keepingOld(
   return [kept, ...(await lettingGo(collections, document.name, versionOf(next).number - MAX_VERSIONS))]
 }
 
-/** Versions up to a number of which there are no tasks. */
+/** Versions up to a number without tasks. */
 async function lettingGo(collections: RulesCollections, name: string, upTo: number): Promise<readonly Write[]> {
   if (upTo < 1) return []
   const where: Condition[] = [...ofTemplate(name), { field: 'number', op: 'lte', value: upTo }]
@@ -58,7 +57,7 @@ async function lettingGo(collections: RulesCollections, name: string, upTo: numb
   return ids.filter((id) => !used.has(numberIn(id))).map((id) => collections.oldVersions.deleting(id))
 }
 
-/** What has to be committed with the removal of a template. */
+/** Writes to commit with the removal of a template. */
 export async function forgettingOld(collections: RulesCollections, name: string): Promise<readonly Write[]> {
   for (;;) {
     const ids = await collections.oldVersions.ids({ where: ofTemplate(name), limit: PORTION })
@@ -68,7 +67,7 @@ export async function forgettingOld(collections: RulesCollections, name: string)
   }
 }
 
-/** The template as it was in that version; as it is when none is named. Throws `NOT_FOUND`. */
+/** The template in that version; default: the newest. Throws `NOT_FOUND`. */
 export async function inVersion(
   collections: RulesCollections,
   record: TemplateRecord,
@@ -81,7 +80,7 @@ export async function inVersion(
   return { ...record, document, version, lastUpdateTime: version.createTime }
 }
 
-/** A version that was replaced; undefined when it is not kept or never was. */
+/** A replaced version; undefined when it is not kept or never was. */
 export async function oldVersion(
   collections: RulesCollections,
   name: string,
@@ -90,7 +89,7 @@ export async function oldVersion(
   return (await collections.oldVersions.get(idOf(name, number)))?.value
 }
 
-/** The versions that are kept, newest first. */
+/** The kept versions, newest first. */
 export async function listVersions(
   collections: RulesCollections,
   record: TemplateRecord,
@@ -122,7 +121,6 @@ export async function listVersions(
   return { values, skip: startIndex, limit: hits, total: count + 1 }
 }
 
-/** How many tasks there are of each version of a template. */
 function tasksByVersion(collections: RulesCollections, name: string): Promise<ReadonlyMap<string, number>> {
   return collections.tasks.countBy('templateVersion', [{ field: 'template', op: 'eq', value: name }])
 }

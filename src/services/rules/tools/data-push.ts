@@ -1,4 +1,4 @@
-/** Data and states pushed past the broker (`POST /api/data`), handed to the tasks they concern. */
+/** Data and states pushed to tasks past the broker (`POST /api/data`). */
 import { parseResource, type PlugNode, resolveResource } from '#core/spi'
 import type { Message } from '#core'
 import { AppError, type Caller } from '#kernel'
@@ -57,7 +57,7 @@ async function pushStates(
   return { taken: reached.length > 0, tasks: reached }
 }
 
-/** Whether a node of a task means that resource; one without a resource means the task's. */
+/** Whether a node is bound to that resource; its default is the task's resource. */
 function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
   const override = task.settings.nodes?.find(({ name }) => name === node.label)?.properties.resource
   try {
@@ -69,13 +69,13 @@ function isBound(node: PlugNode, task: TaskRecord, resource: string): boolean {
     })
     return resolved === resource
   } catch (error) {
-    // what metadata refers to is among the task's resources, or it would not have been found
+    // bound by metadata to one of the task's resources
     if (error instanceof AppError) return true
     throw error
   }
 }
 
-/** Values of one moment are one message; a name that comes twice begins another. */
+/** Values of one time are one message; a repeated name begins another. */
 function messagesOf(resource: string, values: readonly PushedValue[]): readonly Message[] {
   if (values.length > MAX_VALUES) {
     const text = `${values.length} values are more than ${MAX_VALUES}; send them in several requests`

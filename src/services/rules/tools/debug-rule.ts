@@ -1,4 +1,4 @@
-/** A rule in which one node runs and all others stand still: what they gave is still there for it to read. */
+/** A rule in which only one node runs and all others keep their outputs for it. */
 import type { RuleGraph } from '#core/spi'
 import { definePlug, type Sensor } from '#core'
 import { AppError } from '#kernel'
@@ -14,14 +14,14 @@ export const GO = definePlug({
 
 export interface DebugRule {
   readonly graph: RuleGraph
-  /** labels of the sensors that start the node; they are not the rule's */
+  /** labels of the added sensors that start the node */
   readonly starters: ReadonlySet<string>
 }
 
 /**
- * `resources`: of the messages that come; none: the node runs on the tick. A sensor with a resource that no trigger runs
- * is started by messages of that resource, as in a task; every other node by any message. Throws `NOT_FOUND` for a label
- * that is no sensor or actuator.
+ * `resources`: of the messages; none: the node runs on the tick. A sensor with a resource and without a trigger is
+ * started by messages of that resource, as in a task; every other node by any message. Throws `NOT_FOUND` unless the
+ * label is a sensor or an actuator.
  */
 export function debugRule(graph: RuleGraph, label: string, resources: readonly string[]): DebugRule {
   const { sensors = [], actuators = [], relations = [], triggers = [] } = graph
@@ -29,8 +29,8 @@ export function debugRule(graph: RuleGraph, label: string, resources: readonly s
   const node = sensor ?? actuators.find((one) => one.label === label)
   if (node === undefined) throw notRunnable(label, relations)
   const isTriggered = sensor === undefined || triggers.some(({ destinationLabel }) => destinationLabel === label)
-  const own = isTriggered ? undefined : sensor.resource
-  const bound = resources.length === 0 ? [undefined] : own === undefined ? resources : [own]
+  const fixed = isTriggered ? undefined : sensor.resource
+  const bound = resources.length === 0 ? [undefined] : fixed === undefined ? resources : [fixed]
   const starters = startersOf(bound, new Set([...sensors, ...actuators, ...relations].map((one) => one.label)))
   return {
     graph: {

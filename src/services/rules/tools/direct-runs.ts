@@ -1,6 +1,6 @@
 /**
- * What stores nothing and may work for long: runs, simulations, calls of plugs, checks. It is done here, where other
- * requests wait meanwhile, when it is small; else in another thread, as far as there is one.
+ * Work that stores nothing and may take long: runs, simulations, calls of plugs, checks. Small work is done in this
+ * thread, which delays other requests; the rest in another thread, if any.
  */
 import { type CheckOptions, findVariables, type FoundVariable, type ValidatedTemplate } from '#core/spi'
 import { nextRuns, type NextRuns, type NextRunsOptions, type Rule, type Template, validateTemplate } from '#core'
@@ -29,17 +29,14 @@ import {
   type TemplateRunOptions,
 } from './tools-schema.ts'
 
-/** Finds a template of the store. Rejects when it has none of that name. */
+/** Rejects for an unknown template. */
 export type StoredTemplate = (name: string) => Promise<Template | Rule>
 
-/**
- * What is checked here before it is found to be wrong: bodies are as they came. One that came as bytes is JSON, and
- * read where the work is done.
- */
+/** Bodies are unchecked. Bytes are JSON, read in the thread of the work. */
 export interface DirectRuns {
-  /** As bytes it is JSON, written where the work was done. */
+  /** Bytes are JSON, written in the thread of the work. */
   simulate(stored: StoredTemplate, input: unknown): Promise<SimulationResult | Uint8Array>
-  /** A stored template is looked up by the caller. */
+  /** The caller loads a stored template. */
   run(stored: RunSource | undefined, input: unknown, options: TemplateRunOptions): AsyncIterable<InvocationReport>
   call(
     family: PlugFamily,
@@ -59,11 +56,11 @@ export interface DirectRuns {
 export interface RunsElsewhere extends DirectRuns {
   /** names of plugs that only this thread has */
   readonly onlyHere: () => readonly string[]
-  /** What has to be done here all the same, as part of the same budget. Throws `RATE_LIMITED` beyond it. */
+  /** Counts work of this thread toward the same budget. Throws `RATE_LIMITED` beyond it. */
   readonly counted: <T>(work: () => T) => T
 }
 
-/** Does what follows from a document of a request, and counts it when that is long. */
+/** Does work on a document of a request, counted when the document is long. */
 export type CountedByDocument = <T>(document: unknown, work: () => T) => T
 
 export function countedByDocument(elsewhere: RunsElsewhere | undefined): CountedByDocument {
@@ -71,7 +68,6 @@ export function countedByDocument(elsewhere: RunsElsewhere | undefined): Counted
     elsewhere === undefined || !weighsMore(document, SMALL_CHECK) ? work() : elsewhere.counted(work)
 }
 
-/** All of it in this thread. */
 export function runsHere(context: RehearsalContext): DirectRuns {
   const { registry, ports, now } = context
   return {
@@ -95,7 +91,7 @@ export function runsHere(context: RehearsalContext): DirectRuns {
   }
 }
 
-/** The rule of the body, or the stored one that it names; undefined: neither is there. */
+/** The rule in the body, or the stored one named by it. */
 async function ruleOf(stored: StoredTemplate, simulation: unknown): Promise<Rule | Template | undefined> {
   const { rule, template } = isPlainObject(simulation) ? simulation : {}
   if (typeof template === 'string') return stored(template)
@@ -108,18 +104,18 @@ function twoGraphs({ owner }: RunSource): AppError {
   return refuse('the run', [makeIssue('FIELD', '/graph', message, suggestion)])
 }
 
-/** Characters and values that take less than 5 ms: of what runs, and of what is only read. */
+/** Characters and values that take less than 5 ms to run, and to read. */
 const SMALL_RUN = 2_000
 const SMALL_CHECK = 10_000
-/** ms of virtual time in which clocks make little work */
+/** ms of virtual time with little work of timers */
 const SHORT_MS = 60_000
 const FEW_RUNS = 1_000
 
-/** Each by its size: here when it is small, else elsewhere. */
+/** Chooses the thread by size. */
 export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRuns {
   const at = (isSmall: boolean, ...documents: readonly unknown[]): DirectRuns =>
     isSmall || mentions(documents, elsewhere.onlyHere()) ? here : elsewhere
-  /** Bytes may name a plug of this thread: what they say has to be known first, where there are such. */
+  /** Bytes may name a plug of this thread, if there are such: they are read first. */
   const taken = (input: unknown): unknown => (elsewhere.onlyHere().length === 0 ? input : readBody(input))
   return {
     simulate: async (stored, input) => {
@@ -145,7 +141,7 @@ export function runsBySize(here: DirectRuns, elsewhere: RunsElsewhere): DirectRu
   }
 }
 
-/** A template with blocks may loop over little for long. */
+/** A template with blocks may loop for long over little input. */
 function isSmallRun(input: unknown): boolean {
   return !weighsMore(input, SMALL_RUN) && !someText(input, (text) => text.includes('{{#'))
 }
@@ -161,7 +157,6 @@ function isShort(input: unknown): boolean {
   return known.length === 0 || Math.max(...span) - Math.min(...span) <= SHORT_MS
 }
 
-/** Whether some text names one of the plugs. */
 function mentions(documents: readonly unknown[], names: readonly string[]): boolean {
   return names.length > 0 && someText(documents, (text) => names.some((name) => text.includes(name)))
 }

@@ -1,4 +1,4 @@
-/** Plugs for runs that change nothing outside. */
+/** Plugs for runs without outside effects. */
 import { actsWith, type Plug, type PlugContext } from '#core'
 import type { PlugAnswer } from '#core/spi'
 
@@ -7,7 +7,7 @@ const SUCCESS = 'Success'
 /**
  * The same plugs, whose calls that would act are left out. Every node that is spared puts its label into `spared`. An
  * actuator then answers nothing. A sensor takes the state `Success` when it has one, so that what follows can be
- * tried, else it gives no state; it has no raw data, and its log says so. `note` is called with each call left out.
+ * tried, else no state; it has no raw data, and its log says so. `note` is called with each call left out.
  */
 export function dryPlugs(
   plugs: readonly Plug[],

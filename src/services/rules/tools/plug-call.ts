@@ -1,4 +1,4 @@
-/** One plug run once, as the node of a task that is not stored. */
+/** One run of one plug, as the node of a task that is not stored. */
 import type { EngineEvent, Plug, Ports, Rule, Sensor } from '#core'
 import { AppError } from '#kernel'
 import { refusalText } from '../error-body.ts'
@@ -9,10 +9,10 @@ import { VirtualRun } from './virtual-run.ts'
 
 const GO_LABEL = 'go'
 const STREAM = 'stream'
-/** ms of virtual time that a plug may hold its result back */
+/** ms of virtual time that a plug may delay its result */
 const LONGEST_DELAY = 86_400_000
 
-/** The outcome of one call. That the plug fails, or is given wrong properties, is an ordinary outcome. */
+/** A failure of the plug and wrong properties are ordinary outcomes. */
 export async function callOnce(
   plug: Plug,
   call: PlugCall,
@@ -28,7 +28,7 @@ export async function callOnce(
     ...(id !== undefined && { id }),
     onEvent: (event) => events.push(event),
   })
-  // only messages bring how many rules led to them
+  // only messages carry hops
   const streamData = call.streamData ?? (hops > 0 ? {} : undefined)
   const label = plug.name === GO_LABEL ? `${plug.name}_1` : plug.name
   const isResult = (event: EngineEvent): boolean => event.type === 'result' && event.node === label
@@ -39,8 +39,8 @@ export async function callOnce(
       type: streamData === undefined ? 'onetime' : 'reactive',
       ...(resource !== undefined && { resource }),
     })
-    const led = { hops, ...(root !== undefined && { root }) }
-    if (streamData !== undefined) run.receive({ ...streamData, resource: resource ?? STREAM }, led)
+    const causation = { hops, ...(root !== undefined && { root }) }
+    if (streamData !== undefined) run.receive({ ...streamData, resource: resource ?? STREAM }, causation)
     await run.advanceTo(now)
     for (let at = run.nextAt(); !events.some(isResult) && at !== undefined && at <= now + LONGEST_DELAY;) {
       await run.advanceTo(at)

@@ -1,4 +1,4 @@
-/** What one invocation of a run did, from its events. */
+/** Report of one invocation of a run, from its events. */
 import type { EngineEvent } from '#core'
 import type { RuleGraph } from '#core/spi'
 import { lineOf } from '../inspection/task-log.ts'
@@ -7,10 +7,10 @@ import { LOG_LEVELS, type LogLevel } from '../shared-schema.ts'
 
 export interface ReportOptions {
   readonly invocation: number
-  /** labels that are told of */
+  /** labels to report */
   readonly labels: ReadonlySet<string>
   readonly logLevel: LogLevel
-  /** labels of the nodes that were not called, since they would have acted */
+  /** labels of nodes that would have acted and were not called */
   readonly simulated: ReadonlySet<string>
 }
 
@@ -27,15 +27,15 @@ export function invocationReport(
     const state = reports.get(label)?.state
     reports.set(label, { executed: false, simulated: true, ...(state !== undefined && { state }) })
   }
-  const told = (nodes: readonly { label: string }[]): Record<string, NodeReport> =>
+  const reportsOf = (nodes: readonly { label: string }[]): Record<string, NodeReport> =>
     Object.fromEntries(
       nodes.filter(({ label }) => labels.has(label)).map(({ label }) => [label, reports.get(label) ?? NOT_RUN]),
     )
   return {
     taskId: 'run',
     invocationId: String(invocation),
-    sensors: told(sensors),
-    actuators: told(actuators),
+    sensors: reportsOf(sensors),
+    actuators: reportsOf(actuators),
     log: logLines(events, logLevel),
   }
 }

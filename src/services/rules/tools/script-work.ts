@@ -1,21 +1,20 @@
-/** The work that scripts of a direct run do in other threads, counted for the run that caused it. */
+/** Time of scripts that a direct run executes in other threads, counted toward the run. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 
 export interface ScriptWork {
-  /** scripts that wait or are under way */
+  /** waiting and running scripts */
   open: number
-  /** ms that those which are over took */
+  /** ms of ended scripts */
   took: number
 }
 
 const current = new AsyncLocalStorage<ScriptWork>()
 
-/** Does something whose scripts count as this work. */
 export function countingScripts<T>(work: ScriptWork, does: () => T): T {
   return current.run(work, does)
 }
 
-/** A script begins to wait for its turn: gives what is to be told, once, when it is over and how many ms it took. */
+/** A script begins to wait for its turn. Returns a function to call once with the ms it took. */
 export function scriptBegins(): (took: number) => void {
   const work = current.getStore()
   if (work === undefined) return () => undefined

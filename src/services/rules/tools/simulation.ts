@@ -1,4 +1,4 @@
-/** Messages of a request over a rule, in virtual time: the events come back, nothing is stored. */
+/** Messages of a request over a rule in virtual time: returns the events, stores nothing. */
 import type { EngineEvent, Rule, Template } from '#core'
 import { instantOf } from '#core/spi'
 import { AppError } from '#kernel'
@@ -39,7 +39,7 @@ export async function simulateRequest(
   try {
     const task = await run.start(rule, {
       ...settings,
-      // what really happens has an id of its own, since services do the work of an id once
+      // services act once per id, so runs with effects have ids of their own
       id: request.executeActuators === true ? machineTimers.newId() : 'task',
       ...(resource !== undefined && { resource }),
       ...(variables && { variables: { ...settings?.variables, ...variables } }),

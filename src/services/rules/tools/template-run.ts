@@ -1,4 +1,4 @@
-/** A template run once, over data given in the request, or one node of it: nothing is stored. */
+/** A run of a template, or of one node of it, over data of the request; nothing is stored. */
 import { type Prepared, Preparer, type RuleGraph } from '#core/spi'
 import {
   type EngineEvent,
@@ -25,18 +25,18 @@ export interface RunDependencies {
   readonly now: () => number
 }
 
-/** ms of virtual time after the last message in which cascades may come to an end */
+/** ms of virtual time for cascades after the last message */
 const AFTER_MS = 60_000
 const SECOND_MS = 1000
 
-/** A template that is run: of the store, or as it came in the body. */
+/** A template to run: stored, or from the body. */
 export interface RunSource {
   readonly document: Template | Rule
-  /** of a stored one: how it is called */
+  /** name of a stored one */
   readonly owner?: string
 }
 
-/** One report per invocation. Throws `VALIDATION` for a rule that cannot run, before the first report. */
+/** One report per invocation. Throws `VALIDATION` before the first report for an invalid rule. */
 export async function* runTemplate(
   context: RunDependencies,
   source: RunSource,
@@ -69,10 +69,10 @@ export async function* runTemplate(
     for (const [label, rawData] of Object.entries(nodesRawData)) task.push(label, { rawData })
     const labels = labelsTold(rule, options)
     const report = (invocation: number): InvocationReport => {
-      const told = events.splice(0)
+      const reported = events.splice(0)
       const simulated = new Set(spared)
       spared.clear()
-      return invocationReport(rule, told, { invocation, labels, logLevel: options.logLevel ?? 'INFO', simulated })
+      return invocationReport(rule, reported, { invocation, labels, logLevel: options.logLevel ?? 'INFO', simulated })
     }
     if (debugged && data === undefined) for (const starter of debugged.starters) task.run(starter)
     await virtual.advanceTo(from)
@@ -95,7 +95,7 @@ export async function* runTemplate(
   }
 }
 
-/** What the body says of the task that runs; `from`: when its work begins. */
+/** Task settings of the body; `from`: the start of its work. */
 function settingsOf(run: TemplateRun, options: TemplateRunOptions, from: number): TaskSettings {
   const { conf = {}, variables, nodes } = run
   const { resource, resetObservations, gatesNeedFullObservation } = conf
@@ -110,7 +110,7 @@ function settingsOf(run: TemplateRun, options: TemplateRunOptions, from: number)
   }
 }
 
-/** A onetime task ticks before raw data can be given to its nodes: then the tick is one of the schedule, a moment later. */
+/** A onetime task would tick before its nodes have raw data: here the tick is one of the schedule, a moment later. */
 function clockOf(
   { data, nodesRawData = {} }: TemplateRun,
   { nodeToDebug }: TemplateRunOptions,
@@ -122,14 +122,14 @@ function clockOf(
   return { type: 'scheduled', rrule: `DTSTART:${start}\nRRULE:FREQ=DAILY;COUNT=1` }
 }
 
-/** The rule as it will run; problems are told by their paths in the body. */
+/** The rule to run; issues have the paths of the body. */
 function prepare({ registry }: RunDependencies, { document, owner }: RunSource, settings: TaskSettings): Prepared {
   try {
     return new Preparer(registry).prepare(document, settings)
   } catch (error) {
     if (!(error instanceof AppError) || error.code !== 'VALIDATION') throw error
     const ownerPath = owner === undefined ? '/graph' : ''
-    const request = { settings, place: '', stored: document, owner, ownerPath }
+    const request = { settings, at: '', stored: document, owner, ownerPath }
     throw validationError(
       'the run',
       error.issues.map((issue) => inRequest(issue, request)),
@@ -137,7 +137,7 @@ function prepare({ registry }: RunDependencies, { document, owner }: RunSource, 
   }
 }
 
-/** The overrides are in the rule of one node, and would fit its triggers no more. */
+/** Overrides are in the rule of one node already, and no longer match its triggers. */
 function whatStarts(
   document: Template | Rule,
   settings: TaskSettings,
@@ -161,7 +161,6 @@ function withoutNodes({ nodes: _nodes, ...settings }: TaskSettings): TaskSetting
   return settings
 }
 
-/** Whether an event is about a node that is not the rule's. */
 function isOf(event: EngineEvent, starters: ReadonlySet<string> | undefined): boolean {
   if (starters === undefined) return false
   const source = 'source' in event ? event.source : undefined
@@ -177,7 +176,7 @@ function resourcesOf(data: NonNullable<TemplateRun['data']>): readonly string[] 
   throw new AppError('TOO_LARGE', text)
 }
 
-/** Delays and retries that follow within a while. */
+/** Runs delays and retries that follow within a while. */
 async function cascade(virtual: VirtualRun): Promise<void> {
   const end = virtual.now + AFTER_MS
   for (let at = virtual.nextAt(); at !== undefined && at <= end; at = virtual.nextAt()) await virtual.advanceTo(at)
@@ -189,7 +188,7 @@ function labelsTold(graph: RuleGraph, { nodeToDebug, targetNode }: TemplateRunOp
   return new Set([...(graph.sensors ?? []), ...(graph.actuators ?? [])].map(({ label }) => label))
 }
 
-/** `resourceMetaData` is of the run's resource, unless it names resources itself. */
+/** `resourceMetaData` is that of the run's resource, unless it names resources itself. */
 function metadataOf(
   { resourceMetaData = {} }: TemplateRun,
   resource: string | undefined,
@@ -200,7 +199,7 @@ function metadataOf(
     : Object.fromEntries([[resource, resourceMetaData]])
 }
 
-/** Shorter when the reader has gone; the loop sees it. */
+/** Ends early when the reader disconnects. */
 async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   if (signal?.aborted === true) return
   await new Promise<void>((resolve) => {
@@ -214,10 +213,13 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   })
 }
 
-/** The rule that a body brings: a template, which needs no name here, or a rule with its settings. */
+/** The rule of a body: a template, whose name is optional here, or a rule with its settings. */
 export function graphOf({ graph }: TemplateRun, plugs: PlugRegistry): Template | Rule {
   if (!isPlainObject(graph)) {
-    throw new AppError('VALIDATION', '/graph <- there is no graph; send the rule as "graph", or run a stored template')
+    throw new AppError(
+      'VALIDATION',
+      '/graph <- the graph is missing; send the rule as "graph", or run a stored template',
+    )
   }
   const isRule = Object.hasOwn(graph, 'task')
   const read = isRule ? validateRule(graph, plugs) : validateTemplate({ name: 'run', ...graph }, plugs)

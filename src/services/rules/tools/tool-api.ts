@@ -1,4 +1,4 @@
-/** What needs no stored task over HTTP, as values: plugs, data push, simulation, next runs. */
+/** Routes without a stored task: plugs, data push, simulation, next runs. */
 import { Type } from 'typebox'
 import { AppError, makeIssue, refuse } from '#kernel'
 import { routesOf } from '#services/shared'
@@ -71,19 +71,19 @@ export const TOOL_ROUTES = [
     answers: { 200: AnyObject },
     handler: ({ api, query }) => {
       const { expression, cron, rrule, zone, timeZone, n, count = n, ...others } = query
-      const given = Object.entries({ expression, cron, rrule }).filter(([, text]) => (text ?? '') !== '')
-      const [[, first = ''] = [], [second] = []] = given
+      const expressions = Object.entries({ expression, cron, rrule }).filter(([, text]) => (text ?? '') !== '')
+      const [[, first = ''] = [], [second] = []] = expressions
       if (first === '')
         throw refuse('the query', [makeIssue('QUERY', '/expression', 'is missing', 'write expression=<cron or rrule>')])
       if (second !== undefined) {
         const message = 'there is an expression already'
         throw refuse('the query', [makeIssue('QUERY', `/${second}`, message, 'keep one of expression, cron and rrule')])
       }
-      const place = zone === undefined || zone === '' ? timeZone : zone
+      const timeZoneId = zone === undefined || zone === '' ? timeZone : zone
       return api.tools.nextRuns({
         expression: first,
         ...others,
-        ...(place !== undefined && place !== '' && { zone: place }),
+        ...(timeZoneId !== undefined && timeZoneId !== '' && { zone: timeZoneId }),
         ...((n ?? count) !== undefined && { count: n ?? count }),
       })
     },

@@ -1,4 +1,4 @@
-/** What needs no stored task: plugs, data push, simulation, next runs. */
+/** Tools without a stored task: plugs, data push, simulation, next runs. */
 import type { Plug, Template } from '#core'
 import type { Caller } from '#kernel'
 import type { ToolApi } from '../contract.ts'

@@ -1,4 +1,4 @@
-/** Plugs, data push, and runs that store nothing. */
+/** Schemas of plugs, data push, and runs that store nothing. */
 import { Type } from 'typebox'
 import { type BnGraph, type FieldFormat, type FieldType, NodeOverrideSchema } from '#core/spi'
 import type { EngineEvent, Message, NextRuns, NodeOverride, Rule, TaskSettings, Template } from '#core'
@@ -8,7 +8,6 @@ import { AnyObject, ISSUE_TYPES, LOG_LEVELS, type LogLevel, Text } from '../shar
 
 export type PlugFamily = 'sensors' | 'actions'
 
-/** A plug as listings show it. */
 export interface PlugEntity {
   readonly name: string
   readonly version: string
@@ -47,13 +46,13 @@ const PlugCallSchema = closed(
 )
 export const PlugCall = checked(PlugCallSchema, { subject: 'the call', ...ISSUE_TYPES })
 export interface PlugCall extends Decoded<typeof PlugCallSchema> {}
-/** What led to a call, for services of the same host; over HTTP nobody can say it. */
+/** Origin of a call, from services of the same host; not over HTTP. */
 export interface PlugCause {
-  /** part of the ids of what the plug does: the same for the same work */
+  /** part of the ids of effects: the same for the same work */
   readonly id?: string
-  /** rules in a row that led here; default 0 */
+  /** number of rules in a row that led here; default 0 */
   readonly hops?: number
-  /** with hops: what everything that came of one arrival is known by */
+  /** with hops: the id of the arrival behind them */
   readonly root?: string
 }
 
@@ -78,7 +77,7 @@ export const PlugOutcomeSchema = Type.Object(
 )
 export interface PlugOutcome extends Decoded<typeof PlugOutcomeSchema> {}
 
-/** What a message says of itself: a value of that name would send it elsewhere. */
+/** Fields that direct a message, so values cannot have these names. */
 const OWN_FIELDS: ReadonlySet<unknown> = new Set(['resource', 'timestamp'])
 const NOT_READ = Type.Optional(Type.Unknown({ description: 'sent by clients of the platform, and not read' }))
 
@@ -130,7 +129,7 @@ export interface PushedValue extends Omit<Decoded<typeof PushedValueSchema>, 'co
   readonly collectedTime?: number | string
 }
 export interface PushOutcome {
-  /** running tasks that got a state, or whether some task took the data */
+  /** running tasks that received a state, or whether some task received the data */
   readonly taken: boolean
   readonly tasks?: readonly string[]
 }
@@ -181,7 +180,7 @@ export const TemplateRun = checked(TemplateRunSchema, { subject: 'the run', ...I
 export interface TemplateRun extends Decoded<typeof TemplateRunSchema> {}
 export interface TemplateRunOptions {
   readonly logLevel?: LogLevel
-  /** only this node, and what leads to it, is reported */
+  /** reports only this node and its ancestors */
   readonly targetNode?: string
   /** invocations a second at most, in real time */
   readonly maxTps?: number
@@ -191,7 +190,7 @@ export interface TemplateRunOptions {
   readonly version?: number
   readonly signal?: AbortSignal
 }
-/** One line of the answer: what one invocation did. */
+/** One line of the answer: the result of one invocation. */
 export interface InvocationReport {
   readonly taskId: string
   /** a number from 1, as text */
@@ -202,7 +201,7 @@ export interface InvocationReport {
 }
 export interface NodeReport {
   readonly executed: boolean
-  /** it would have acted and was not called; a sensor that has the state Success is taken as that */
+  /** it would have acted and was not called; a sensor with the state Success is assumed to have it */
   readonly simulated?: boolean
   readonly result?: boolean
   readonly state?: string
@@ -236,7 +235,7 @@ const SimulationSchema = closed(
   },
   { title: 'simulation', ...CHECKED },
 )
-/** Body of `POST /api/tasks/simulate`: virtual time over the messages given. */
+/** Body of `POST /api/tasks/simulate`: virtual time over the messages. */
 export const Simulation = checked(
   refined(SimulationSchema, (body) => {
     const { rule, template } = body as ReadSimulation
@@ -247,7 +246,7 @@ export const Simulation = checked(
 )
 /** Times are epoch ms. */
 export type ReadSimulation = Decoded<typeof SimulationSchema>
-/** As it is sent: times are epoch ms or ISO 8601. */
+/** Times are epoch ms or ISO 8601. */
 export interface Simulation extends Omit<ReadSimulation, 'from' | 'until' | 'rule' | 'settings'> {
   readonly rule?: Rule | Template
   readonly settings?: TaskSettings

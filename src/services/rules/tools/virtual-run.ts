@@ -1,7 +1,7 @@
 /**
- * A rule in virtual time for the length of a request: one engine on a clock of its own, stepped from outside. It
- * leaves the loop free between slices, and gives up when it has worked for longer than a request may. It reads no secret
- * of the vault: what it answers is shown to its caller.
+ * A rule in virtual time for the length of a request: one engine on a clock of its own, stepped from outside. It yields
+ * between slices, and stops after too much work for a request. Secrets of the vault are unavailable: the caller sees
+ * the answers.
  */
 import {
   CoreEngine,
@@ -25,10 +25,10 @@ export interface VirtualRunOptions {
   readonly ports: Ports
   /** metadata by resource, before that of the ports */
   readonly metadata?: Readonly<Record<string, unknown>>
-  /** epoch ms at which the clock stands first */
+  /** epoch ms at which the clock starts */
   readonly from: number
   readonly seed?: number
-  /** of the task; part of the ids of its effects. Default: one of its own, since services do the work of an id once */
+  /** task id, part of the ids of its effects. Default: a unique one, since services act once per id */
   readonly id?: string
   readonly onEvent: (event: EngineEvent) => void
   readonly signal?: AbortSignal
@@ -74,8 +74,8 @@ export class VirtualRun {
         ...ports,
         secret: notHere,
         metadata: (resource) => {
-          const own: unknown = Object.hasOwn(metadata, resource) ? metadata[resource] : undefined
-          return own === undefined ? ports.metadata?.(resource) : (own as Readonly<Record<string, unknown>>)
+          const value: unknown = Object.hasOwn(metadata, resource) ? metadata[resource] : undefined
+          return value === undefined ? ports.metadata?.(resource) : (value as Readonly<Record<string, unknown>>)
         },
       },
     })
@@ -87,7 +87,7 @@ export class VirtualRun {
     return this.#clock.now()
   }
 
-  /** As `engine.start`. What is due at once has not happened yet. */
+  /** As `engine.start`. Work due at once has not happened yet. */
   start(rule: Rule | Template, settings: StartSettings): Promise<Task> {
     return countingScripts(this.#scripts, () => this.#engine.start(rule, { ...settings, start: true }))
   }
@@ -96,7 +96,7 @@ export class VirtualRun {
     return countingScripts(this.#scripts, () => this.#engine.receive(messages, sent))
   }
 
-  /** Whatever is due until then happens, and plugs that take their time are waited for. Never goes back. */
+  /** Does all due work until then, and waits for slow plugs. Monotonic. */
   advanceTo(time: number): Promise<void> {
     return countingScripts(this.#scripts, () => this.#advanceTo(time))
   }
@@ -112,12 +112,12 @@ export class VirtualRun {
     if (time > this.now) this.#clock.advanceTo(time)
   }
 
-  /** Epoch ms at which something happens next; undefined when nothing will. */
+  /** Epoch ms of the next timer. */
   nextAt(): number | undefined {
     return this.#clock.nextAt()
   }
 
-  /** Waits for the plugs that are at work, and no longer than a while. Scripts end by themselves when they had their turn. */
+  /** Waits for running plugs, up to a limit. Scripts end by themselves after their turn. */
   async settled(): Promise<void> {
     if (this.#engine.openCalls === 0) return
     do await this.#wait()
@@ -150,7 +150,7 @@ export class VirtualRun {
     this.#worked += this.#yielder.spent
     this.#requireRest()
     await this.#yielder.next()
-    if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'nobody waits for the answer any more')
+    if (this.#signal?.aborted === true) throw new AppError('CLOSED', 'the client of the run has disconnected')
   }
 
   get #isOverdue(): boolean {

@@ -1,6 +1,6 @@
 /**
- * Checks a value from outside by its schema, and turns it into what its fields become. The compiled check decides;
- * problems are gathered, all at once, only after it has rejected a value.
+ * Validates external values by schema, and decodes their fields. The compiled check decides; problems are collected,
+ * all at once, only after a rejection.
  */
 import { type TSchema, Type } from 'typebox'
 import { Compile, type Validator } from 'typebox/compile'
@@ -21,35 +21,31 @@ import {
 } from '#kernel'
 import { type Decoded, nearestOf, type Problem, problemsBy } from './fields.ts'
 
-/** errors of a schema that are looked at: several may stand for one problem */
+/** Maximum inspected errors of a schema: several may describe one problem */
 const MAX_ERRORS = 1_000
 
-/** characters of an unknown name that are shown */
+/** Maximum shown characters of an unknown name */
 const MAX_NAME = 100
 
-/** problems of one value that are named */
 const MAX_ISSUES = 100
 
 type SchemaError = ReturnType<typeof Errors>[number]
 type Described = { readonly description?: string } | undefined
 
-/** A schema with its check. */
 export interface Checked<S extends TSchema = TSchema> {
   readonly schema: S
-  /** Throws `VALIDATION` with all problems. A copy that it made is not checked again. */
+  /** Throws `VALIDATION` with all problems. Its own results pass unchecked. */
   read(value: unknown): Decoded<S>
 }
 
 export interface CheckOptions {
-  /** what is checked, at the beginning of a sentence */
+  /** Subject at the beginning of error sentences */
   readonly subject: string
-  /** type of its issues */
   readonly type?: string
-  /** the same of fields that it does not have */
   readonly typeOfUnknown?: string
 }
 
-/** Compiles at the first value, so that a start costs nothing. */
+/** Compiles on first use, so that a start costs nothing. */
 export function checked<const S extends TSchema>(schema: S, options: CheckOptions): Checked<S> {
   let validator: Validator | undefined
   const decode = decoderOf(schema)
@@ -61,7 +57,7 @@ export function checked<const S extends TSchema>(schema: S, options: CheckOption
       validator ??= Compile(schema)
       if (!validator.Check(value)) throw refuse(options.subject, issuesOf(schema, value, options))
       const decoded = decode === undefined ? value : decode(value)
-      // the caller's own object may change until it is read again
+      // the caller's own object may still change
       if (typeof decoded === 'object' && decoded !== null && decoded !== value) known.add(decoded)
       return decoded as Decoded<S>
     },
@@ -70,7 +66,10 @@ export function checked<const S extends TSchema>(schema: S, options: CheckOption
 
 type Decode = (value: unknown) => unknown
 
-/** Undefined where nothing changes. Fields that are read-only, or become undefined, are left out. A union has one form for each of null, lists and all else. */
+/**
+ * Undefined where nothing changes. Omits fields that are read-only or become undefined. A union has one form each for
+ * null, lists and all else.
+ */
 function decoderOf(schema: TSchema): Decode | undefined {
   if (Type.IsCodec(schema)) return schema['~codec'].decode
   if (Type.IsArray(schema)) {
@@ -120,7 +119,7 @@ function issuesOf(
     found.set(problem.at ?? '', { rank: 0, problem })
   }
   const paths = [...found.keys()]
-  // what a part says is enough: that the whole does not fit follows
+  // a problem of a part implies that of the whole
   return [...found]
     .filter(([path, { rank }]) => rank === 0 || !paths.some((other) => other.startsWith(`${path}/`)))
     .slice(0, MAX_ISSUES)
@@ -129,7 +128,7 @@ function issuesOf(
     )
 }
 
-/** What objects break by rules of their own, which the package asks only where all of their fields fit. */
+/** Problems by rules of objects, which the package evaluates only where all fields are valid. */
 function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<Problem> {
   if (Type.IsUnion(schema)) for (const form of schema.anyOf) yield* rulesWithin(form, value, path)
   if (!Type.IsObject(schema) || !isPlainObject(value)) return
@@ -138,10 +137,10 @@ function* rulesWithin(schema: TSchema, value: unknown, path: string): Generator<
     yield* rulesWithin(part, ownValue(value, name), `${path}${at('', name)}`)
 }
 
-/** Of several errors at a place the one of the least rank says most: a form of a union that does not fit says little. */
+/** Rank of errors at one place: the least is the most specific; a failed form of a union is the least specific. */
 const RANKS: Readonly<Record<string, number>> = { type: 1, anyOf: 2 }
 
-/** Words that stand beside a form of objects or lists say as little of one. */
+/** Keywords beside a form of objects or lists are as unspecific. */
 function rankOf({ keyword }: SchemaError, value: unknown): number {
   const isOther = keyword === 'enum' && typeof value === 'object' && value !== null
   return isOther ? 1 : (RANKS[keyword] ?? 0)
@@ -149,7 +148,7 @@ function rankOf({ keyword }: SchemaError, value: unknown): number {
 
 function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnknown: string): readonly Problem[] {
   const { instancePath, schemaPath } = error
-  // the object around an unknown field names it
+  // the surrounding object reports an unknown field
   if (error.keyword === 'boolean') return []
   const schemas = schemasOf(root, schemaPath)
   const part = partOf(value, instancePath)
@@ -163,7 +162,7 @@ function problemsOf(root: TSchema, value: unknown, error: SchemaError, typeOfUnk
       ...unknownName(name, known, taken),
     }))
   }
-  // rules of objects are asked for all of them at once
+  // rules of objects are evaluated for all at once
   const own = schemas.flatMap((schema) => (Type.IsObject(schema) ? [] : problemsBy(schema, part)))
   const type = ownValue(schemas[0], 'x-issue')
   const isTyped = typeof type === 'string' && error.keyword !== 'type'
@@ -212,7 +211,7 @@ function typeProblem(type: string): Problem {
   return type === 'object' ? { message, suggestion: 'send a JSON object' } : { message }
 }
 
-/** An unknown name, with the known one that it is most like. `taken`: names that have a value, or will have one. */
+/** Unknown name with the most similar known one. `taken`: names that have or will have a value. */
 function unknownName(name: string, known: readonly string[], taken: Set<string>): Problem {
   const like = nearest(name, known)
   const isFree = like !== undefined && !taken.has(like)
@@ -226,7 +225,7 @@ function unknownName(name: string, known: readonly string[], taken: Set<string>)
         : known.length === 0
           ? 'leave it out'
           : `known are ${known.join(', ')}`,
-    // of a longer one the place is not whole
+    // the path of a longer one is truncated
     fix: name.length > MAX_NAME ? undefined : isFree ? renaming(like) : removing,
   }
 }
@@ -237,7 +236,7 @@ function writable(schema: TSchema | undefined): readonly string[] {
   return fields.filter(([, { readOnly = false }]) => !readOnly).map(([name]) => name)
 }
 
-/** The schema that an error is about, and those around it that stand for the same place, from the inside out. */
+/** Schema of an error, and those around it for the same place, from the inside out. */
 function schemasOf(root: TSchema, schemaPath: string): readonly TSchema[] {
   let found: readonly TSchema[] = [root]
   const steps = stepsOf(schemaPath.slice(1))
@@ -253,7 +252,7 @@ function partOf(value: unknown, path: string): unknown {
   return stepsOf(path).reduce<unknown>((part, step) => ownValue(part, step), value)
 }
 
-/** The package stops at a few unless it is set otherwise, for all callers at once. */
+/** Collects more errors than the package's default limit, which is global. */
 function allErrors(schema: TSchema, value: unknown): readonly SchemaError[] {
   const { maxErrors } = Settings.Get()
   Settings.Set({ maxErrors: MAX_ERRORS })

@@ -1,4 +1,4 @@
-/** Fields that bodies and parameters share: a schema with its limits, what it becomes, and its words for a wrong value. */
+/** Shared fields of bodies and parameters: schemas with limits, decoding, and error texts. */
 import { type StaticDecode, type TCodec, type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import {
   at,
@@ -19,32 +19,31 @@ import {
   shown,
 } from '#kernel'
 
-/** Of the API page. */
-export const REVISION = 'raised by every write; the ETag that If-Match asks for'
+export const REVISION = 'incremented by each write; the ETag for If-Match'
 
-/** What is wrong with a value that its schema alone cannot express. */
+/** Problem that a schema alone cannot express. */
 export interface Problem {
-  /** place within the value; default: the value itself */
+  /** Path within the value; default: the value itself */
   readonly at?: string
   readonly message: string
   readonly suggestion?: string
-  /** type of its issue; default: that of the check */
+  /** Issue type; default: that of the check */
   readonly type?: string
-  /** the only correction */
+  /** Only possible correction */
   readonly fix?: Fix | undefined
 }
 
 type FindProblems = (value: unknown) => readonly Problem[]
 
-/** Of a schema beyond which more is checked than it can say. */
+/** Marks a schema with checks beyond JSON Schema. */
 export const CHECKED = { 'x-check': true } as const
 
-/** Problems by the check that a schema keeps of them. */
+/** Problem finders by the check that a schema stores. */
 const FOUND_BY = new WeakMap<(value: never) => boolean, FindProblems>()
 
 /**
- * The schema with a rule of its own. `find` also words what the schema itself rejects, and so takes any value; `holds`: a
- * faster way to know that it finds nothing in a value that fits the schema.
+ * Adds a rule to the schema. `find` also words what the schema itself rejects, and so accepts any value; `holds`: a
+ * faster equivalent for values that match the schema.
  */
 export function refined<S extends TSchema>(
   schema: S,
@@ -54,15 +53,14 @@ export function refined<S extends TSchema>(
   return Object.assign(worded(schema, find, holds), CHECKED)
 }
 
-/** The schema, of which `find` words what it rejects. */
+/** Replaces the error texts of a schema by those of `find`. */
 export function worded<S extends TSchema>(schema: S, find: FindProblems, holds = (_value: unknown) => true): S {
-  // of this schema alone
+  // unique per schema
   const check = (value: unknown): boolean => holds(value)
   FOUND_BY.set(check, find)
   return Type.Refine(schema, check, () => '')
 }
 
-/** The problems of a value by the rules of a schema. */
 export function problemsBy(schema: TSchema, value: unknown): readonly Problem[] {
   const { '~refine': rules = [] } = schema as { readonly '~refine'?: readonly { check(value: never): boolean }[] }
   return rules.flatMap(({ check }) => FOUND_BY.get(check)?.(value) ?? [])
@@ -79,7 +77,7 @@ export function text(maxLength: number, options: object = {}) {
   return Type.String({ maxLength, ...options })
 }
 
-/** A secret of at most `most` characters, or its sealed form as an answer showed it, which is longer. */
+/** Secret of at most `most` characters, or its sealed form from an answer, which is longer. */
 export function secret(most: number, options: object = {}) {
   const longest = 'enc:'.length + 4 * Math.ceil((28 + 3 * most) / 3)
   return refined(text(longest, options), (value) => {
@@ -88,7 +86,6 @@ export function secret(most: number, options: object = {}) {
   })
 }
 
-/** The id of a resource. */
 export const id = refined(
   Type.String({ minLength: 1, maxLength: MAX_ID_BYTES, description: `at most ${MAX_ID_BYTES} bytes` }),
   (value) => {
@@ -98,7 +95,7 @@ export const id = refined(
   },
 )
 
-/** One of the words in capitals, sent in any letter case. `name`: of the field, for its refusal. */
+/** One of the words in capitals, in any letter case. `name`: of the field, for errors. */
 export function word<const W extends string>(name: string, words: readonly W[]): TCodec<TSchema, W> {
   const anyCase = words.map((one) => one.replaceAll(/[A-Z]/g, (letter) => `[${letter}${letter.toLowerCase()}]`))
   const list = words.join(', ')
@@ -110,18 +107,17 @@ export function word<const W extends string>(name: string, words: readonly W[]):
       return [{ message: `Could not parse ${name}, valid values are: ${list}`, fix: nearestOf(value, words) }]
     },
   )
-  // the pattern lets nothing else through
+  // the pattern excludes everything else
   return Type.Decode(schema, (value) => value.toUpperCase() as W)
 }
 
-/** Writes the one of the words that a text is most like. */
 export function nearestOf(value: unknown, words: readonly unknown[]): Fix | undefined {
   const texts = words.filter((word) => typeof word === 'string')
   const like = typeof value === 'string' ? nearest(value, texts) : undefined
   return like === undefined ? undefined : replacing(like)
 }
 
-/** Epoch ms, of epoch ms or ISO 8601. */
+/** Epoch ms, from epoch ms or ISO 8601. */
 export const instant: TCodec<TSchema, number> = Type.Decode(
   refined(
     Type.Union([Type.String({ maxLength: 64, pattern: INSTANT }), Type.Number({ minimum: -MAX_MS, maximum: MAX_MS })], {
@@ -135,7 +131,7 @@ export const instant: TCodec<TSchema, number> = Type.Decode(
   (value) => Math.trunc(epochMs(value)),
 )
 
-/** As it is written; more than nothing, at most ten years. */
+/** Text of a positive duration of at most ten years. */
 export function duration(description = 'ISO 8601 duration, or a short form such as 5m; at most 3650 days') {
   return refined(text(100, { pattern: DURATION_PATTERN, description }), (value) => {
     const ms = typeof value === 'string' ? msOf(value) : Number.NaN
@@ -154,17 +150,16 @@ export function nullable<S extends TSchema>(schema: S) {
   return Type.Union([schema, Type.Null()])
 }
 
-/** An object without other fields. */
 export function closed<const P extends TProperties>(fields: P, options: object = {}) {
   return Type.Object(fields, { ...options, additionalProperties: false })
 }
 
-/** Fields that a body may repeat from an answer, and that change nothing. */
+/** Fields that a body may repeat from an answer, and that are ignored. */
 export function readOnly(names: Iterable<string>): object {
   return Object.fromEntries([...names].map((name) => [name, Type.Optional(Type.Unknown({ readOnly: true }))]))
 }
 
-/** An object with any other fields, all of it plain JSON: bounded in depth, without keys that reach a prototype. */
+/** Object with any other fields as plain JSON: bounded depth, without prototype keys. */
 export function open<const P extends TProperties>(fields: P, levels: number, options: object = {}): TObject<P> {
   return refined(
     Type.Object(fields, { ...options, additionalProperties: true }),
@@ -182,7 +177,7 @@ export function open<const P extends TProperties>(fields: P, levels: number, opt
 let lastText = ''
 let lastMs = Number.NaN
 
-/** The same text is asked for twice in a row: when it is checked, and when it becomes a number. */
+/** Cached, since each text is converted twice: for the check, and for decoding. */
 function epochMs(value: unknown): number {
   if (typeof value !== 'string') return typeof value === 'number' ? value : Number.NaN
   if (value !== lastText) {
@@ -200,7 +195,7 @@ function msOf(value: string): number {
   }
 }
 
-/** The same, which cannot be written to; any JSON, bytes, a list that is frozen already, and what has any names are as they are. */
+/** Read-only form of a type; JSON, bytes, readonly lists and open records stay as they are. */
 type Frozen<T> = [Json] extends [T]
   ? T
   : T extends Uint8Array
@@ -215,5 +210,4 @@ type Frozen<T> = [Json] extends [T]
           : { readonly [Name in keyof T]: Frozen<T[Name]> }
         : T
 
-/** What a value of the schema is inside. */
 export type Decoded<S extends TSchema> = Frozen<StaticDecode<S>>

@@ -1,10 +1,9 @@
-/** Reads the parameters of a request by their schemas: the texts of an address become the values that these describe. */
+/** Decodes the parameters of a request by their schemas. */
 import { type TObject, type TProperties, type TSchema, Type } from 'typebox'
 import { takesList } from '../http/check-query.ts'
 import { checked } from './check.ts'
 import { type Decoded, type Problem, refined } from './fields.ts'
 
-/** A parameter that may be there several times. */
 export const Texts = Type.Array(Type.String())
 export const Text = Type.String()
 export const Flag = Type.Boolean()
@@ -13,8 +12,8 @@ export const Whole = Type.Integer({ minimum: 0 })
 export type Parameters<P extends TProperties> = Decoded<TObject<P>>
 
 /**
- * Makes a reader, which throws `VALIDATION` with all problems. Parameters without a schema are left out. `together`: what
- * is wrong with several parameters.
+ * Makes a reader that throws `VALIDATION` with all problems. Parameters without a schema are omitted. `together`:
+ * problems of several parameters.
  */
 export function parameterReader<P extends TProperties>(
   parameters: P,
@@ -25,7 +24,6 @@ export function parameterReader<P extends TProperties>(
   const schema = together === undefined ? all : refined(all, together)
   const { read } = checked(schema, { subject: 'the query', type: 'QUERY' })
   return (query) => {
-    // most requests have none
     if (!hasNeeded && isEmpty(query)) return NONE as Parameters<P>
     const values: Record<string, unknown> = {}
     for (const [name, schema] of Object.entries(parameters)) {
@@ -43,11 +41,11 @@ function isEmpty(query: unknown): boolean {
   return true
 }
 
-/** An empty value is none but where any text is taken; of several, where one is taken, the last one. */
+/** An empty value counts as absent, except for plain texts; of several values, a single parameter takes the last. */
 function valueOf(schema: TSchema, sent: unknown): unknown {
   if (Array.isArray(sent)) return takesList(schema) ? sent : valueOf(schema, sent.at(-1))
   if (typeof sent !== 'string') return sent
-  // `?dryRun` alone means yes
+  // `?dryRun` alone means true
   if (Type.IsBoolean(schema)) return sent === '' || (sent === 'false' ? false : sent === 'true' || sent)
   if (sent === '' && !isAnyText(schema) && !takesList(schema)) return undefined
   if (Type.IsInteger(schema) || Type.IsNumber(schema)) return /^-?\d{1,16}(?:\.\d+)?$/.test(sent) ? Number(sent) : sent

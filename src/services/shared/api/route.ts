@@ -1,6 +1,6 @@
 /**
- * A route as a value: what it takes, who may ask it and what answers. Its types, the check of what it takes, and its
- * operation on the API page follow from it.
+ * Routes as values: input, scope, answers and handler. Types, the check of the input and the operation on the API page
+ * are derived.
  */
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions, RouteShorthandOptions } from 'fastify'
 import { type TProperties, type TSchema, Type } from 'typebox'
@@ -10,12 +10,12 @@ import type { Checked } from './check.ts'
 import type { Decoded, Problem } from './fields.ts'
 import { type Parameters, parameterReader } from './parameters.ts'
 
-/** The right that a route needs, from `public` (none) to `admin`. Every key has all of them today. */
+/** Right required by a route, from `public` (none) to `admin`. All keys have all of them today. */
 export type Scope = 'public' | 'device' | 'read' | 'operate' | 'author' | 'publish' | 'admin'
 
 declare module 'fastify' {
   interface FastifyContextConfig {
-    /** `loopback`: who is on this machine without a proxy in between needs no credentials, and others have no access */
+    /** `loopback`: open to this machine without a proxy, closed to others */
     scope?: Scope | 'loopback'
   }
 }
@@ -29,13 +29,13 @@ type ParamNames<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
       ? '*'
       : never
 
-/** What a handler gets of a request. */
+/** Input of a handler. */
 export interface RouteContext<Api, Params, Query, Body> {
-  /** the service, as the caller may use it */
+  /** Service API for the caller */
   readonly api: Api
-  /** parts of the path, decoded */
+  /** Path parameters, decoded */
   readonly params: Params
-  /** read and checked; a service that reads its parameters itself uses `request.query` */
+  /** Validated parameters; a service with a parser of its own uses `request.query` */
   readonly query: Query
   readonly body: Body
   readonly request: FastifyRequest
@@ -45,43 +45,43 @@ export interface RouteContext<Api, Params, Query, Body> {
 interface Description {
   readonly summary: string
   readonly body?: TSchema
-  /** every parameter that the route reads; a list may repeat */
+  /** All parameters of the route; a list may repeat */
   readonly query?: Readonly<Record<string, TSchema>>
-  /** names of parameters besides those; each may repeat */
+  /** Pattern of further parameters, which may repeat */
   readonly otherQuery?: RegExp
-  /** names of the parts of the path */
+  /** Names of the path parameters */
   readonly params: readonly string[]
-  /** by status; 200 unless said otherwise */
+  /** By status; default 200 */
   readonly answers?: Readonly<Record<number, TSchema>>
-  /** content types of the body, when not JSON alone */
+  /** Content types of the body besides JSON */
   readonly consumes?: readonly string[]
   readonly produces?: readonly string[]
-  /** the route reads `If-Match` and `If-None-Match` */
+  /** Whether the route reads `If-Match` and `If-None-Match` */
   readonly isConditional?: boolean
-  /** what its operation on the API page has besides */
+  /** Further fields of its operation on the API page */
   readonly operation?: { readonly operationId?: string; readonly deprecated?: boolean }
 }
 
 type Shared = Omit<Description, 'params' | 'query' | 'body'>
 
-/** Options of the server for one route: readers of other bodies, their limit, sockets. */
+/** Server options of one route: body parsers, body limit, sockets. */
 type ServerOptions = Partial<Omit<RouteOptions, 'method' | 'url' | 'handler' | 'schema' | 'preHandler'>>
 
-/** What routes have that the API page does not show. */
+/** Properties of a route that the API page does not show. */
 interface Unshown {
-  /** other paths of it */
+  /** Other paths of it */
   readonly aliases?: readonly string[]
   readonly server?: ServerOptions
 }
 
 interface RouteDefinition<Api, Path extends string, Q extends TProperties, B extends TSchema> extends Shared, Unshown {
   readonly method: Method
-  /** with `:name` for its parts, and `*` at its end for all that follows */
+  /** With `:name` for its parameters, and a final `*` for the rest */
   readonly path: Path
   readonly scope: Scope
-  /** parameters by name; with `otherQuery` the service reads them */
+  /** Parameters by name; with `otherQuery` the service parses them */
   readonly query?: Q
-  /** what is wrong with several parameters */
+  /** Finds problems of several parameters */
   readonly together?: (query: unknown) => readonly Problem[]
   readonly body?: Checked<B>
   handler(context: RouteContext<Api, Readonly<Record<ParamNames<Path>, string>>, Parameters<Q>, Decoded<B>>): unknown
@@ -95,7 +95,7 @@ export interface Route<Api> extends Unshown {
   answer(api: Api, request: FastifyRequest, reply: FastifyReply): unknown
 }
 
-/** Makes the routes of a service. */
+/** Returns the route factory of a service. */
 export function routesOf<Api>() {
   return <const Path extends string, Q extends TProperties, B extends TSchema>(
     definition: RouteDefinition<Api, Path, Q, B>,
@@ -125,10 +125,10 @@ export function routesOf<Api>() {
 
 interface RoutesOptions<Api> {
   readonly tag: string
-  /** the shape of what the service refuses */
+  /** Schema of the service's errors */
   readonly errors: TSchema
   readonly routes: readonly Route<Api>[]
-  /** adds readers of bodies that are not JSON; each returns what the route checks as body */
+  /** Adds parsers of bodies that are not JSON; each returns what the route validates */
   readonly addParsers?: (own: FastifyInstance) => void
 }
 
@@ -139,7 +139,7 @@ export async function addRoutes<Api>(
   { tag, errors, routes, addParsers }: RoutesOptions<Api>,
 ): Promise<void> {
   await app.register((own, _options, done) => {
-    // routes check what they take themselves, and answers have nothing left out that a schema does not know
+    // routes validate input themselves, and answers keep fields without a schema
     own.setValidatorCompiler(() => () => true)
     own.setSerializerCompiler(() => (data) => JSON.stringify(data))
     addParsers?.(own)
@@ -154,7 +154,7 @@ export async function addRoutes<Api>(
           schema: { ...schema, ...(url !== path && { hide: true }) },
           config: { ...config, ...server.config, scope },
           handler: async (request, reply): Promise<unknown> => {
-            // what the host's authentication found out
+            // set by the host's authentication
             const { tenant, user } = request
             return answer(service.as({ tenant, user }), request, reply)
           },
@@ -165,13 +165,13 @@ export async function addRoutes<Api>(
 }
 
 const CONDITIONS = Type.Object({
-  'If-Match': Type.Optional(Type.String({ description: 'only where what is there has this ETag; *: any' })),
+  'If-Match': Type.Optional(Type.String({ description: 'only if the current ETag is one of these; *: any' })),
   'If-None-Match': Type.Optional(
-    Type.String({ description: 'only where what is there has another ETag; *: nothing is' }),
+    Type.String({ description: 'only if the current ETag is not one of these; *: only if it does not exist' }),
   ),
 })
 
-/** Schemas are for readers: routes check what they take themselves; only names of parameters are checked here. */
+/** Schemas document the route, which validates input itself; the server checks only names of parameters. */
 function optionsOf(description: Description, tag: string, errors: TSchema): RouteShorthandOptions {
   const { summary, body, query, otherQuery, params, consumes, produces, isConditional = false, operation } = description
   const { answers = produces === undefined ? {} : { 200: Type.String({ description: 'a stream' }) } } = description

@@ -1,9 +1,9 @@
-/** Names of resources and metrics, as series take them. */
+/** Names of resources and metrics in series. */
 import { Type } from 'typebox'
 import { isTooLongForId, MAX_ID_BYTES, shown, UNSTORABLE } from '#kernel'
 import { refined } from './fields.ts'
 
-/** The id of a resource, or the name of a metric. `what`: for its refusal. */
+/** Id of a resource, or name of a metric. `what`: for errors. */
 export function seriesName(what: string) {
   return refined(Type.String({ minLength: 1, maxLength: MAX_ID_BYTES }), (value) => {
     const fits = typeof value === 'string' && value !== '' && !isTooLongForId(value) && !UNSTORABLE.test(value)

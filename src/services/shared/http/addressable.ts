@@ -1,6 +1,6 @@
-/** Ids that a path can have: those of dots alone are taken out of an address before it is sent. */
+/** Ids that a path can have: clients resolve dot segments before they send a URL. */
 
-/** False for `.` and `..`, also when they are escaped: every client reads them as steps. */
+/** False for `.` and `..`, also escaped. */
 export function isAddressable(id: string): boolean {
   return id !== '.' && id !== '..'
 }

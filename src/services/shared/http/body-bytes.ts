@@ -1,10 +1,10 @@
-/** Reads large bodies as they come: a copy of all at once would hold the loop. */
+/** Reads large bodies in pieces: copying all at once would block the event loop. */
 import { AppError } from '#kernel'
 import { machineTimers } from '#platform'
 
 const SLICE = 524_288
 
-/** `length`: as the sender says it, when it does. `BODY_TOO_LARGE` above `limit`. */
+/** `length`: declared by the sender, if any. Throws `BODY_TOO_LARGE` above `limit`. */
 export async function bodyBytes(
   pieces: AsyncIterable<Uint8Array>,
   limit: number,
@@ -24,7 +24,6 @@ export async function bodyBytes(
   return joined(kept, size)
 }
 
-/** What came in pieces, as one, with the loop for others between them. */
 async function joined(pieces: readonly Uint8Array[], size: number): Promise<Buffer> {
   const whole = Buffer.allocUnsafe(size)
   let at = 0
@@ -40,7 +39,7 @@ async function joined(pieces: readonly Uint8Array[], size: number): Promise<Buff
   return whole
 }
 
-/** The same bytes in parts, with the loop for others between them. */
+/** Splits bytes, yielding in between. */
 export async function* partsOf(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < bytes.length; at += SLICE) {
     if (at > 0) await machineTimers.breathe()

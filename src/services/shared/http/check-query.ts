@@ -1,25 +1,23 @@
 /**
- * The parameters of a request against those that its route reads, for the routes of all services: a misspelt one must
- * not widen what a request changes. Writes are refused; reads too when the header `Prefer` has `handling=strict`, and
- * otherwise name in the header `Warning` what was not read. Where a route takes any other name, `Warning` has those that
- * are nearly one of its parameters. A parameter that is there twice has no meaning unless its route takes several.
+ * Checks the names of request parameters for all services, since a misspelt one must not widen a request. Writes are
+ * rejected, as are reads with `Prefer: handling=strict`; other reads name unread parameters in the header `Warning`.
+ * Where a route accepts any other name, `Warning` names likely misspellings. Duplicate parameters are rejected unless
+ * the route accepts several.
  */
 import type { FastifyReply, FastifyRequest, HookHandlerDoneFunction } from 'fastify'
 import type { TSchema } from 'typebox'
 import { at, type Issue, makeIssue, nearest, refuse } from '#kernel'
 
-/** What a route reads of a query. */
+/** Parameters that a route reads. */
 export interface QueryParameters {
-  /** by name; a list may repeat */
+  /** By name; a list may repeat */
   readonly named: Readonly<Record<string, TSchema>>
-  /** names besides those, each of which may repeat */
+  /** Pattern of further names, each of which may repeat */
   readonly others?: RegExp
 }
 
 export interface QueryFaults {
-  /** parameters that the route does not read */
   readonly unknown: readonly Issue[]
-  /** those that are there more often than they may */
   readonly repeated: readonly Issue[]
 }
 
@@ -35,15 +33,17 @@ export function queryFaults(query: unknown, { named, others }: QueryParameters):
     const schema = Object.hasOwn(named, name) ? named[name] : undefined
     const place = at('', name.slice(0, LONGEST_NAME))
     if (schema === undefined && others?.test(name) !== true) {
-      unknown.push(makeIssue('QUERY', place, 'is no parameter of this request', formsOf(named)))
+      unknown.push(makeIssue('QUERY', place, 'is not a parameter of this request', formsOf(named)))
     } else if (schema !== undefined && Array.isArray(value) && !takesList(schema)) {
-      repeated.push(makeIssue('QUERY', place, `is there ${value.length} times`, 'give it once'))
+      repeated.push(makeIssue('QUERY', place, `was sent ${value.length} times`, 'send it once'))
     }
   }
   return { unknown, repeated }
 }
 
-/** A hook before the handler of a route. WebSockets are checked by whoever serves them: their answer has no headers. */
+/**
+ * Hook before the handler of a route. WebSocket routes check parameters themselves, since their answer has no headers.
+ */
 export function checkQuery(parameters: QueryParameters) {
   return (request: FastifyRequest, reply: FastifyReply, done: HookHandlerDoneFunction): void => {
     if (isEmpty(request.query) || isSocket(request)) return done()
@@ -73,10 +73,10 @@ export function takesList(schema: TSchema): boolean {
 
 function formsOf(named: QueryParameters['named']): string {
   const names = Object.keys(named)
-  return names.length === 0 ? 'it has none' : `write one of ${names.join(', ')}`
+  return names.length === 0 ? 'it has no parameters' : `write one of ${names.join(', ')}`
 }
 
-/** Names of the others that may be misspelt parameters; one with a dot in it names a part of something. */
+/** Further names that may be misspelt parameters; a dot marks a path. */
 function likenesses(query: object, { named, others }: QueryParameters): readonly string[] {
   const names = Object.keys(named)
   return Object.keys(query).flatMap((name) => {
@@ -87,15 +87,13 @@ function likenesses(query: object, { named, others }: QueryParameters): readonly
 }
 
 function warningOf({ path }: Issue): string {
-  return warning(`${asciiOf(path.slice(1))} is no parameter of this request and was not read`)
+  return warning(`${asciiOf(path.slice(1))} is not a parameter of this request and was ignored`)
 }
 
-/** Code 299 of HTTP: something that lasts. */
 function warning(text: string): string {
   return `299 - "${text}"`
 }
 
-/** The name comes from outside, and a header is ASCII. */
 function asciiOf(name: string): string {
   return encodeURI(name).replaceAll('"', '%22')
 }

@@ -1,6 +1,6 @@
 /**
- * Reads conditions that stand in a text of a query, put together by AND, OR and brackets, and by NOT where a language
- * has it. What a condition is, and where it ends, is the language's own. NOT binds closest, then AND.
+ * Parser of conditions in query texts, combined by AND, OR and brackets, and by NOT where a language has it. Each
+ * language parses its own conditions. NOT binds closest, then AND.
  */
 
 const LONGEST = 4_000
@@ -8,7 +8,7 @@ const MAX_TERMS = 50
 const MAX_BRACKETS = 10
 const SPACE = /\s/
 
-/** What is wrong with a text; stays behind `readConditions`. */
+/** Syntax error; caught by `readConditions`. */
 export class TextProblem extends Error {}
 
 export type Conditions<T> =
@@ -22,13 +22,13 @@ export type NegatedConditions<T> =
   | { readonly kind: 'or'; readonly parts: readonly NegatedConditions<T>[] }
   | { readonly kind: 'not'; readonly part: NegatedConditions<T> }
 
-/** A language without NOT, with a word between any two conditions. */
+/** Language without NOT, with an operator between conditions. */
 export function readConditions<T>(text: string, term: (text: ConditionText) => T): Read<Conditions<T>> {
-  // NOT is never taken, so that none is in it
+  // NOT is not parsed, so the result has none
   return read(text, { term, hasNot: false }) as Read<Conditions<T>>
 }
 
-/** A language with NOT, in which conditions that stand beside each other must all hold. */
+/** Language with NOT, in which adjacent conditions must all hold. */
 export function readNegatable<T>(text: string, term: (text: ConditionText) => T): Read<NegatedConditions<T>> {
   return read(text, { term, hasNot: true })
 }
@@ -41,7 +41,7 @@ interface Language<T> {
 }
 
 function read<T>(text: string, language: Language<T>): Read<NegatedConditions<T>> {
-  if (text.length > LONGEST) return { problem: `has ${text.length} characters, at most ${LONGEST} are read` }
+  if (text.length > LONGEST) return { problem: `has ${text.length} characters; at most ${LONGEST} are accepted` }
   try {
     return { query: new Reader(new ConditionText(text), language).read() }
   } catch (error) {
@@ -80,7 +80,7 @@ class Reader<T> {
     return parts.length === 1 && only !== undefined ? only : { kind: 'and', parts }
   }
 
-  /** Whether another condition follows without a word. */
+  /** Whether another condition follows without an operator. */
   #isBeside(): boolean {
     this.#text.skipSpace()
     return this.#language.hasNot && !this.#text.isAtEnd && !this.#text.isNext(')') && !this.#text.isWord('OR')
@@ -107,7 +107,7 @@ function deeper(level: number): void {
   if (level >= MAX_BRACKETS) throw new TextProblem(`nests deeper than ${MAX_BRACKETS} brackets`)
 }
 
-/** A text that is read from its beginning, and where the reading is. */
+/** Text with a read position. */
 export class ConditionText {
   readonly #text: string
   #at = 0
@@ -121,7 +121,7 @@ export class ConditionText {
     return this.#at >= this.#text.length
   }
 
-  /** A place to come back to. */
+  /** Position to return to. */
   get place(): number {
     return this.#at
   }
@@ -134,7 +134,7 @@ export class ConditionText {
     return this.#text[this.#at] === char
   }
 
-  /** A word of the language, in any case, with space, a bracket or nothing behind it. */
+  /** Tests for a keyword in any case, followed by space, a bracket or the end. */
   isWord(word: string): boolean {
     this.skipSpace()
     const end = this.#at + word.length
@@ -169,7 +169,10 @@ export class ConditionText {
     return this.#text.slice(start, this.#at)
   }
 
-  /** After the opening quote up to the closing one. `escape`: keeps the character behind it; without one none is kept. */
+  /**
+   * Reads from behind the opening quote to the closing one. `escape`: keeps the character behind it; without one none
+   * is kept.
+   */
   quoted(escape?: string): string {
     this.#at += 1
     let text = ''

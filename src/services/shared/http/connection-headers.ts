@@ -1,4 +1,4 @@
-/** Names of headers that are about one connection, and not about what is asked or answered over it. */
+/** Names of hop-by-hop headers, which proxies drop. */
 export const CONNECTION_HEADERS = [
   'connection',
   'keep-alive',

@@ -1,9 +1,9 @@
-/** The parts of a form in `multipart/form-data`, by what the platform has for it. */
+/** Parses `multipart/form-data` by the platform's own parser. */
 import { AppError } from '#kernel'
 
 export const FORM_TYPE = /^multipart\/form-data/i
 
-/** Names and values in their order; a file is one with a name of its own. `VALIDATION` when it cannot be read. */
+/** Names and values in order; a file has a name of its own. Throws `VALIDATION` for an unreadable form. */
 export async function formEntries(type: string, bytes: Uint8Array): Promise<Iterable<[string, string | File]>> {
   try {
     return (await new Response(new Uint8Array(bytes), { headers: { 'content-type': type } }).formData()).entries()

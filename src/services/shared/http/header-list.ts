@@ -1,7 +1,7 @@
-/** Lists of JSON in a header: in ASCII, and as much of them as a header holds. */
+/** JSON lists in a header: ASCII, truncated to what a header holds. */
 import type { Json } from '#kernel'
 
-/** characters: what stands between takes headers of a few thousand */
+/** Maximum characters: proxies accept headers of a few thousand */
 const MAX_CHARACTERS = 4_000
 
 /** Undefined when the list is empty, or its first item is too long. */
@@ -17,7 +17,7 @@ export function headerOfList(list: readonly object[]): string | undefined {
   return texts.length === 0 ? undefined : `[${texts.join(',')}]`
 }
 
-/** What `headerOfList` wrote; empty without it. */
+/** Parses the text of `headerOfList`; empty without it. */
 export function listOfHeader(header: string | null): readonly Json[] {
   return header === null ? [] : (JSON.parse(header) as readonly Json[])
 }

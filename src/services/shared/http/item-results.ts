@@ -1,11 +1,11 @@
-/** What became of the resources that an operation is about, as status answers show it. */
+/** Results of an operation by resource, for status answers. */
 
 export interface ItemResult {
   readonly statusCode: number
   readonly error?: string
 }
 
-/** By the ids of the resources. */
+/** By resource id. */
 export interface ItemResults {
   readonly success: Readonly<Record<string, ItemResult>>
   readonly failure: Readonly<Record<string, ItemResult>>
@@ -15,7 +15,6 @@ const UNKNOWN: ItemResult = { statusCode: 500, error: 'the result is not stored'
 
 type Entry = readonly [id: string, result: ItemResult | undefined]
 
-/** Of each entry of the lists, in their order; a result that is not there was not stored. */
 export async function itemResults(...lists: readonly (AsyncIterable<Entry> | Iterable<Entry>)[]): Promise<ItemResults> {
   const [success, failure] = [emptyResults(), emptyResults()]
   for (const list of lists) {
@@ -27,7 +26,7 @@ export async function itemResults(...lists: readonly (AsyncIterable<Entry> | Ite
   return { success, failure }
 }
 
-/** Ids are text from outside: no prototype. */
+/** Without a prototype, since ids are external texts. */
 function emptyResults(): Record<string, ItemResult> {
   return Object.create(null) as Record<string, ItemResult>
 }

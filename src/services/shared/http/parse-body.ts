@@ -1,4 +1,4 @@
-/** JSON of request bodies, bounded in depth without keys that reach a prototype and numbers that are none. */
+/** Parses JSON bodies with bounded depth, without prototype keys and infinite numbers. */
 import { isUtf8 } from 'node:buffer'
 import {
   AppError,
@@ -16,13 +16,11 @@ import {
   withWritten,
 } from '#kernel'
 
-/** Deeper bodies are refused: what walks them may call itself. */
 export const MAX_LEVELS = 100
 
-/** Where a number may stand that is larger than any that is kept: with so large an exponent, or so many digits. */
+/** Detects a possible overflow: so large an exponent, or so many digits. */
 const LARGE_EXPONENT = /[eE]\+?\d{3}/
 const MAX_DIGITS = 308
-/** problems that are told at once */
 const MAX_TOLD = 100
 const SUSPECT = [...FORBIDDEN_KEYS, String.raw`\u`]
 const QUOTE = 34
@@ -33,33 +31,32 @@ const CLOSE_LIST = 93
 const OPEN_OBJECT = 123
 const CLOSE_OBJECT = 125
 
-/** The text of a body. Throws `NOT_JSON` when it is not UTF-8: what cannot be read is not replaced. */
+/** Decodes a body strictly. Throws `NOT_JSON` for invalid UTF-8. */
 export function bodyText(bytes: Buffer): string {
   if (!isUtf8(bytes)) throw new AppError('NOT_JSON', 'The body is not JSON: it is not UTF-8')
   return bytes.toString()
 }
 
 /**
- * The value of a body. `levels`: the most that it may nest. Throws `NOT_JSON`, `TOO_LARGE` for one that nests too deep, and
- * `VALIDATION` that lists all whole numbers that it cannot keep, all keys that stand twice in one object, or all keys which
- * reach a prototype, and all numbers that are too large for one.
+ * Value of a body. `levels`: maximum depth. Throws `NOT_JSON`, `TOO_LARGE` above the depth, and `VALIDATION` with all
+ * integers that would lose digits, all duplicate keys, or all prototype keys and infinite numbers.
  */
 export function parseBody(text: string, levels = MAX_LEVELS): unknown {
   return parse(text, levels, refuseLong, refuseTwice)
 }
 
-/** The value of a body that came as bytes, which is read as above; any other body as it is. */
+/** Parses a body of bytes as above; returns any other body unchanged. */
 export function readBody(body: unknown): unknown {
   if (!(body instanceof Uint8Array)) return body
   return parseBody(bodyText(Buffer.from(body.buffer, body.byteOffset, body.byteLength)))
 }
 
-/** The same of messages, in which whole numbers that no number keeps stay as they are written. */
+/** As `parseBody`, for messages, in which large integers keep their digits. */
 export function parseMessages(text: string, levels = MAX_LEVELS): unknown {
   return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, refuseTwice)
 }
 
-/** The same of what a template rendered, in which the last of several values of a key counts, as ever. */
+/** As `parseBody`, for rendered templates, in which the last of duplicate keys counts. */
 export function parseRendered(text: string, levels = MAX_LEVELS): unknown {
   return parse(text, levels, KEEPS_WRITTEN_INTEGERS ? withWritten : refuseLong, () => undefined)
 }
@@ -72,19 +69,19 @@ function parse(
 ): unknown {
   const { value, keys } = readPlain(text, levels)
   if (keys !== countKeys(value)) checkKeys(text)
-  // An escape can hide a key from a search; it is rare enough to look closely.
+  // escapes may hide a key from a search; they are rare enough for a full check
   const mayBeEndless = LARGE_EXPONENT.test(text) || hasDigits(text, MAX_DIGITS + 1)
   if (mayBeEndless || SUSPECT.some((word) => text.includes(word))) refuseWhatIsNotKept(value)
   const long = longIntegersOf(text)
   return long.length > 0 ? withLong(value, long) : value
 }
 
-/** As JSON.parse. Throws `NOT_JSON`, or `TOO_LARGE` for one that nests too deep. */
+/** As JSON.parse. Throws `NOT_JSON`, or `TOO_LARGE` above the depth. */
 export function parsePlain(text: string, levels = MAX_LEVELS): unknown {
   return readPlain(text, levels).value
 }
 
-/** `keys`: how many are written in it. */
+/** `keys`: number of keys in the text. */
 function readPlain(text: string, levels: number): { readonly value: unknown; readonly keys: number } {
   const keys = keysIn(text, levels)
   if (keys < 0) {
@@ -107,7 +104,7 @@ function refuseLong(_value: unknown, long: readonly LongInteger[]): never {
   throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
 }
 
-/** How many keys are written in the text; -1 when it nests too deep. Looks at the text, so that nothing deep is ever made. */
+/** Number of keys in the text; -1 above the depth. Scans the text, so that deep values are never built. */
 function keysIn(text: string, levels: number): number {
   let level = 0
   let colons = 0
@@ -141,7 +138,7 @@ function isEscaped(text: string, at: number): boolean {
 function refuseTwice(text: string): void {
   const issues = new Issues('KEY', MAX_TOLD)
   for (const steps of repeatedKeysOf(text)) {
-    issues.wrong(at('', ...steps), 'the key stands there twice', 'keep one of its values')
+    issues.wrong(at('', ...steps), 'the key occurs twice', 'keep one of its values')
   }
   const lines = issues.list.map(({ path, message, suggestion }) => `${path} <- ${message} (${suggestion ?? ''})`)
   throw new AppError('VALIDATION', lines.join('\n'), { issues: issues.list })
@@ -152,7 +149,7 @@ function refuseWhatIsNotKept(root: unknown): void {
   const open: { value: unknown; path: string }[] = [{ value: root, path: '' }]
   for (let next = open.pop(); next !== undefined && issues.count < 100; next = open.pop()) {
     const { value, path } = next
-    // such a one is read as no number at all, and would be kept as null
+    // JSON.stringify would turn it into null
     if (value === Infinity || value === -Infinity) {
       issues.wrong(path, 'is a number beyond 1.8e308', 'send a smaller one, or null')
     }

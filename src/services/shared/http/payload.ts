@@ -1,33 +1,32 @@
 /**
- * JSON that devices send, as templates read it: nothing of it is stored but its text, so that it may have any key, and
- * whole numbers of any length. Objects whose keys a program would put into another order are Maps.
+ * JSON of devices for templates: only its text is stored, so that it may have any key and integers of any length.
+ * Objects with integer-like keys, whose order objects lose, become Maps.
  */
 import { hasDigits, isLongInteger } from '#kernel'
 import { parsePlain } from './parse-body.ts'
 
-/** 2^53 has as many digits. */
 const LONG_DIGITS = 16
-/** keys such as "7", which the language puts before all others, in ascending order */
+/** Keys such as "7", which objects sort first */
 const NUMBERED_KEY = /"(?:\d|\\u003\d)+"\s*:/
 const SPACE = /[ \t\r\n]*/y
 const TEXT = /"(?:[^"\\]|\\.)*"/y
 const WORD = /[^\s,\]}]+/y
 
-/** characters of a payload that is read in a few milliseconds, whatever it holds */
+/** Characters of a payload that parses in a few milliseconds */
 const SHORT = 32_768
 
-/** A payload with the text that it came as. A long one is read when its value is first asked for. */
+/** Payload with its text. A long one is parsed on demand. */
 export class Payload {
   readonly text: string
   #read: { readonly value: unknown } | undefined
 
-  /** Throws as `parsePayload` does for a short text. */
+  /** Throws as `parsePayload` for a short text. */
   constructor(text: string) {
     this.text = text
     if (text.length <= SHORT) this.#read = { value: parsePayload(text) }
   }
 
-  /** Throws as `parsePayload` does. */
+  /** Throws as `parsePayload`. */
   get value(): unknown {
     return (this.#read ??= { value: parsePayload(this.text) }).value
   }
@@ -41,18 +40,17 @@ export class Payload {
   }
 }
 
-/** The value of a payload, and anything else as it is. */
 export function payloadValue(given: unknown): unknown {
   return given instanceof Payload ? given.value : given
 }
 
-/** As JSON.parse, but for long whole numbers, which are bigints, and Maps. Throws `NOT_JSON`, or `TOO_LARGE` when it nests too deep. */
+/** As JSON.parse, with bigints for long integers, and Maps. Throws `NOT_JSON`, or `TOO_LARGE` above the depth. */
 export function parsePayload(text: string): unknown {
   const plain = parsePlain(text)
   return hasDigits(text, LONG_DIGITS) || NUMBERED_KEY.test(text) ? new PayloadReader(text).value() : plain
 }
 
-/** Of a text that is known to be JSON. */
+/** Parser of valid JSON. */
 class PayloadReader {
   readonly #text: string
   #at = 0
@@ -98,7 +96,7 @@ class PayloadReader {
 
   #items(end: string, read: () => void): void {
     for (;;) {
-      // behind the bracket, or behind a comma
+      // behind the bracket or comma
       this.#at++
       this.#take(SPACE)
       if (this.#text[this.#at] !== end) read()

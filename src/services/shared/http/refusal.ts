@@ -1,22 +1,21 @@
-/** A refused request, before a service gives it its own shape. */
+/** Error answer, before a service formats it. */
 import type { ErrorCode, Issue } from '#kernel'
 
 export interface Refusal {
-  /** HTTP status */
   readonly statusCode: number
-  /** one text for people; never has a secret or a stack */
+  /** Text for people, without secrets and stacks */
   readonly error: string
   readonly code: ErrorCode
-  /** every problem of a request; empty when there is nothing to list */
+  /** All problems of a request; may be empty */
   readonly issues: readonly Issue[]
 }
 
-/** `{ error, code, statusCode, details? }`, in which several services report errors: details as texts. */
+/** Error format `{ error, code, statusCode, details? }` of several services, with details as texts. */
 export function errorBodyOfLines({ statusCode, error, code, issues }: Refusal): object {
   return { error, code, statusCode, ...(issues.length > 0 && { details: issues.map(issueLine) }) }
 }
 
-/** `<JSON pointer> <- <what is wrong> (<what would be right>)`, as clients know it from several services. */
+/** `<JSON pointer> <- <what is wrong> (<what would be right>)`, a format that clients know. */
 export function issueLine({ path, message, suggestion }: Issue): string {
   return `${path === '' ? '/' : path} <- ${message}${suggestion === undefined ? '' : ` (${suggestion})`}`
 }

@@ -1,4 +1,4 @@
-/** Answers that go on: server-sent events, and JSON line by line. */
+/** Streamed answers: server-sent events, and lines of JSON. */
 import { Readable } from 'node:stream'
 import type { FastifyReply } from 'fastify'
 import { EVENTS_MEDIA_TYPE, NDJSON_MEDIA_TYPE } from './media-types.ts'
@@ -11,10 +11,10 @@ import type { ServerEvent } from './server-event.ts'
 export const HERE = ': here\n\n'
 export const STILL_HERE = ': still here\n\n'
 
-/** ms between two signs of life on a quiet stream */
+/** Interval of heartbeats on a quiet stream, in ms */
 const SIGN_OF_LIFE_MS = 15_000
 
-/** Aborts when the reader is gone or the answer is whole. */
+/** Aborts when the client disconnects or the answer is complete. */
 export function untilClosed(reply: FastifyReply): AbortSignal {
   const controller = new AbortController()
   reply.raw.once('close', () => controller.abort())
@@ -24,25 +24,24 @@ export function untilClosed(reply: FastifyReply): AbortSignal {
 const turns = new Yielder(machineTimers)
 
 export function sendEvents(reply: FastifyReply, events: AsyncIterable<ServerEvent>): FastifyReply {
-  // the first text lets the reader know that it is connected
   return sendTexts(reply, events, { type: EVENTS_MEDIA_TYPE, turns, first: HERE, quiet: STILL_HERE, textOf: eventText })
 }
 
 export interface TextStreamOptions<T> {
   readonly type: string
-  /** made once for all readers is best */
+  /** Best made once for all readers */
   textOf(value: T): string
-  /** one for all streams of a route */
+  /** Shared by all streams of a route */
   readonly turns: Pick<Yielder, 'soon'>
-  /** sent at once; without it the reader sees the head of the answer at once */
+  /** Sent at once; without it the head is sent at once */
   readonly first?: string
-  /** sent when nothing came for a while */
+  /** Heartbeat text */
   readonly quiet: string
-  /** ms of that; default 15 s */
+  /** Interval of heartbeats in ms; default 15 s */
   readonly quietMs?: number
 }
 
-/** Texts for very many readers at once. */
+/** Sends texts to very many readers at once. */
 export function sendTexts<T>(
   reply: FastifyReply,
   values: AsyncIterable<T>,
@@ -61,7 +60,7 @@ export function sendTexts<T>(
   )
 }
 
-/** The first line is made before the answer begins, so that a refusal still has its status. */
+/** Makes the first line before the answer begins, so that an error still has its status. */
 export async function sendLines(reply: FastifyReply, lines: AsyncIterable<unknown>): Promise<FastifyReply> {
   const iterator = lines[Symbol.asyncIterator]()
   const first = await iterator.next()
@@ -76,7 +75,7 @@ async function* lineTexts(first: IteratorResult<unknown>, iterator: AsyncIterato
   }
 }
 
-/** An event as it goes over the wire. */
+/** Wire format of an event. */
 function eventText({ id, event, data }: ServerEvent): string {
   return `${id === undefined ? '' : `id: ${id}\n`}${event === undefined ? '' : `event: ${event}\n`}data: ${JSON.stringify(data)}\n\n`
 }

@@ -1,9 +1,9 @@
-/** One server-sent event. */
+/** Fields of one server-sent event. */
 export interface ServerEvent {
-  /** what a reader that comes back sends as `Last-Event-ID` */
+  /** Sent by a reconnecting reader as `Last-Event-ID` */
   readonly id?: string
-  /** its name; `message` without */
+  /** Name; default `message` */
   readonly event?: string
-  /** becomes JSON */
+  /** Sent as JSON */
   readonly data: unknown
 }

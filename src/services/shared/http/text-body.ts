@@ -1,23 +1,22 @@
-/** The body of an answer that goes on: texts as they come, made once for all who read them. */
+/** Body of a streamed answer, from texts that all readers share. */
 import { Readable } from 'node:stream'
 import type { Yielder } from '#kernel'
 
 export interface TextBodyOptions<T> {
   readonly values: AsyncIterable<T>
   textOf(value: T): string
-  /** shared by all bodies of what many read at once */
+  /** Shared by all bodies with many readers */
   readonly turns: Pick<Yielder, 'soon'>
-  /** sent at once */
+  /** Sent at once */
   readonly first?: string | undefined
-  /** sent when nothing came for a while */
   readonly quiet: string
-  /** ms after which that is */
+  /** Interval of heartbeats in ms */
   readonly quietMs: number
-  /** before the first text, when the head of the answer is complete */
+  /** Called before the first text, when the head of the answer is complete */
   begun(): void
 }
 
-/** Asks for the next value only while its own reader takes what there is. */
+/** Requests the next value only while its reader accepts data. */
 export class TextBody<T> extends Readable {
   readonly #parts: TextBodyOptions<T>
   readonly #values: AsyncIterator<T>
@@ -67,7 +66,7 @@ export class TextBody<T> extends Readable {
 
   #stillHere(): void {
     if (this.destroyed) return
-    // who has not taken the last text knows that the stream is there
+    // skip the heartbeat while text is pending
     if (this.readableLength === 0) this.push(this.#parts.quiet)
     this.#quiet.refresh()
   }

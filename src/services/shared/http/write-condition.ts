@@ -1,16 +1,16 @@
-/** The headers `If-Match` and `If-None-Match`: a write that counts only on what the writer saw. */
+/** Conditional writes by `If-Match` and `If-None-Match`. */
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import { AppError, type ExpectedVersion, type RevisionOptions } from '#kernel'
 
 type WithHeaders = Pick<FastifyRequest, 'headers'>
 
-/** The same entity with its ETag. */
+/** Returns the entity after setting its ETag. */
 export function withTag<T extends { readonly revision?: number }>(reply: FastifyReply, entity: T): T {
   if (entity.revision !== undefined) void reply.header('etag', `"${entity.revision}"`)
   return entity
 }
 
-/** What the headers ask for. Throws `PRECONDITION` when it can never hold. */
+/** Condition of the headers. Throws `PRECONDITION` when it can never hold. */
 export async function writeCondition(
   { headers }: WithHeaders,
   current: () => Promise<{ readonly version: number }>,
@@ -29,7 +29,7 @@ export async function writeCondition(
   return { ifVersion: version ?? 'absent' }
 }
 
-/** The same of what calls its version `revision`. */
+/** As `writeCondition`, for entities with `revision`. */
 export async function revisionCondition(
   request: WithHeaders,
   current: () => Promise<{ readonly revision?: number }>,
@@ -38,7 +38,7 @@ export async function revisionCondition(
   return ifVersion === undefined ? {} : { ifRevision: ifVersion }
 }
 
-/** Versions of a list of tags; undefined for a tag that has none. */
+/** Versions in a list of tags; undefined for a foreign tag. */
 function versionsIn(header: string): readonly (number | undefined)[] {
   return header.split(',').map((tag) => {
     const digits = /^(?:W\/)?"(\d{1,15})"$/.exec(tag.trim())?.[1]
@@ -51,7 +51,7 @@ function names(header: string, version: number | undefined): boolean {
 }
 
 function refused(name: string, header: string): AppError {
-  return new AppError('PRECONDITION', `${name} ${header.slice(0, 200)} does not fit what is there; read it again`)
+  return new AppError('PRECONDITION', `${name} ${header.slice(0, 200)} does not match the current state; read it again`)
 }
 
 async function versionOf(current: () => Promise<{ readonly version: number }>): Promise<number | undefined> {

@@ -1,4 +1,4 @@
-/** What the broker's groups and the query service's buckets reckon alike. Numeric aggregates pass over texts and truth values. */
+/** Aggregates shared by groups of the broker and buckets of queries. Numeric ones ignore texts and booleans. */
 import type { Aggregate } from './group-values.ts'
 import type { SortedRuns } from './sorted-runs.ts'
 
@@ -17,12 +17,12 @@ export const COMMON_AGGREGATES: readonly (readonly [name: string, definition: Ag
   ['last', { needs: 'sums', of: ({ last }) => last }],
 ]
 
-/** What JSON can say of a number: one that grew beyond all bounds is none. */
+/** Null for infinite numbers, which JSON lacks. */
 export function finite(value: number | null): number | null {
   return value !== null && Number.isFinite(value) ? value : null
 }
 
-/** At place f (n - 1), between neighbours by the line through both: type 7 of statistics, as pandas has it. */
+/** Percentile at f (n - 1) with linear interpolation: type 7 of statistics, as in pandas. */
 export function percentileOf(ranks: SortedRuns, fraction: number): number | null {
   const { size } = ranks
   if (size === 0) return null

@@ -1,8 +1,8 @@
-/** The figures of a group of samples: count, sums, extremes and deviation. */
+/** Figures of a group of samples: count, sums, extremes and deviation. */
 import type { Bucket, SampleValue } from '#storage'
 import { SortedRuns } from './sorted-runs.ts'
 
-/** What is known of a group of samples that is not empty. Numbers are over numeric samples, and null without any. */
+/** Figures of a non-empty group. Numeric ones are null without numeric samples. */
 export interface Figures {
   readonly count: number
   readonly numeric: number
@@ -11,19 +11,19 @@ export interface Figures {
   readonly max: number | null
   readonly first: SampleValue
   readonly last: SampleValue
-  /** of the sample, over n - 1: 0 for one number; undefined where the sums at hand cannot tell it well enough */
+  /** Sample deviation, over n - 1: 0 for one number; undefined where the sums are too imprecise */
   readonly deviation: number | null | undefined
-  /** sum of the differences whose later sample is in the group; null without one */
+  /** Sum of the differences whose later sample is in the group; null without one */
   readonly change: number | null
-  /** numeric samples by rank; empty where nobody asks for ranks */
+  /** Numeric samples by rank; empty unless requested */
   readonly ranks: SortedRuns
 }
 
 const NO_RANKS = new SortedRuns()
-/** how much of the squared deviations may be rounding */
+/** Maximum share of rounding in the squared deviations */
 const TOLERANCE = 1e-8
 
-/** Figures of what storage reckoned: all but ranks and change. */
+/** Figures of the store's sums: all but ranks and change. */
 export class BucketFigures implements Figures {
   readonly #bucket: Bucket
   readonly change = null
@@ -67,8 +67,8 @@ export class BucketFigures implements Figures {
 }
 
 /**
- * The sum of squares less the square of the sum loses all digits when numbers are far from 0 and close together. A sum
- * of n terms may be wrong by n roundings: with less than that bound left after the difference, the answer is unknown.
+ * Deviation from sums: the difference of two large sums loses digits when numbers are far from 0 and close together. A
+ * sum of n terms may be off by n roundings: undefined when that exceeds the tolerance.
  */
 function deviationOf({ numeric, sum, sumOfSquares, min, max }: Bucket): number | null | undefined {
   if (sum === null || sumOfSquares === null) return null
@@ -78,7 +78,7 @@ function deviationOf({ numeric, sum, sumOfSquares, min, max }: Bucket): number |
   return squares * TOLERANCE >= rounding ? Math.sqrt(squares / (numeric - 1)) : undefined
 }
 
-/** Figures of samples as they come by, in the order of time. Nothing is ever subtracted from a sum of squares (Welford). */
+/** Figures of streamed samples, in the order of time. Sums of squares are never subtracted (Welford). */
 export class Gathering implements Figures {
   readonly start: number
   readonly first: SampleValue
@@ -91,7 +91,7 @@ export class Gathering implements Figures {
   max: number | null = null
   last: SampleValue
   change: number | null = null
-  /** the first number: what is far from 0 and close together keeps its digits when it is taken around it */
+  /** First number, as the origin of sums, which preserves digits of numbers far from 0 */
   #origin = 0
   #mean = 0
   #squares = 0
@@ -109,7 +109,7 @@ export class Gathering implements Figures {
     return this.numeric === 1 ? 0 : Math.sqrt(this.#squares / (this.numeric - 1))
   }
 
-  /** `previous`: the number before it in the series, if any. */
+  /** `previous`: preceding number in the series, if any. */
   add(value: SampleValue, previous: number | undefined): void {
     this.count += 1
     this.last = value

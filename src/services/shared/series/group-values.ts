@@ -1,28 +1,25 @@
 /**
- * What groups of samples come to. Sums that storage has are asked there; what needs each sample goes through them in
- * slices, one group in memory.
+ * Values of groups of samples: from the store's sums where these suffice, else from samples, one group in memory at a
+ * time.
  */
 import type { SampleValue } from '#storage'
 import { BucketFigures, type Figures, Gathering } from './figures.ts'
 import type { SampleReader, Span } from './sample-reader.ts'
 
 export interface Aggregate {
-  /** as it was asked for */
   readonly name: string
-  /** what has to be known of a group: sums that storage has, a deviation, or every sample */
+  /** Required figures of a group: the store's sums, a deviation, or every sample */
   readonly needs: 'sums' | 'deviation' | 'change' | 'ranks'
-  /** null where there is nothing to tell, as of no numeric sample */
   of(group: Figures): SampleValue | null
 }
 
-/** Groups of one width, one behind the other: storage can reckon them at once. */
+/** Consecutive groups of one width, which the store can sum at once. */
 export interface GroupRun {
   readonly from: number
   readonly width: number
   readonly count: number
 }
 
-/** one for each of the aggregates */
 export type GroupValues = readonly (SampleValue | null)[]
 
 export interface GroupRequest {
@@ -30,16 +27,14 @@ export interface GroupRequest {
   readonly filter?: ((value: SampleValue) => boolean) | undefined
   readonly groups: {
     readonly runs: readonly GroupRun[]
-    /** when the group of an instant begins */
     startOf(time: number): number
   }
-  /** whose samples; it begins where a group does */
   readonly span: Span
-  /** where differences begin: the first one of a group is to a sample before it. Default: with the span */
+  /** Start of differences: the first of a group refers to an earlier sample. Default: the span */
   readonly since?: number
 }
 
-/** By the begin of the group, of those that have a sample. */
+/** By start of the group, without empty ones. */
 export async function valuesOfGroups(
   reader: SampleReader,
   request: GroupRequest,
@@ -67,7 +62,7 @@ export async function valuesOfGroups(
   return values
 }
 
-/** From the samples themselves. `span` begins where a group does. */
+/** From the samples themselves. `span` begins at the start of a group. */
 async function gathered(
   reader: SampleReader,
   { aggregates, filter, groups }: GroupRequest,

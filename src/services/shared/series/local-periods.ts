@@ -1,13 +1,12 @@
 /**
- * Days, weeks and months of a zone's calendar, by number from 1970 on. A day has 23 or 25 hours where clocks change; weeks
+ * Days, weeks and months of a zone's calendar, numbered from 1970. Days have 23 or 25 hours at clock changes; weeks
  * begin on Mondays.
  */
 import { FixedOffsetZone, IANAZone, type Zone } from 'luxon'
 
-/** `count` units together, counted from the first one of 1970: two months are January and February, March and April ... */
+/** Period of `count` units, counted from 1970: two months are January and February, March and April ... */
 export interface PeriodUnit {
   readonly unit: 'day' | 'week' | 'month'
-  /** 1 or more */
   readonly count: number
 }
 
@@ -18,30 +17,29 @@ const EPOCH_YEAR = 1970
 /** 1970 began on a Thursday. */
 const DAYS_TO_MONDAY = 3
 
-/** The number of the period of an instant, as a calendar in the zone has it. */
 export function periodOf(time: number, zone: string, { unit, count }: PeriodUnit): number {
   const day = Math.floor((time + offsetMs(time, zone)) / DAY)
   return Math.floor(unitOf(day, unit) / count)
 }
 
-/** The first instant of that period. */
+/** First instant of that period. */
 export function beginOfPeriod(period: number, zone: string, { unit, count }: PeriodUnit): number {
   const midnight = firstDayOf(period * count, unit) * DAY
-  // offsets on both sides of it: where clocks skip midnight, the day begins with the change
+  // offsets on both sides: where clocks skip midnight, the day begins with the change
   const [before, after] = [offsetMs(midnight - DAY, zone), offsetMs(midnight + DAY, zone)]
   const [early, late] = [midnight - Math.max(before, after), midnight - Math.min(before, after)]
   if (isIn(early, midnight, zone)) return early
   return isIn(late, midnight, zone) ? late : changeIn(early, late, zone)
 }
 
-/** A clock that moves by this much or more changes sides of the date line. */
+/** Minimum change of a zone that crosses the date line. */
 const DATE_LINE = DAY - DAY / 8
 const FIRST_YEAR = 1800
 const LAST_YEAR = 2100
 /** By zone: there are a few hundred. */
 const SKIPPED = new Map<string, readonly number[]>()
 
-/** Numbers of the days that a zone never had, since it changed sides of the date line; in ascending order. */
+/** Ascending numbers of the days that a zone skipped by crossing the date line. */
 export function skippedDays(zone: string): readonly number[] {
   const known = SKIPPED.get(zone)
   if (known !== undefined) return known
@@ -58,7 +56,7 @@ export function skippedDays(zone: string): readonly number[] {
   return found
 }
 
-/** The instant of that change; other changes of the year are smaller. */
+/** Instant of that change, the largest of the year. */
 function jumpIn(early: number, late: number, zone: string): number {
   let [low, high] = [early, late]
   while (high - low > 1) {
@@ -73,7 +71,6 @@ function isIn(time: number, reading: number, zone: string): boolean {
   return time + offsetMs(time, zone) === reading
 }
 
-/** The number of the day, week or month that a day is in. */
 function unitOf(day: number, unit: PeriodUnit['unit']): number {
   if (unit === 'day') return day
   if (unit === 'week') return Math.floor((day + DAYS_TO_MONDAY) / WEEK_DAYS)
@@ -89,7 +86,7 @@ function firstDayOf(number: number, unit: PeriodUnit['unit']): number {
   return first.getTime() / DAY
 }
 
-/** The instant of the change of clocks after `early`, at the latest `late`. */
+/** Instant of the clock change after `early`, at the latest `late`. */
 function changeIn(early: number, late: number, zone: string): number {
   let [low, high] = [early - 1, late]
   const old = offsetMs(low, zone)
@@ -101,10 +98,10 @@ function changeIn(early: number, late: number, zone: string): number {
   return high
 }
 
-/** ms east of UTC. */
+/** Milliseconds east of UTC. */
 export function offsetMs(time: number, zone: string): number {
   const minutes = zoneOf(zone).offset(time)
-  // beyond what dates can hold there are no zones
+  // beyond the range of dates
   return Number.isFinite(minutes) ? Math.round(minutes * 60_000) : 0
 }
 
@@ -113,7 +110,7 @@ function zoneOf(zone: string): Zone {
   return /^UTC[+-]/.test(zone) ? FixedOffsetZone.parseSpecifier(zone) : IANAZone.create(zone)
 }
 
-/** The place of the last of some instants in order that is not after a time; -1 where none is. */
+/** Index of the last of some ascending instants that is not after a time; -1 if none is. */
 export function lastAtOrBefore(instants: ArrayLike<number>, time: number): number {
   let [low, high] = [0, instants.length]
   while (low < high) {

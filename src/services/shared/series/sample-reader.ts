@@ -1,9 +1,9 @@
-/** Reads samples in pages, so that memory does not grow with their number. */
+/** Reads samples in pages, with constant memory. */
 import { AppError } from '#kernel'
 import type { Bucket, RangeQuery, Sample, SampleColumns, Series } from '#storage'
 import { MAX_TIME } from './times.ts'
 
-/** Whose samples, and in which range; both ends are included. */
+/** Resources and range of samples; both ends are inclusive. */
 export interface Span {
   readonly resources: readonly string[]
   readonly metric: string
@@ -11,26 +11,21 @@ export interface Span {
   readonly until: number
 }
 
-/** The same, open at its begin. */
 export type OpenSpan = Omit<Span, 'from'> & { readonly from: number | undefined }
 
-/** samples of one read; above the number of resources, all of which may have a sample at one time */
 const PAGE = 10_000
-/** samples that one request may go through */
 const MAX_READ = 1_000_000
 
 export interface ReaderOptions {
-  /** samples that may be gone through; default 1,000,000 */
+  /** Maximum samples; default 1,000,000 */
   readonly most?: number | undefined
-  /** samples of one read; default 10,000. More than there are resources at one time */
+  /** Samples per read; default 10,000. More than there are resources at one time */
   readonly page?: number
-  /** asks for the next page while one is worked on */
   readonly ahead?: boolean
-  /** stops reading when it aborts */
   readonly signal?: AbortSignal
 }
 
-/** Reads storage for one request, in bounded slices, and refuses when it would become too much. */
+/** Reads the store for one request in pages, and rejects when the limit is exceeded. */
 export class SampleReader {
   readonly #series: Series
   readonly #most: number
@@ -47,23 +42,21 @@ export class SampleReader {
     this.#signal = signal
   }
 
-  /** What storage reckons by itself. `until` is included here as well. */
+  /** Buckets summed by the store. `until` is inclusive here too. */
   async buckets({ resources, metric, from, until }: Span, width: number): Promise<readonly Bucket[]> {
     this.#signal?.throwIfAborted()
     return this.#series.buckets({ resources, metric, from, until: Math.min(until + 1, MAX_TIME), width })
   }
 
-  /** The first of a span in the order that is asked for. */
   first({ resources, metric, from, until }: OpenSpan, descending: boolean, limit: number): Promise<readonly Sample[]> {
     return this.#series.range({ resources, metric, ...(from !== undefined && { from }), until, descending, limit })
   }
 
-  /** Pooled by time, some at a time. Throws `TOO_LARGE` above the bound. */
+  /** Pages ordered by time. Throws `TOO_LARGE` above the limit. */
   slices(span: Span, descending = false): AsyncGenerator<readonly Sample[]> {
     return this.#pages(span, descending, (query) => this.#series.range(query), SAMPLES)
   }
 
-  /** The same as columns, which cost less. */
   columns(span: Span, descending = false): AsyncGenerator<SampleColumns> {
     return this.#pages(span, descending, (query) => this.#series.columns(query), COLUMNS)
   }
@@ -89,13 +82,13 @@ export class SampleReader {
         yield page
         return
       }
-      // samples of the last time may go on behind a full page: they come with the next
+      // samples of the last time may continue on the next page: keep them for it
       let whole = size
       while (whole > 0 && timeAt(page, whole - 1) === edge) whole -= 1
       this.#count(whole)
       const rest: Span = descending ? { ...span, until: edge } : { ...span, from: edge }
       const next = this.#ahead ? readPage(rest) : undefined
-      // who stops reading does not hear that it failed
+      // a caller that stops reading does not observe its failure
       next?.catch(() => undefined)
       yield upTo(page, whole)
       reading = next ?? readPage(rest)
@@ -107,12 +100,11 @@ export class SampleReader {
     if (this.#read <= this.#most) return
     throw new AppError(
       'TOO_LARGE',
-      `the query goes through more than ${this.#most} samples; ask for a shorter range, or for aggregates other than median, percentile, std and diff and without a filter`,
+      `the query reads more than ${this.#most} samples; request a shorter range, or aggregates other than median, percentile, std and diff and without a filter`,
     )
   }
 }
 
-/** What is to know of a page of samples, however it has them. */
 interface Paging<Page> {
   sizeOf(page: Page): number
   timeAt(page: Page, place: number): number

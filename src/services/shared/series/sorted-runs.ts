@@ -1,6 +1,6 @@
 /**
- * Numbers of which some are asked for by rank. They are sorted a run at a time while they arrive, so that no single sort
- * holds the loop, and a rank is found by narrowing all runs at once.
+ * Numbers with queries by rank, sorted in runs while they arrive, so that no single sort blocks the event loop; a rank
+ * is found by narrowing all runs at once.
  */
 export class SortedRuns {
   readonly #runs: Float64Array[] = []
@@ -17,7 +17,7 @@ export class SortedRuns {
     if (this.#open.length >= RUN) this.#close()
   }
 
-  /** The number at a place of the ascending order, from 0; NaN outside. */
+  /** Number at an index of the ascending order, from 0; NaN outside. */
   at(place: number): number {
     if (this.#open.length > 0) this.#close()
     if (this.#runs.length > 1) return select(this.#runs, place)
@@ -34,7 +34,7 @@ const RUN = 10_000
 
 interface Part {
   readonly run: Float64Array
-  /** what is left of it: from `low` up to and without `high` */
+  /** Remaining range: from `low`, `high` exclusive */
   low: number
   high: number
 }
@@ -60,7 +60,7 @@ function select(runs: readonly Float64Array[], place: number): number {
   }
 }
 
-/** Where the values that are `before` end in what is left of a run. */
+/** End of the values that are `before` in the remaining range of a run. */
 function edge({ run, low, high }: Part, before: (value: number) => boolean): number {
   let [start, end] = [low, high]
   while (start < end) {

@@ -1,4 +1,4 @@
-/** The bounds of time that series know. */
+/** Time bounds of series. */
 
-/** epoch ms, either way: what a Date can hold */
+/** Epoch ms in either direction: the range of Date */
 export const MAX_TIME = 8_640_000_000_000_000

@@ -63,7 +63,7 @@ it('FRAMEBATCH-2: no byte of a batch can be another', () => {
       const reader = new BatchReader(signer)
       // a longer one is waited for, and signed otherwise
       expect(() => expect(reader.read(Buffer.concat([bytes, Buffer.alloc(MAX_BATCH + 20)]))).toEqual([])).toThrow(
-        /not signed by a host|at most 1048576 are read/,
+        /not signed by a host|more than 1048576/,
       )
     }),
   )
@@ -85,7 +85,7 @@ it.each<[string, (batches: readonly Buffer[]) => readonly (Buffer | undefined)[]
 
 // Holds FRAMEBATCH-2
 it.each([
-  ['a frame has no whole head', Buffer.alloc(12)],
+  ['the head of a frame is incomplete', Buffer.alloc(12)],
   ['a frame ends behind its batch', Buffer.from('00000100010000000000000000', 'hex')],
   ['a frame ends behind its batch', Buffer.from('00000009010000000000000001', 'hex')],
 ])('FRAMEBATCH-2: %s', (sentence, frames) => {
@@ -99,5 +99,5 @@ it.each([
 it('FRAMEBATCH-3: a batch that would be too long is refused by its head', () => {
   const head = Buffer.alloc(20)
   head.writeUInt32BE(MAX_BATCH + 1)
-  expect(() => new BatchReader(signer).read(head)).toThrow('at most 1048576 are read')
+  expect(() => new BatchReader(signer).read(head)).toThrow('more than 1048576')
 })

@@ -211,7 +211,7 @@ it('FRAMED-1: when the connection is lost, what reads is asked of the next host,
   expect([refused.status, refused.headers.get('retry-after'), await refused.text()]).toEqual([
     503,
     '1',
-    expect.stringContaining('it is not known whether it did'),
+    expect.stringContaining('the outcome is unknown'),
   ])
   // when the end of the connection was noticed for the other is not known
   const looking = setInterval(() => first.routing.looked(new Set([url, third.url])), 5)

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest'
 import { AppError } from '../../../../src/kernel/errors.ts'
 import type { Forwarding } from '../../../../src/services/broker/contract.ts'
-import type { Post } from '../../../../src/services/broker/posting/arrival.ts'
+import type { PublishRequest } from '../../../../src/services/broker/posting/publish-request.ts'
 import { IngestQueue } from '../../../../src/services/broker/posting/ingest-queue.ts'
 import { readPost } from '../../../../src/services/broker/posting/read-post.ts'
 import { SeriesProjector } from '../../../../src/services/broker/posting/series-projector.ts'
@@ -21,17 +21,21 @@ function opened({ posts = 1_000, engine }: { posts?: number; engine?: Forwarding
       commits.push({ end: () => resolve({ results: [last] }), fail: reject })
     })
   const store = withCommit(openMemory().tenant('t'), commit)
-  const projection = { applied: 0, apply: () => Promise.resolve(), follow: () => Promise.resolve() }
-  const projector = new SeriesProjector(projection, { posts: 1_000, characters: 1e6, restMs: 0 })
+  const projector = new SeriesProjector({
+    log: store.log('log'),
+    series: { append: () => Promise.resolve(), applied: () => Promise.resolve(0) },
+    limits: { posts: 1_000, characters: 1e6, restMs: 0 },
+    report: () => undefined,
+    recovered: () => undefined,
+  })
   const told: string[] = []
   const queue = new IngestQueue({
-    tenant: 't',
     log: new TenantLog(store),
     projector,
     limits: { posts, characters: 1e6 },
     engine: () => engine,
     arrived: () => undefined,
-    told: ({ arrivals }: Post) => told.push(arrivals[0]?.resource ?? ''),
+    acknowledged: ({ arrivals }: PublishRequest) => told.push(arrivals[0]?.resource ?? ''),
     passed: () => undefined,
   })
   const post = (name: string) => queue.submit(readPost(name, { a: 1 }, {}, 0))
@@ -74,6 +78,17 @@ describe('posts on their way', () => {
     expect(commits).toHaveLength(1)
     commits[0]?.end()
     await all
+  })
+
+  it('with writes share a commit with each other, not with posts without', async () => {
+    const { commits, queue } = opened()
+    const own: Write = { kind: 'append', log: 'own', partition: 0, bodies: [1] }
+    const submit = (name: string, writes: readonly Write[]) => queue.submit(readPost(name, { a: 1 }, {}, 0), writes)
+    const all = [submit('a', [own]), submit('b', [own]), submit('c', []), submit('d', [own])]
+    await turn()
+    expect(commits).toHaveLength(3)
+    for (const commit of commits) commit.end()
+    await Promise.all(all)
   })
 
   it('do not wait for those before them to be committed', async () => {

@@ -2,7 +2,7 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { answerTo, PublishedMessage } from '../../../../src/services/broker/posting/answer.ts'
-import { routedMessageOf, routedText } from '../../../../src/services/broker/posting/arrival.ts'
+import { routedMessageOf, routedText } from '../../../../src/services/broker/posting/publish-request.ts'
 import { readPost } from '../../../../src/services/broker/posting/read-post.ts'
 import { messageBody } from '../../../../src/log/message-entry.ts'
 import { JsonText } from '../../../../src/kernel/json.ts'

@@ -143,7 +143,7 @@ describe('a post', () => {
     -1,
     1.5,
   ])('has no time to live of %s', (ttl) =>
-    expect(problems(() => read({}, 'a', { ttl }))).toEqual([`/ttl <- "${ttl}" is no time to live`]),
+    expect(problems(() => read({}, 'a', { ttl }))).toEqual([`/ttl <- "${ttl}" is not a valid time to live`]),
   )
 })
 

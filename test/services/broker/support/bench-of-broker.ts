@@ -1,7 +1,6 @@
 /** The broker on memory, with an HTTP app in front of it, an engine that writes down what it is given, and a clock by hand. */
 import type { AddressInfo } from 'node:net'
 import type { InjectOptions } from 'fastify'
-import { perTenant } from '../../../../src/kernel/by-tenant.ts'
 import { messageBody } from '../../../../src/log/message-entry.ts'
 import { type Followed, type NewEntry, TenantLog } from '../../../../src/log/tenant-log.ts'
 import type { ForwardedPost, Forwarding } from '../../../../src/services/broker/contract.ts'
@@ -19,38 +18,33 @@ type Forwarded = ForwardedPost['messages']
 
 /** An engine that takes everything as it is, and stands beside the log. */
 export class TakingEngine implements Forwarding {
-  readonly taken: { readonly tenant: string; readonly messages: Forwarded; readonly hops: number }[] = []
-  readonly #logOf: (tenant: string) => TenantLog
+  readonly taken: { readonly messages: Forwarded; readonly hops: number }[] = []
+  readonly #log: TenantLog
 
-  constructor(logOf: (tenant: string) => TenantLog) {
-    this.#logOf = logOf
+  constructor(log: TenantLog) {
+    this.#log = log
   }
 
-  /** messages of one tenant in the order in which they were given */
+  /** in the order in which they were received */
   get messages(): readonly Forwarded[number][] {
     return this.taken.flatMap(({ messages }) => messages)
   }
 
-  async receive(tenant: string, posts: readonly ForwardedPost[], writes: readonly Write[], followed: Followed) {
+  async receive(posts: readonly ForwardedPost[], writes: readonly Write[], followed: Followed) {
     const entries = posts.flatMap(({ messages, ...how }): NewEntry[] => {
       const [only] = messages
       const body = { ...how, messages: messages.length === 1 ? only : messages }
       return how.kept === undefined ? [] : [{ body: messageBody(body, undefined) }]
     })
-    await this.#logOf(tenant).add({
+    await this.#log.add({
       entries,
       writes,
       followed: (place) => {
-        for (const { messages, hops = 0 } of posts) this.taken.push({ tenant, messages, hops })
+        for (const { messages, hops = 0 } of posts) this.taken.push({ messages, hops })
         followed(place)
       },
     })
   }
-}
-
-/** One log of each tenant. */
-export function logsOn(storage: Storage): (tenant: string) => TenantLog {
-  return perTenant((tenant) => new TenantLog(storage.tenant(tenant)))
 }
 
 /** Timers that the test fires. */
@@ -73,9 +67,11 @@ export class HandTimers {
 
 export type BrokerBench = Awaited<ReturnType<typeof brokerBench>>
 
-export interface BenchOptions extends Partial<Omit<BrokerDependencies, 'now' | 'every' | 'report'>> {
+export interface BenchOptions extends Partial<Omit<BrokerDependencies, 'now' | 'every' | 'report' | 'store'>> {
+  /** has the store of tenant `acme` */
+  readonly storage?: Storage
   readonly clock?: { now: number }
-  /** tells this process, and its store, from others; default `life1`, and a store that does not last */
+  /** identify this process and its store; default `life1`, and a store that does not last */
   readonly life?: string
   readonly store?: string
 }
@@ -86,15 +82,17 @@ export async function brokerBench(options: BenchOptions = {}) {
     storage = openMemory({ clock: () => clock.now }),
     lag,
     life = 'life1',
-    store,
+    store: storeId,
     ...parts
   } = options
-  const log = parts.log ?? logsOn(storage)
+  const store = storage.tenant('acme')
+  const log = parts.log ?? new TenantLog(store)
   const engine = new TakingEngine(log)
   const timers = new HandTimers()
   const reports: string[] = []
   const service = createBrokerService({
-    storage,
+    tenant: 'acme',
+    store,
     log,
     now: () => clock.now,
     engine: () => engine,
@@ -107,7 +105,7 @@ export async function brokerBench(options: BenchOptions = {}) {
   await service.start()
   const { every } = timers
   const app = await trustingApp(brokerErrorBody, (scope) =>
-    brokerRoutes(scope, { service, life, store, frameBytes: 1_000_000, every }),
+    brokerRoutes(scope, { service, life, store: storeId, frameBytes: 1_000_000, every }),
   )
   return {
     service,
@@ -115,7 +113,7 @@ export async function brokerBench(options: BenchOptions = {}) {
     engine,
     timers,
     clock,
-    /** what nobody waited for */
+    /** failures without a caller */
     reports,
     /** as the tester of tenant `acme` */
     api: service.as({ tenant: 'acme', user: 'tester' }),

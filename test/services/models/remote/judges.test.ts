@@ -89,7 +89,7 @@ if (mlserver !== undefined) {
     broken: at(mlserverPort, 'v2', 'none'),
     wrong: [
       [[1, 2], /\/instances\/\d <- has 2 values \(send 4\)/],
-      [[1, 2, 3, 'x'], /\/instances\/\d <- has "x" where FP64 is wanted/],
+      [[1, 2, 3, 'x'], /\/instances\/\d <- has "x" where FP64 is required/],
       [7, /\/instances\/\d <- has 1 values \(send 4\)/],
     ],
   })

@@ -45,7 +45,7 @@ driverSuite('remote by protocol v2', {
   broken: remotePackage('v2', server, 'none'),
   wrong: [
     [[1], /\/instances\/1 <- has 1 values \(send 2\)/],
-    [['x', 1], /\/instances\/1 <- has "x" where FP64 is wanted/],
+    [['x', 1], /\/instances\/1 <- has "x" where FP64 is required/],
     [7, /\/instances\/1 <- has 1 values \(send 2\)/],
     [{ x: [1, 2] }, /\/instances\/0 <- is \[1,2\] \(send an object of x\)/],
   ],
@@ -129,13 +129,13 @@ describe('a model on a server', () => {
   it.each<[number, string, string, RegExp]>([
     [400, '{"error":"no"}', 'VALIDATION', /^127\.0\.0\.1:\d+ answered 400: no$/],
     [422, '{"detail":[{"msg":"no list"}]}', 'VALIDATION', /no list/],
-    [401, '', 'REMOTE_FAILED', /answered 401; give headers that it takes/],
+    [401, '', 'REMOTE_FAILED', /answered 401; register valid headers/],
     [404, '{"error":"gone"}', 'REMOTE_FAILED', /answered 404: gone/],
-    [302, '', 'REMOTE_FAILED', /answered 302; give the address that it leads to/],
+    [302, '', 'REMOTE_FAILED', /answered 302; register the address that it redirects to/],
     [500, 'Traceback\n  File "x"\nValueError: odd\n', 'MODEL_FAILED', /answered 500: ValueError: odd$/],
     [502, '', 'REMOTE_FAILED', /answered 502/],
     [504, '', 'REMOTE_LATE', /answered 504/],
-    [200, '{"outputs":[{"data":[NaN]}]}', 'MODEL_FAILED', /no JSON/],
+    [200, '{"outputs":[{"data":[NaN]}]}', 'MODEL_FAILED', /is not JSON/],
     [200, '{}', 'MODEL_FAILED', /it has no outputs/],
   ])('whose server answers %i %s is %s, and the next call is good', async (status, body, code, message) => {
     server.instead = () => ({ status, body })
@@ -160,7 +160,7 @@ describe('a model on a server', () => {
     server.instead = () => ({ body: { ready: false } })
     for (const protocol of ['v1', 'v2'] as const) {
       const opening = remoteDriver(REMOTE_OPTIONS).open(remotePackage(protocol, server))
-      await expect(opening).rejects.toMatchObject(refusal('REMOTE_FAILED', /has no model sum that is ready/))
+      await expect(opening).rejects.toMatchObject(refusal('REMOTE_FAILED', /model sum is not ready on/))
     }
   })
 

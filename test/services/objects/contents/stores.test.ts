@@ -3,8 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { BlobContents } from '../../../../src/services/objects/contents/blob-contents.ts'
-import { openS3Contents, readS3Place } from '../../../../src/services/objects/contents/s3-contents.ts'
-import type { Storage } from '../../../../src/storage/contract.ts'
+import { openS3Contents, readS3Location } from '../../../../src/services/objects/contents/s3-contents.ts'
 import { openFiles } from '../../../../src/storage/files/open-files.ts'
 import { describeContentStore } from '../../../contracts/objects/content-store-suite.ts'
 import { s3Server, type S3Server } from './s3-server.ts'
@@ -24,9 +23,8 @@ afterAll(async () => {
 describeContentStore('a folder', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'reflexarc-contents-'))
   const files = await openFiles({ folder })
-  const storage = { tenant: (id: string) => ({ blobs: files.tenant(id) }) } as unknown as Storage
   return {
-    store: new BlobContents(storage),
+    of: (tenant) => new BlobContents(files.tenant(tenant)),
     close: async () => {
       await files.close()
       await rm(folder, { recursive: true })
@@ -36,49 +34,47 @@ describeContentStore('a folder', async () => {
 
 describeContentStore('S3', async () => {
   const place = `s3://bucket/some/prefix?endpoint=${encodeURIComponent(server.endpoint)}&region=eu-west-1`
-  const store = await openS3Contents(readS3Place(place))
-  return {
-    store,
-    close: () => store.close(),
-  }
+  const shared = await openS3Contents(readS3Location(place))
+  return { of: (tenant) => shared.of(tenant), close: async () => shared.close() }
 })
 
 describe('a store in S3', () => {
   it('keeps everything below its prefix, and nothing of what broke off when it was removed', async () => {
     const place = `s3://bucket/own?endpoint=${encodeURIComponent(server.endpoint)}`
-    const store = await openS3Contents(readS3Place(place))
+    const shared = await openS3Contents(readS3Location(place))
+    const store = shared.of('acme')
     async function* broken(): AsyncIterable<Uint8Array> {
       yield new Uint8Array(17_000_000)
       throw new Error('the sender hung up')
     }
-    const put = store.put('acme', 'x', broken(), { contentType: 'text/plain' })
+    const put = store.put('x', broken(), { contentType: 'text/plain' })
     await expect(put).rejects.toThrow('the sender hung up')
     expect([...server.uploads.values()]).toMatchObject([{ key: 'own/acme/x' }])
-    await store.remove('acme', 'x')
+    await store.remove('x')
     expect(server.uploads.size).toBe(0)
-    await store.close()
+    shared.close()
   })
 })
 
-describe('a place in S3', () => {
+describe('a location in S3', () => {
   it('is read from its address', () => {
-    expect(readS3Place('s3://bucket')).toEqual({ bucket: 'bucket', prefix: '', region: 'us-east-1' })
-    expect(readS3Place('s3://bucket/a/b/?endpoint=http://s3.test:9000&region=x')).toEqual({
+    expect(readS3Location('s3://bucket')).toEqual({ bucket: 'bucket', prefix: '', region: 'us-east-1' })
+    expect(readS3Location('s3://bucket/a/b/?endpoint=http://s3.test:9000&region=x')).toEqual({
       bucket: 'bucket',
       prefix: 'a/b/',
       region: 'x',
       endpoint: 'http://s3.test:9000',
     })
     for (const text of ['s3://bucket?end=http://x', 's3://bucket?endpoint=x']) {
-      expect(() => readS3Place(text)).toThrow(/^--objects/)
+      expect(() => readS3Location(text)).toThrow(/^--objects/)
     }
   })
 
-  it('that does not answer is told, and not as what was sent', async () => {
+  it('that does not answer is UNAVAILABLE', async () => {
     const gone = await s3Server()
-    const store = await openS3Contents(readS3Place(`s3://bucket?endpoint=${gone.endpoint}`))
+    const shared = await openS3Contents(readS3Location(`s3://bucket?endpoint=${gone.endpoint}`))
     await gone.close()
-    await expect(store.open('acme', 'x')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
-    await store.close()
+    await expect(shared.of('acme').open('x')).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+    shared.close()
   }, 30_000)
 })

@@ -66,7 +66,7 @@ describe('a file that is put under upload/', () => {
     await host.put('upload/text.txt', 'hello\nworld\n', BUCKET)
     await host.settled()
     const reportOf = (name: string) => reported(host, `upload/${name}`)
-    expect(await reportOf('empty.csv')).toMatchObject({ state: 'completed', error: 'there is no message in it' })
+    expect(await reportOf('empty.csv')).toMatchObject({ state: 'completed', error: 'it has no messages' })
     expect(await reportOf('torn.gz')).toMatchObject({ state: 'failed', error: 'unexpected end of file' })
     expect(await reportOf('text.txt')).toMatchObject({
       state: 'failed',
@@ -101,13 +101,10 @@ describe('a file that is put under upload/', () => {
       await dying.settled().catch(() => undefined)
       await dying.kill()
       const host = await world.host()
-      const isThere = await host.objects
-        .inside(TENANT)
-        .stat(BUCKET, 'upload/a.csv')
-        .then(
-          () => true,
-          (error: unknown) => error instanceof AppError && error.code !== 'NOT_FOUND',
-        )
+      const isThere = await host.objects.inside.stat(BUCKET, 'upload/a.csv').then(
+        () => true,
+        (error: unknown) => error instanceof AppError && error.code !== 'NOT_FOUND',
+      )
       if (!isThere) await host.put('upload/a.csv', text, BUCKET)
       await host.settled()
       const report = await reported(host, 'upload/a.csv')
@@ -124,7 +121,7 @@ describe('how a file is read', () => {
     metadata: Readonly<Record<string, string>>,
   ): Promise<Record<string, unknown>> => {
     const content = typeof text === 'string' ? new TextEncoder().encode(text) : text
-    await host.objects.inside(TENANT).put(BUCKET, 'upload/a.csv', content, { metadata })
+    await host.objects.inside.put(BUCKET, 'upload/a.csv', content, { metadata })
     await host.settled()
     return reported(host, 'upload/a.csv')
   }
@@ -296,7 +293,7 @@ describe('an export', () => {
   it('of nothing fails, and says why', async () => {
     const { id } = await api().startExport({ resource: 'nobody' })
     await host.settled()
-    expect(await api().export(id)).toMatchObject({ state: 'failed', error: 'there are no series of nobody' })
+    expect(await api().export(id)).toMatchObject({ state: 'failed', error: 'the resource nobody has no series' })
     await expect(api().export('none')).rejects.toMatchObject({ code: 'NOT_FOUND' })
   })
 })

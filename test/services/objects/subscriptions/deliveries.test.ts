@@ -55,7 +55,7 @@ describe('a change', () => {
     await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }))
     await host.api.create('assets', subscriptionOf({ filters: [{ events: ['delete'] }] }, { method: 'GET' }))
     await host.put('x')
-    await host.objects.inside(TENANT).remove('assets', 'x')
+    await host.objects.inside.remove('assets', 'x')
     await host.settled()
     const [got, posted] = world.told.toSorted((one, other) => one.method.localeCompare(other.method))
     expect(posted?.body).toMatchObject({ event: 'delete', object: { name: 'x', delete_marker: true } })
@@ -252,7 +252,7 @@ describe('a webscript', () => {
     await host.put('x')
     await host.settled()
     expect((await host.api.deliveries('assets', id)).deliveries).toMatchObject([
-      { state: 'active', attempts: 1, last_error: { message: 'There is no such webscript' } },
+      { state: 'active', attempts: 1, last_error: { message: 'The webscript does not exist' } },
     ])
   })
 })

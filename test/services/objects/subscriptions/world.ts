@@ -13,7 +13,7 @@ import { Seal } from '../../../../src/platform/seal.ts'
 import { Subscriptions } from '../../../../src/services/objects/subscriptions/service.ts'
 import type { DeployedWebscript } from '../../../../src/services/functions/contract.ts'
 import { admit } from '../../../../src/services/webscripts/admission.ts'
-import type { ScriptRequest, WebscriptsService } from '../../../../src/services/webscripts/contract.ts'
+import type { InternalWebscripts, ScriptRequest } from '../../../../src/services/webscripts/contract.ts'
 import type { Storage } from '../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -93,9 +93,11 @@ export class SubscriptionsHost {
     const now = (): number => world.now
     const logger = { warn: () => undefined, error: () => undefined }
     const newId = (): string => `id-${(ids += 1)}`
+    const store = storage.tenant(TENANT)
     this.objects = createObjectsService({
-      storage,
-      contents: new BlobContents(storage),
+      tenant: TENANT,
+      store,
+      contents: new BlobContents(store.blobs),
       keys: new SigningKeys(new Uint8Array(32)),
       now,
       newId,
@@ -103,7 +105,12 @@ export class SubscriptionsHost {
       logger,
       origin: () => 'http://host.test',
     })
-    const broker = createBrokerService({ storage, now, every: () => () => undefined })
+    const broker = createBrokerService({
+      tenant: TENANT,
+      store: storage.tenant(TENANT),
+      now,
+      every: () => () => undefined,
+    })
     const timers: JobTimers = {
       later: world.later,
       breathe: () => new Promise((resolve) => setImmediate(resolve)),
@@ -112,7 +119,7 @@ export class SubscriptionsHost {
     const objects = (): InternalObjects => this.objects
     const queries = () => undefined
     this.transfers = new Transfers({
-      store: storage.tenant(TENANT),
+      store,
       queue: () => this.service.queue,
       queries,
       now,
@@ -120,7 +127,7 @@ export class SubscriptionsHost {
     })
     this.service = new Subscriptions({
       tenant: TENANT,
-      store: storage.tenant(TENANT),
+      store,
       objects,
       webscripts: () => this.#webscripts(),
       seal: new Seal(new Uint8Array(32).fill(1)),
@@ -155,7 +162,7 @@ export class SubscriptionsHost {
   }
 
   async textOf(bucket: string, path: string): Promise<string> {
-    const api = this.objects.inside(TENANT)
+    const api = this.objects.inside
     const entry = await api.stat(bucket, path)
     if ('isFolder' in entry) throw new Error(`${path} is a folder`)
     const pieces: Uint8Array[] = []
@@ -191,19 +198,25 @@ export class SubscriptionsHost {
 
   #engine(): ObjectForwarding {
     return {
-      receive: async (tenant, change, writes) => {
-        await this.storage.tenant(tenant).commit(writes)
+      receive: async (change, writes) => {
+        await this.storage.tenant(TENANT).commit(writes)
         this.#world.heard.push(change)
       },
     }
   }
 
-  #webscripts(): WebscriptsService {
-    const part: Pick<WebscriptsService, 'choose' | 'authenticate' | 'admit' | 'call'> = {
+  #webscripts(): InternalWebscripts {
+    const part: Pick<InternalWebscripts, 'choose' | 'authenticate' | 'admit' | 'call'> = {
       admit: () => undefined,
-      choose: ({ tenant, name }) => {
+      choose: (name) => {
         if (name === 'none') return undefined
-        return { tenant, name, isPrivate: name === 'private', isRunning: true, version: '1.0.0' } as DeployedWebscript
+        return {
+          tenant: TENANT,
+          name,
+          isPrivate: name === 'private',
+          isRunning: true,
+          version: '1.0.0',
+        } as DeployedWebscript
       },
       authenticate: (script, shown) =>
         admit(script, [SECRET], shown, {
@@ -217,7 +230,7 @@ export class SubscriptionsHost {
         return { status: await this.#world.answering(told), headers: [], body: 'what it said' }
       },
     }
-    return part as WebscriptsService
+    return part as InternalWebscripts
   }
 }
 

@@ -110,7 +110,7 @@ describe('a listing of resources', () => {
     ['distance=1km', '/lat <- is missing (a search by place needs lat, lon and distance)'],
     ['sort=__proto__.x', '/sort <- "__proto__.x" is not the path of an attribute'],
     ['fields=a,constructor', '/fields <- "constructor" is not the path of an attribute'],
-    ['q=x', '/q <- is not read (use query, such as query=name:like(pump*))'],
+    ['q=x', '/q <- is not supported (use query, such as query=name:like(pump*))'],
   ])('refuses ?%s', async (query, error) => {
     const refused = await resources.ask('GET', `/api/resources?${query}`)
     expect([refused.status, refused.at('error')]).toEqual([400, error])
@@ -129,7 +129,7 @@ describe('a listing of resources', () => {
     ['__proto__:x', 'the path of an attribute is expected'],
     ['('.repeat(20), 'nests deeper than 10 brackets'],
     ['a:b AND '.repeat(60), 'has more than 50 terms'],
-    [`a:${'x'.repeat(5000)}`, 'has 5002 characters, at most 4000 are read'],
+    [`a:${'x'.repeat(5000)}`, 'has 5002 characters; at most 4000 are accepted'],
   ])('refuses the query %s', async (query, problem) => {
     const refused = await resources.ask('GET', `/api/resources?query=${encodeURIComponent(query)}`)
     expect([refused.status, String(refused.at('error'))]).toEqual([

@@ -25,7 +25,7 @@ describe('the upkeep of managed tasks', () => {
     for (let n = 0; n < 20; n++) await world.write('resource', `r${n}`, { resourceTypeId: 'a' })
     await world.upkeep.idle()
     expect(world.log).toEqual([
-      'type a wants tasks of template t, and they cannot be made: No template with name t; they are tried again',
+      'type a requires tasks of template t, which cannot be created: No template with name t; retrying',
     ])
     expect(world.upkeep.waiting).toBe(20)
     world.tasks.missingTemplates.clear()
@@ -67,7 +67,7 @@ describe('the upkeep of managed tasks', () => {
     await world.upkeep.idle()
     expect([[...world.tasks.kept.values()].map(({ resource }) => resource), world.upkeep.waiting]).toEqual([['s'], 1])
     expect(world.log).toEqual([
-      'type a wants tasks of template t, and they cannot be made: managed tasks were not made within 30 s; they are tried again',
+      'type a requires tasks of template t, which cannot be created: managed tasks were not made within 30 s; retrying',
     ])
     world.ring()
     await world.upkeep.idle()

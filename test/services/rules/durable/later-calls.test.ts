@@ -130,7 +130,7 @@ describe('what is played again', () => {
     await first.crash()
     const second = ground.open({ checkpointMs: 1e9 })
     const told = second.events('sends')
-    second.runner.reports.rare$.subscribe((event) => told.push(event))
+    second.runner.reports.lifecycle$.subscribe((event) => told.push(event))
     await second.runner.resume([task])
     await second.rest()
     const after = { commits: second.commits, told, ended: second.ended, calls: ground.outside.calls.length - called }

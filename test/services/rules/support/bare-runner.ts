@@ -58,7 +58,7 @@ export class BareRunner implements TaskRunner {
   get reports(): TaskRunner['reports'] {
     return {
       history: (id, after) => this.#engine.history(id, after),
-      rare$: this.events$.pipe(filter(isRare)),
+      lifecycle$: this.events$.pipe(filter(isRare)),
       watch: (id) => this.events$.pipe(filter(({ task }) => task === id)),
       ended$: this.ended$,
     }

@@ -54,14 +54,14 @@ async function ask(method: Method, url: string, prefer?: string): Promise<readon
 }
 
 describe('a parameter that the route does not read', () => {
-  const unknown = 'the query: /untl <- is no parameter of this request (write one of from, id)'
+  const unknown = 'the query: /untl <- is not a parameter of this request (write one of from, id)'
 
   it.each(['POST', 'PUT', 'PATCH', 'DELETE'] as const)('is refused for %s, before anything is done', async (method) => {
     expect(await ask(method, '/named?from=1&untl=2d')).toEqual([400, unknown, undefined])
   })
 
   it('is named in a warning for a read', async () => {
-    const warning = '299 - "untl is no parameter of this request and was not read"'
+    const warning = '299 - "untl is not a parameter of this request and was ignored"'
     expect(await ask('GET', '/named?from=1&untl=2d')).toEqual([200, 'handled', warning])
     expect((await ask('HEAD', '/named?untl=2d'))[2]).toBe(warning)
     const both = [warning, warning.replace('untl', 'lmit')].join(', ')
@@ -70,7 +70,7 @@ describe('a parameter that the route does not read', () => {
 
   it('cannot break out of the warning', async () => {
     const [, , warning] = await ask('GET', `/named?${encodeURIComponent('a"\r\nx: é')}=1`)
-    expect(warning).toBe('299 - "a%22%0D%0Ax:%20%C3%A9 is no parameter of this request and was not read"')
+    expect(warning).toBe('299 - "a%22%0D%0Ax:%20%C3%A9 is not a parameter of this request and was ignored"')
     expect((await ask('GET', '/named?%ed%a0%80=1'))[0]).toBe(200)
   })
 
@@ -88,7 +88,7 @@ describe('a parameter that the route does not read', () => {
 
   it('is each, where a route has no parameters', async () => {
     expect((await ask('POST', '/none?toString=1'))[1]).toBe(
-      'the query: /toString <- is no parameter of this request (it has none)',
+      'the query: /toString <- is not a parameter of this request (it has no parameters)',
     )
     expect((await ask('POST', '/none'))[0]).toBe(200)
   })
@@ -101,7 +101,7 @@ describe('a parameter that the route does not read', () => {
 
 describe('a parameter that is there twice', () => {
   it.each(['GET', 'POST'] as const)('is refused for %s', async (method) => {
-    expect((await ask(method, '/named?from=1&from=2'))[1]).toBe('the query: /from <- is there 2 times (give it once)')
+    expect((await ask(method, '/named?from=1&from=2'))[1]).toBe('the query: /from <- was sent 2 times (send it once)')
   })
 
   it('may be a list', async () => {

@@ -53,7 +53,7 @@ describe('a body', () => {
 })
 
 describe('the keys of a body', () => {
-  const twice = (path: string): string => `${path} <- the key stands there twice (keep one of its values)`
+  const twice = (path: string): string => `${path} <- the key occurs twice (keep one of its values)`
 
   it.each([
     ['{"a":1,"a":1}', [twice('/a')]],
@@ -89,7 +89,7 @@ describe('the keys of a body', () => {
     const law = fc.property(json, (text) => {
       const written = (text.match(/"(?:[^"\\]|\\.)*" : /g) ?? []).length
       const isTwice = written !== keysOf(JSON.parse(text)).length
-      if (isTwice) expect(() => parseBody(text)).toThrow('stands there twice')
+      if (isTwice) expect(() => parseBody(text)).toThrow('occurs twice')
       else expect(parseBody(text)).toEqual(JSON.parse(text))
     })
     fc.assert(law)

@@ -1,11 +1,11 @@
-/** Requests of the client: JSON both ways, refusals as the errors they were on the other side. */
+/** HTTP of the clients: JSON both ways, and errors restored as AppErrors. */
 import { AppError, type ErrorCode, ERRORS, type ExpectedVersion, isPlainObject, type Issue } from '#kernel'
 import { isAddressable, NOT_ADDRESSABLE } from '../addressable.ts'
 
 export interface HttpOptions {
-  /** such as `http://127.0.0.1:8080` */
+  /** Base URL such as `http://127.0.0.1:8080` */
   readonly url: string
-  /** such as `authorization` */
+  /** Headers such as `authorization` */
   readonly headers?: Readonly<Record<string, string>>
   readonly fetch?: typeof globalThis.fetch
 }
@@ -14,7 +14,7 @@ export type QueryValue = string | number | boolean | undefined | readonly string
 
 export interface Ask {
   readonly query?: Readonly<Record<string, QueryValue>>
-  /** sent as JSON; bytes are sent as they are, with the content type that `headers` has */
+  /** Sent as JSON; bytes are sent unchanged, with the content type in `headers` */
   readonly body?: unknown
   readonly headers?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
@@ -22,7 +22,6 @@ export interface Ask {
 
 export type Method = 'GET' | 'HEAD' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
-/** The headers of a write that counts only on what the writer saw. */
 export function conditionOf(expected: ExpectedVersion | undefined): Pick<Ask, 'headers'> {
   if (expected === undefined) return {}
   return { headers: expected === 'absent' ? { 'if-none-match': '*' } : { 'if-match': `"${expected}"` } }
@@ -35,24 +34,24 @@ export class Http {
     this.#options = options
   }
 
-  /** The value of the answer's body; undefined for an empty one. Throws as the service does. */
+  /** Value of the answer's body; undefined for an empty one. Throws as the service does. */
   async json(method: Method, path: string, ask: Ask = {}): Promise<unknown> {
     const text = await (await this.open(method, path, ask)).text()
     return text === '' ? undefined : JSON.parse(text)
   }
 
-  /** The answer itself, when it is no refusal. */
+  /** Successful answer; throws an error answer. */
   async open(method: Method, path: string, ask: Ask = {}): Promise<Response> {
     const response = await this.send(method, path, ask)
     return response.ok ? response : this.refused(response)
   }
 
-  /** Throws what the answer says. */
+  /** Throws the error of the answer. */
   async refused(response: Response): Promise<never> {
     throw errorOf(response, await response.text())
   }
 
-  /** The answer, whatever it is. */
+  /** Returns any answer. */
   send(method: Method, path: string, { query = {}, body, headers, signal }: Ask): Promise<Response> {
     const { url, headers: common, fetch = globalThis.fetch } = this.#options
     const isBytes = body instanceof Uint8Array
@@ -65,12 +64,12 @@ export class Http {
   }
 }
 
-/** The one place where an answer gets the type that the contract gives it. */
+/** Single cast of answers to the types of the contract. */
 export async function typed<T>(answer: Promise<unknown>): Promise<T> {
   return (await answer) as T
 }
 
-/** A path of which some parts come from outside. Throws `VALIDATION` for a part that would lead to another path. */
+/** Encodes external parts of a path. Throws `VALIDATION` for a part that would change the path. */
 export function pathOf(parts: TemplateStringsArray, ...values: readonly string[]): string {
   for (const value of values) {
     if (!isAddressable(value)) throw new AppError('VALIDATION', `"${value}" ${NOT_ADDRESSABLE}`)
@@ -91,14 +90,14 @@ function queryText(query: Readonly<Record<string, QueryValue>>): string {
 function errorOf(response: Response, text: string): AppError {
   const body = parsed(text)
   const error = typeof body['error'] === 'string' ? body['error'] : `${response.status} ${response.statusText}`
-  // the registry calls them data
+  // the registry uses this name
   const told = body['details'] ?? body['data']
   const details = Array.isArray(told) ? (told as readonly (string | Detail)[]) : []
   const issues = details.map((detail) => issueOf(typeof detail === 'string' ? textIssue(detail) : detail))
   return new AppError(codeOf(body['code'], response.status), error, { issues })
 }
 
-/** An issue as it is, or in the form in which resources tell it. */
+/** Issue in its plain form, or in the form of the resources service. */
 type Detail = Partial<Issue> & { readonly instancePath?: string; readonly msgs?: readonly string[] }
 
 function issueOf({ instancePath, msgs, ...issue }: Detail): Issue {
@@ -112,7 +111,7 @@ function textIssue(text: string): Partial<Issue> {
   return rest.length === 0 ? { message: text } : { path: path === '/' ? '' : path, message: rest.join(' <- ') }
 }
 
-/** Codes that only the wire has are the general one of their status. */
+/** Codes that only the wire has become the general one of their status. */
 function codeOf(code: unknown, status: number): ErrorCode {
   if (typeof code === 'string' && Object.hasOwn(ERRORS, code)) return code as ErrorCode
   return BY_STATUS.get(status) ?? (status >= 500 ? 'INTERNAL' : 'VALIDATION')

@@ -1,18 +1,17 @@
-/** Answers that go on, read as they come. */
+/** Reads streamed answers of the API. */
 import type { ServerEvent } from '../server-event.ts'
 
-/** One value per line of JSON. */
 export async function* jsonLines(response: Response): AsyncGenerator {
   for await (const line of lines(response)) if (line !== '') yield JSON.parse(line) as unknown
 }
 
-/** Server-sent events with JSON as data; comments, and events without data, are passed over. */
+/** Server-sent events with JSON data; comments, and events without data, are skipped. */
 export async function* serverEvents(response: Response): AsyncGenerator<ServerEvent> {
   for await (const { data, ...event } of textEvents(response))
     if (data !== '') yield { ...event, data: JSON.parse(data) as unknown }
 }
 
-/** Server-sent events with their data as text, read as the standard says (WHATWG HTML, 9.2.6). */
+/** Server-sent events with text data, parsed by the standard (WHATWG HTML, 9.2.6). */
 export async function* textEvents(response: Response): AsyncGenerator<ServerEvent & { readonly data: string }> {
   let id: string | undefined
   let event = ''
@@ -32,7 +31,7 @@ export async function* textEvents(response: Response): AsyncGenerator<ServerEven
   }
 }
 
-/** What ends with CR LF, CR or LF, and the rest. */
+/** Splits at CR LF, CR or LF, and yields the rest. */
 async function* lines(response: Response): AsyncGenerator<string> {
   const { body } = response
   if (body === null) return

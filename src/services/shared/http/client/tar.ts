@@ -1,11 +1,11 @@
-/** A tar of files as clients upload it: made of plain bytes, so that it also works where only fetch is there. */
+/** Makes tar archives of files for uploads, from plain bytes, so that it runs in browsers too. */
 import { AppError } from '#kernel'
 
 const BLOCK = 512
 const MAX_NAME = 100
 const MAX_PREFIX = 155
 
-/** Files by path, in their order. `VALIDATION` for a path that no tar of this form can hold. */
+/** Files by path, in their order. Throws `VALIDATION` for a path that this tar format cannot hold. */
 export function tarOf(files: ReadonlyMap<string, Uint8Array>): Uint8Array<ArrayBuffer> {
   const whole = [...files.values()].reduce((sum, { length }) => sum + BLOCK + padded(length), 2 * BLOCK)
   const tar = new Uint8Array(whole)
@@ -32,7 +32,7 @@ function headOf(path: string, size: number): Uint8Array {
   write(116, '0000000\0')
   write(124, `${size.toString(8).padStart(11, '0')}\0`)
   write(136, '00000000000\0')
-  // the sum is taken with blanks in its own place
+  // the checksum is computed with blanks in its place
   write(148, '        ')
   write(156, '0')
   write(257, 'ustar\0')

@@ -1,30 +1,30 @@
 import { EventEmitter } from 'node:events'
 import type { ServerResponse } from 'node:http'
 import { expect, it } from 'vitest'
-import { ClientGone } from '../../../src/services/webscripts/client-gone.ts'
+import { DisconnectSignal } from '../../../src/services/webscripts/disconnect-signal.ts'
 
 function listened() {
   const response = Object.assign(new EventEmitter(), { destroyed: false, writableFinished: false })
-  const gone = new ClientGone(response as unknown as ServerResponse)
+  const signal = new DisconnectSignal(response as unknown as ServerResponse)
   const seen = { count: 0 }
   const listener = () => void seen.count++
-  gone.addEventListener('abort', listener)
+  signal.addEventListener('abort', listener)
   const close = (writableFinished: boolean) => {
     Object.assign(response, { destroyed: true, writableFinished }).emit('close')
-    return [gone.aborted, seen.count]
+    return [signal.aborted, seen.count]
   }
-  return { response, gone, listener, close }
+  return { response, signal, listener, close }
 }
 
-it('a client that goes away before it has all of its answer is gone, one that has it is not', () => {
-  expect(listened().gone.aborted).toBe(false)
+it('a disconnect before the end of the answer aborts, one after it does not', () => {
+  expect(listened().signal.aborted).toBe(false)
   expect(listened().close(false)).toEqual([true, 1])
   expect(listened().close(true)).toEqual([false, 0])
 })
 
-it('leaves nothing at the response for who listens no more', () => {
-  const { response, gone, listener, close } = listened()
-  gone.removeEventListener('abort', listener)
+it('a removed listener leaves none at the response', () => {
+  const { response, signal, listener, close } = listened()
+  signal.removeEventListener('abort', listener)
   expect(response.listenerCount('close')).toBe(0)
   expect(close(false)).toEqual([true, 0])
 })

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import type { Rule } from '../../../../src/index.ts'
 import { AppError } from '../../../../src/kernel/errors.ts'
-import { Standstill } from '../../../../src/services/rules/durable/standstill.ts'
+import { StallDetector } from '../../../../src/services/rules/durable/stall-detector.ts'
 import type { Store, Write } from '../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../src/storage/memory/open-memory.ts'
@@ -345,38 +345,38 @@ describe('a store that says something', () => {
 })
 
 // Holds STILL-1
-describe('Standstill', () => {
+describe('StallDetector', () => {
   it('leaves nothing out twice', () => {
-    const standstill = new Standstill(0)
-    standstill.heard(1000, 9000)
-    expect(standstill.since).toBe(1000)
-    standstill.counted(9000)
-    expect(standstill.since).toBeUndefined()
-    standstill.heard(2000, 11_000)
-    expect(standstill.since).toBe(9000)
+    const stall = new StallDetector(0)
+    stall.responded(1000, 9000)
+    expect(stall.since).toBe(1000)
+    stall.counted(9000)
+    expect(stall.since).toBeUndefined()
+    stall.responded(2000, 11_000)
+    expect(stall.since).toBe(9000)
   })
 
   it('keeps what is to be left out before what is left out', () => {
-    const standstill = new Standstill(0)
-    standstill.heard(0, 20_000)
-    standstill.counted(21_000, 15_000)
-    expect(standstill.since).toBe(0)
-    standstill.counted(22_000, 0)
-    expect(standstill.since).toBeUndefined()
+    const stall = new StallDetector(0)
+    stall.responded(0, 20_000)
+    stall.counted(21_000, 15_000)
+    expect(stall.since).toBe(0)
+    stall.counted(22_000, 0)
+    expect(stall.since).toBeUndefined()
   })
 
   it('takes back what could not be stored', () => {
-    const standstill = new Standstill(0)
-    standstill.heard(1000, 9000)
-    standstill.counted(9000)
-    standstill.lost(1000, 9000)
-    expect([standstill.since, standstill.askAgainAt]).toEqual([1000, 9250])
+    const stall = new StallDetector(0)
+    stall.responded(1000, 9000)
+    stall.counted(9000)
+    stall.lost(1000, 9000)
+    expect([stall.since, stall.queryAgainAt]).toEqual([1000, 9250])
   })
 
   it('counts a second as usual', () => {
-    const standstill = new Standstill(0)
-    standstill.heard(1000, 2000)
-    expect([standstill.since, standstill.sinceBefore(3000, 2000), standstill.sinceBefore(3001, 2000)]).toEqual([
+    const stall = new StallDetector(0)
+    stall.responded(1000, 2000)
+    expect([stall.since, stall.sinceBefore(3000, 2000), stall.sinceBefore(3001, 2000)]).toEqual([
       undefined,
       undefined,
       2000,

@@ -1,13 +1,12 @@
-/** What a caller can do with the subscriptions of its tenant. */
+/** The API of subscriptions. */
 import { AppError, type KeyedMutex, makeIssue, refuse } from '#kernel'
 import type { Collection, Store } from '#storage'
-import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectsApi, type InternalObjects } from '../contract.ts'
+import { DEFAULT_EXPIRY, DEFAULT_KEYS, MAX_KEYS, type ObjectChanges, type ObjectsApi } from '../contract.ts'
 import type { DeliveryPage, SubscriptionPage, SubscriptionsApi } from './contract.ts'
-import { showDelivery } from './delivery-record.ts'
-import type { Outbox } from './outbox.ts'
+import { type Outbox, showDelivery } from './outbox.ts'
 import { type Seal, SEALED } from '#platform'
 import {
-  isAsked,
+  isRequested,
   keyOf,
   MAX_SUBSCRIPTIONS,
   queueOf,
@@ -24,33 +23,33 @@ import {
   type SubscriptionQuery,
 } from './subscription-schema.ts'
 
-export interface TenantSubscriptionsOptions {
+export interface CallerSubscriptionsOptions {
   readonly tenant: string
   readonly store: Store
-  readonly objects: InternalObjects
+  readonly changes: ObjectChanges
   readonly api: ObjectsApi
   readonly outbox: Outbox
   readonly seal: Seal
-  /** those that the host has by itself, by key */
+  /** built-in ones by key */
   readonly system: ReadonlyMap<string, SubscriptionRecord>
   readonly newId: () => string
-  /** of all that change subscriptions: one at a time for a bucket, so that their number stays within its bound */
+  /** by bucket, so that concurrent changes stay within the limit */
   readonly mutex: KeyedMutex
 }
 
-export class TenantSubscriptions implements SubscriptionsApi {
-  readonly #options: TenantSubscriptionsOptions
+export class CallerSubscriptions implements SubscriptionsApi {
+  readonly #options: CallerSubscriptionsOptions
   readonly #records: Collection<SubscriptionRecord>
 
-  constructor(options: TenantSubscriptionsOptions) {
+  constructor(options: CallerSubscriptionsOptions) {
     this.#options = options
     this.#records = options.store.collection(SUBSCRIPTIONS)
   }
 
   async list(bucket: string, query: SubscriptionQuery = {}): Promise<SubscriptionPage> {
-    const asked = (await this.#all(await this.#aliasOf(bucket))).filter((one) => isAsked(one, query))
+    const matching = (await this.#all(await this.#aliasOf(bucket))).filter((one) => isRequested(one, query))
     const { start_after: startAfter = '', max_keys: maxKeys = DEFAULT_KEYS } = query
-    const from = asked.filter(({ id }) => id > startAfter)
+    const from = matching.filter(({ id }) => id > startAfter)
     const page = from.slice(0, Math.min(maxKeys, MAX_KEYS))
     const last = page.at(-1)
     return { subscriptions: page.map(shownOf), ...(last && from.length > page.length && { next: last.id }) }
@@ -65,7 +64,7 @@ export class TenantSubscriptions implements SubscriptionsApi {
     const { id = this.#options.newId(), ...sent } = NewSubscription.read(body)
     return this.#one(alias, async () => {
       if ((await this.#find(alias, id)) !== undefined) {
-        throw new AppError('CONFLICT', `There is a subscription ${id} already; PUT replaces it`)
+        throw new AppError('CONFLICT', `The subscription ${id} exists already; PUT replaces it`)
       }
       return this.#write(alias, id, sent, undefined)
     })
@@ -91,12 +90,12 @@ export class TenantSubscriptions implements SubscriptionsApi {
   ): Promise<{ readonly ids: readonly string[]; readonly next?: string }> {
     const alias = await this.#aliasOf(bucket)
     const { start_after: startAfter = '', max_keys: most = MAX_KEYS } = query
-    const all = (await this.#all(alias)).filter((one) => one.id > startAfter && isAsked(one, query))
-    const own = all.filter(({ id }) => !this.#options.system.has(keyOf(alias, id)))
-    const ids = own.slice(0, Math.min(most, MAX_KEYS)).map(({ id }) => id)
+    const all = (await this.#all(alias)).filter((one) => one.id > startAfter && isRequested(one, query))
+    const removable = all.filter(({ id }) => !this.#options.system.has(keyOf(alias, id)))
+    const ids = removable.slice(0, Math.min(most, MAX_KEYS)).map(({ id }) => id)
     await this.#options.store.commit(ids.map((id) => this.#records.deleting(keyOf(alias, id))))
     const last = ids.at(-1)
-    return { ids, ...(last !== undefined && own.length > ids.length && { next: last }) }
+    return { ids, ...(last !== undefined && removable.length > ids.length && { next: last }) }
   }
 
   async deliveries(bucket: string, id: string, query: DeliveryQuery = {}): Promise<DeliveryPage> {
@@ -120,7 +119,7 @@ export class TenantSubscriptions implements SubscriptionsApi {
     }
   }
 
-  /** What was left out is filled in. */
+  /** Fills in defaults. */
   async #write(
     alias: string,
     id: string,
@@ -145,13 +144,13 @@ export class TenantSubscriptions implements SubscriptionsApi {
         queue: queueOf(alias, id, i),
       })),
       bucket: alias,
-      since: before?.since ?? (await this.#options.objects.changes(this.#options.tenant).bounds()).last,
+      since: before?.since ?? (await this.#options.changes.bounds()).last,
     }
     await this.#records.put(keyOf(alias, id), record)
     return shownOf(record)
   }
 
-  /** The sealed text that was shown stands for the secret that is there. */
+  /** The sealed text of the current secret keeps it. */
   #sealed(
     alias: string,
     id: string,
@@ -177,14 +176,14 @@ export class TenantSubscriptions implements SubscriptionsApi {
     throw new AppError('TOO_LARGE', `The bucket ${alias} has ${count} subscriptions, which is as many as it may have`)
   }
 
-  /** By id. */
+  /** Sorted by id. */
   async #all(alias: string): Promise<readonly SubscriptionRecord[]> {
     const found = await this.#records.find({
       where: [{ field: 'bucket', op: 'eq', value: alias }],
       limit: MAX_SUBSCRIPTIONS,
     })
-    const own = [...this.#options.system.values()].filter(({ bucket }) => bucket === alias)
-    return [...own, ...found.map(({ value }) => value)].toSorted((one, other) => (one.id < other.id ? -1 : 1))
+    const builtIn = [...this.#options.system.values()].filter(({ bucket }) => bucket === alias)
+    return [...builtIn, ...found.map(({ value }) => value)].toSorted((one, other) => (one.id < other.id ? -1 : 1))
   }
 
   async #known(alias: string, id: string): Promise<SubscriptionRecord> {
@@ -200,7 +199,7 @@ export class TenantSubscriptions implements SubscriptionsApi {
 
   #refuseSystem(alias: string, id: string): void {
     if (!this.#options.system.has(keyOf(alias, id))) return
-    throw new AppError('FORBIDDEN', `The subscription ${id} is the host's own, and stays as it is`)
+    throw new AppError('FORBIDDEN', `The subscription ${id} is built in and cannot be changed`)
   }
 
   async #aliasOf(bucket: string): Promise<string> {
@@ -210,7 +209,7 @@ export class TenantSubscriptions implements SubscriptionsApi {
   }
 
   #one<T>(alias: string, work: () => Promise<T>): Promise<T> {
-    return this.#options.mutex.run(`${this.#options.tenant}/${alias}`, work)
+    return this.#options.mutex.run(alias, work)
   }
 }
 

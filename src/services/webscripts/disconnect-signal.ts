@@ -1,9 +1,9 @@
-/** Tells that a client went away before it had its answer. */
+/** Aborts when a client disconnects before it has its whole answer. */
 import type { ServerResponse } from 'node:http'
 import type { CancelSignal } from '#kernel'
 
-/** It listens to the response only while somebody listens to it. */
-export class ClientGone implements CancelSignal {
+/** Listens to the response only while it has listeners itself. */
+export class DisconnectSignal implements CancelSignal {
   readonly #response: ServerResponse
   readonly #listeners = new Map<() => void, () => void>()
 
@@ -16,16 +16,16 @@ export class ClientGone implements CancelSignal {
   }
 
   addEventListener(_type: 'abort', listener: () => void): void {
-    const heard = (): void => {
+    const onClose = (): void => {
       if (!this.#response.writableFinished) listener()
     }
-    this.#listeners.set(listener, heard)
-    this.#response.once('close', heard)
+    this.#listeners.set(listener, onClose)
+    this.#response.once('close', onClose)
   }
 
   removeEventListener(_type: 'abort', listener: () => void): void {
-    const heard = this.#listeners.get(listener)
-    if (heard !== undefined) this.#response.off('close', heard)
+    const onClose = this.#listeners.get(listener)
+    if (onClose !== undefined) this.#response.off('close', onClose)
     this.#listeners.delete(listener)
   }
 }

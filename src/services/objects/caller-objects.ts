@@ -1,4 +1,4 @@
-/** What one caller does with the objects of its tenant. */
+/** The API of objects with the rights of one kind of caller. */
 import { AppError, makeIssue, refuse, shown } from '#kernel'
 import type { Condition } from '#storage'
 import { requireRight } from './buckets.ts'
@@ -33,27 +33,27 @@ import { shownEntry } from './show.ts'
 import { attachment, LENGTH_PARAMETER, signedAddress, signedForm, signingTime } from './signing/sign-address.ts'
 import type { SigningKeys } from './signing/signing-keys.ts'
 
-/** pages of hidden objects that are passed over before the rest is left to the next page */
-const MAX_LOOKS = 20
-/** Any would do: whoever checks takes the one that it was signed for. */
+/** pages with hidden objects alone that one list skips */
+const MAX_PAGES = 20
+/** Arbitrary: signatures are checked for the region in their credential. */
 const REGION = 'us-east-1'
 const FOLDER_TYPE = 'application/x-directory'
 const RIGHTS = { GET: 'read', PUT: 'write', POST: 'write', DELETE: 'delete' } as const
 const PATHS = { GET: readObjectPath, PUT: readPath, POST: readPrefix, DELETE: readPath } as const
 
-export interface TenantDependencies extends Omit<PartUploadsDependencies, 'locate'> {
-  /** as the caller has them */
+export interface CallerObjectsDependencies extends Omit<PartUploadsDependencies, 'locate'> {
+  readonly tenant: string
+  /** with the caller's rights */
   readonly buckets: readonly ObjectBucket[]
   readonly keys: SigningKeys
-  /** where this host is reached */
   readonly origin: () => string
 }
 
-export class TenantObjects implements ObjectsApi {
+export class CallerObjects implements ObjectsApi {
   readonly uploads: UploadsApi
-  readonly #dependencies: TenantDependencies
+  readonly #dependencies: CallerObjectsDependencies
 
-  constructor(dependencies: TenantDependencies) {
+  constructor(dependencies: CallerObjectsDependencies) {
     this.#dependencies = dependencies
     this.uploads = new PartUploads({
       ...dependencies,
@@ -64,7 +64,7 @@ export class TenantObjects implements ObjectsApi {
   async buckets(store?: string): Promise<readonly ObjectBucket[]> {
     const { buckets, contents } = this.#dependencies
     if (store === undefined || store === contents.shown.name) return buckets
-    throw new AppError('NOT_FOUND', `There is no store ${shown(store)}; there is ${contents.shown.name}`)
+    throw new AppError('NOT_FOUND', `The store ${shown(store)} does not exist; the only one is ${contents.shown.name}`)
   }
 
   async bucket(bucket: string, store?: string): Promise<ObjectBucket> {
@@ -84,14 +84,13 @@ export class TenantObjects implements ObjectsApi {
     if (found !== undefined) return found.value
     throw new AppError(
       'NOT_FOUND',
-      `There is no ${read.endsWith('/') ? 'folder' : 'object'} ${read} in the bucket ${alias}`,
+      `The ${read.endsWith('/') ? 'folder' : 'object'} ${read} does not exist in the bucket ${alias}`,
     )
   }
 
   async read(record: ObjectRecord, range?: ByteRange): Promise<AsyncIterable<Uint8Array>> {
     this.#with(record.bucket, 'read')
-    const { contents, table } = this.#dependencies
-    const found = await contents.open(table.tenant, record.content, range)
+    const found = await this.#dependencies.contents.open(record.content, range)
     if (found !== undefined) return found
     throw new AppError('CONFLICT', `The object ${record.path} was replaced or removed before it was read; look again`)
   }
@@ -103,7 +102,7 @@ export class TenantObjects implements ObjectsApi {
     options: PutOptions = {},
   ): Promise<ObjectRecord> {
     const { alias } = this.#with(bucket, 'write')
-    return this.#dependencies.writer.put(this.#dependencies.table, alias, readObjectPath(path), content, options)
+    return this.#dependencies.writer.put(alias, readObjectPath(path), content, options)
   }
 
   async putFolder(bucket: string, path: string, { all = false } = {}): Promise<ObjectFolder> {
@@ -112,10 +111,9 @@ export class TenantObjects implements ObjectsApi {
     refuseHiddenPath(folder, all)
     const mark = readPath(folderMark(folder))
     try {
-      const { writer, table } = this.#dependencies
-      await writer.put(table, alias, mark, new Uint8Array(), { contentType: FOLDER_TYPE, expect: { noneMatch: ['*'] } })
+      const options = { contentType: FOLDER_TYPE, expect: { noneMatch: ['*'] } }
+      await this.#dependencies.writer.put(alias, mark, new Uint8Array(), options)
     } catch (error) {
-      // it was there
       if (!(error instanceof AppError && error.code === 'PRECONDITION')) throw error
     }
     return { bucket: alias, path: folder, isFolder: true }
@@ -128,9 +126,9 @@ export class TenantObjects implements ObjectsApi {
     { move = false }: Parameters<ObjectsApi['copy']>[3] = {},
   ): Promise<ObjectRecord> {
     const { alias } = this.#with(bucket, 'read', 'write', ...(move ? (['delete'] as const) : []))
-    const { writer, table } = this.#dependencies
+    const { writer } = this.#dependencies
     const [to, from] = [readObjectPath(target), readObjectPath(source)]
-    return move ? writer.move(table, alias, to, from) : writer.copy(table, alias, to, from)
+    return move ? writer.move(alias, to, from) : writer.copy(alias, to, from)
   }
 
   async remove(bucket: string, path: string, options: RemoveOptions = {}): Promise<Removed> {
@@ -150,11 +148,11 @@ export class TenantObjects implements ObjectsApi {
     }
     const signed = upload === undefined ? PATHS[method](path) : readObjectPath(path)
     if (method !== 'GET') refuseHiddenPath(signed, all)
-    const { keys, now, table, origin } = this.#dependencies
+    const { tenant, keys, now, origin } = this.#dependencies
     const ms = now()
     const time = signingTime(ms)
     const key = {
-      ...keys.of({ tenant: table.tenant, bucket: alias, rights }),
+      ...keys.of({ tenant, bucket: alias, rights }),
       date: time.slice(0, 8),
       region: REGION,
     }
@@ -189,12 +187,12 @@ export class TenantObjects implements ObjectsApi {
     return shownEntry(entry, this.#bucket(entry.bucket), origin, true)
   }
 
-  /** `NOT_FOUND` for what is no alias and no name. */
+  /** By alias or name; `NOT_FOUND`. */
   #bucket(bucket: string): ObjectBucket {
     const found = this.#dependencies.buckets.find(({ alias, name }) => alias === bucket || name === bucket)
     if (found !== undefined) return found
     const known = this.#dependencies.buckets.map(({ alias }) => alias).join(', ')
-    throw new AppError('NOT_FOUND', `There is no bucket ${shown(bucket)}; there are ${known}`)
+    throw new AppError('NOT_FOUND', `The bucket ${shown(bucket)} does not exist; there are ${known}`)
   }
 
   #with(bucket: string, ...rights: readonly BucketRight[]): ObjectBucket {
@@ -217,7 +215,7 @@ function lengthOf({
   throw new AppError('VALIDATION', `The least length ${min} is more than the most, ${max}`)
 }
 
-/** What an address for an upload in parts says. Throws `VALIDATION` for what no request of it is. */
+/** Parameters of an address for an upload in parts. `VALIDATION` for an unknown combination. */
 function partParameters(
   method: SignedMethod,
   upload: string,
@@ -233,7 +231,7 @@ function partParameters(
   return [...(isPart ? [['partNumber', String(part)] as const] : []), ['uploadId', upload]]
 }
 
-/** All that begins with a prefix, or what is in one folder. `startAfter`: a path, of an entry or not. */
+/** Everything below a prefix, or the content of one folder. `startAfter` need not exist. */
 async function listObjects(
   table: ObjectTable,
   bucket: string,
@@ -243,17 +241,16 @@ async function listObjects(
   const limit = Math.min(maxKeys, MAX_KEYS)
   const folder = recursive ? '' : prefix.slice(0, prefix.lastIndexOf('/') + 1)
   const isBehindPrefix = startAfter !== '' && !isBefore(startAfter, prefix)
-  // behind everything in the folder
   if (isBehindPrefix && !startAfter.startsWith(folder)) return { entries: [] }
   const field = recursive ? 'key' : 'sibling'
-  const placeOf = (path: string) =>
+  const indexOf = (path: string) =>
     recursive ? keyOf(bucket, path) : siblingIn(bucket, folder, path.slice(folder.length))
-  const end = afterAllOf(placeOf(prefix))
+  const end = afterAllOf(indexOf(prefix))
   const entries: ObjectEntry[] = []
   let after: Condition = isBehindPrefix
-    ? { field, op: 'gt', value: placeOf(startAfter) }
-    : { field, op: 'gte', value: placeOf(prefix) }
-  for (let looks = 1; ; looks++) {
+    ? { field, op: 'gt', value: indexOf(startAfter) }
+    : { field, op: 'gte', value: indexOf(prefix) }
+  for (let pages = 1; ; pages++) {
     const wanted = limit + 1 - entries.length
     const found = await table.entries.find({
       where: [after, { field, op: 'lt', value: end }],
@@ -264,12 +261,12 @@ async function listObjects(
     for (const { value } of found) if (all || !isHidden(value.path)) entries.push(value)
     if (entries.length > limit) return { entries: entries.slice(0, limit), next: entries[limit - 1]?.path ?? '' }
     if (last === undefined || found.length < wanted) return { entries }
-    if (looks === MAX_LOOKS) return { entries, next: last.path }
-    after = { field, op: 'gt', value: placeOf(last.path) }
+    if (pages === MAX_PAGES) return { entries, next: last.path }
+    after = { field, op: 'gt', value: indexOf(last.path) }
   }
 }
 
-/** In byte order. */
+/** Byte order. */
 function isBefore(a: string, b: string): boolean {
   return Buffer.compare(Buffer.from(a), Buffer.from(b)) < 0
 }

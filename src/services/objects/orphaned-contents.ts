@@ -1,0 +1,146 @@
+/**
+ * Contents without an object. A content is claimed before it is placed, and the commit that creates its object ends the
+ * claim; the document of a claim leads to the content whatever else happens. Replaced and removed contents have such a
+ * document too. The sweep deletes these contents, in this session of the host or in a later one.
+ */
+import { AppError, RepeatableWork, type Logger, messageOf, type StartTimer } from '#kernel'
+import type { Condition, StoreTime, Write } from '#storage'
+import type { ContentStore } from './contract.ts'
+import type { ObjectTable } from './object-table.ts'
+
+/** ms: an upload that takes longer is given up */
+const CLAIM_MS = 86_400_000
+const RETRY_MS = 60_000
+const SLICE = 200
+/** contents that are deleted concurrently */
+const CONCURRENCY = 8
+
+export interface Claim {
+  /** of the content */
+  readonly id: string
+  readonly version: number
+}
+
+export interface OrphansDependencies {
+  readonly tenant: string
+  readonly table: ObjectTable
+  readonly contents: ContentStore
+  /** unique ids */
+  readonly newId: () => string
+  readonly later: StartTimer
+  readonly logger: Logger
+}
+
+export class OrphanedContents {
+  readonly #dependencies: OrphansDependencies
+  readonly #work: RepeatableWork
+
+  constructor(dependencies: OrphansDependencies) {
+    this.#dependencies = dependencies
+    const { tenant, later, logger } = dependencies
+    this.#work = new RepeatableWork({
+      work: () => this.#sweep(),
+      later,
+      retryMs: RETRY_MS,
+      failed: (error) =>
+        logger.warn(
+          `orphaned contents of tenant ${tenant} could not be deleted; the sweep is retried: ${messageOf(error)}`,
+        ),
+    })
+  }
+
+  /** `until` (epoch ms by the store's clock) holds across sessions; a claim without it ends with the session. */
+  async claim(until?: number): Promise<Claim> {
+    const { table, newId } = this.#dependencies
+    const id = newId()
+    const { ms, session } = await table.store.now()
+    const ofSession = { until: ms + CLAIM_MS, ...(session !== undefined && { session }) }
+    const claimed = until === undefined ? ofSession : { until }
+    return { id, version: await table.orphans.put(id, claimed, 'absent') }
+  }
+
+  /** Part of the commit that creates the object of the content; `CONFLICT` when the claim has expired. */
+  ending({ id, version }: Claim): Write {
+    return this.#dependencies.table.orphans.deleting(id, version)
+  }
+
+  /** Part of the commit that removes the last reference to a content; `sweep` is called after it. */
+  orphaning(content: string): Write {
+    return this.#dependencies.table.orphans.putting(content, { until: 0 })
+  }
+
+  /** Deletes the content, unless an object was created of it after all. Never rejects: failures are retried. */
+  async drop(claim: Claim): Promise<void> {
+    try {
+      if (await this.#end(claim)) this.sweep()
+    } catch (error) {
+      this.#work.postpone(error)
+    }
+  }
+
+  /** Deletes orphaned contents in the background. */
+  sweep(): void {
+    this.#work.wake()
+  }
+
+  idle(): Promise<void> {
+    return this.#work.idle()
+  }
+
+  stop(): Promise<void> {
+    return this.#work.stop()
+  }
+
+  async #sweep(): Promise<void> {
+    const { orphans, store } = this.#dependencies.table
+    const where = [{ any: orphaned(await store.now()) }]
+    let failure: unknown
+    for (let after = ''; !this.#work.isStopped;) {
+      const found = await orphans.find({ where, limit: SLICE, ...(after !== '' && { afterId: after }) })
+      for (let at = 0; at < found.length; at += CONCURRENCY) {
+        const some = found.slice(at, at + CONCURRENCY)
+        const deleted = await Promise.allSettled(
+          some.map(({ id, version, value }) => this.#delete({ id, version }, value.until === 0)),
+        )
+        // one failure does not hold up the others
+        for (const one of deleted) if (one.status === 'rejected') failure ??= one.reason
+      }
+      const last = found.at(-1)
+      if (last === undefined || found.length < SLICE) break
+      after = last.id
+    }
+    if (failure !== undefined) throw failure as Error
+  }
+
+  /** Deletes the document last: until then it leads to the content. */
+  async #delete(claim: Claim, isEnded: boolean): Promise<void> {
+    // an open claim may still have its writer, whose commit fails from here on
+    if (!isEnded && !(await this.#end(claim))) return
+    const { table, contents } = this.#dependencies
+    await contents.remove(claim.id)
+    await table.orphans.delete(claim.id)
+  }
+
+  async #end({ id, version }: Claim): Promise<boolean> {
+    try {
+      await this.#dependencies.table.orphans.put(id, { until: 0 }, version)
+      return true
+    } catch (error) {
+      if (error instanceof AppError && error.code === 'CONFLICT') return false
+      throw error
+    }
+  }
+}
+
+/** Ended and expired claims, and those of an earlier session. */
+function orphaned({ ms, session }: StoreTime): readonly (readonly Condition[])[] {
+  const due: readonly Condition[] = [{ field: 'until', op: 'lte', value: ms }]
+  if (session === undefined) return [due]
+  return [
+    due,
+    [
+      { field: 'session', op: 'exists', value: true },
+      { field: 'session', op: 'ne', value: session },
+    ],
+  ]
+}

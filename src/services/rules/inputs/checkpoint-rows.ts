@@ -1,0 +1,107 @@
+/**
+ * Checkpoints of tasks in segments: a round has the tasks that changed since the one before, once a day all of them. Each
+ * is its state with the position of the log that it reflects; the rule that several tasks share is there once.
+ */
+import { hashText, Yielder } from '#kernel'
+import { machineTimers } from '#platform'
+import type { TaskStateRecord } from '../durable/deterministic-engine.ts'
+import type { RunnableTask } from '../runner.ts'
+import type { InputCheckpoint } from './contract.ts'
+import type { CheckpointRow } from './manifest.ts'
+import type { SegmentReader } from './segment-reader.ts'
+import { keyOfTask, SegmentWriter } from './segment-writer.ts'
+
+/** The tasks of a runner as they are now. */
+export interface LiveTasks {
+  ids(): readonly string[]
+  /** Undefined for a task that does not run any more. */
+  checkpoint(id: string): InputCheckpoint | undefined
+}
+
+interface StoredCheckpoint {
+  readonly task: Omit<RunnableTask, 'source'>
+  /** key of the rule in the same segment */
+  readonly source: string
+  readonly record: TaskStateRecord
+}
+
+/** rounds of which one has all tasks */
+const FULL_EVERY = 24
+
+export class CheckpointWriter {
+  /** by task, a hash of what was written last */
+  #written = new Map<string, string>()
+
+  /** `writer`: undefined when no task changed */
+  async take(
+    tasks: LiveTasks,
+    before: readonly CheckpointRow[],
+  ): Promise<{ readonly writer: SegmentWriter | undefined; readonly isFull: boolean }> {
+    const isFull = this.#written.size === 0 || before.length - before.findLastIndex((one) => one.isFull) >= FULL_EVERY
+    const written = new Map<string, string>()
+    const writer = new SegmentWriter()
+    const yielder = new Yielder(machineTimers)
+    const sources = new Sources()
+    for (const id of tasks.ids()) {
+      await yielder.due()
+      const checkpoint = tasks.checkpoint(id)
+      if (checkpoint === undefined) continue
+      const { position, at, record } = checkpoint
+      const { source, ...task } = checkpoint.task
+      const text = JSON.stringify({ task, record })
+      const digest = `${hashText(text)}/${text.length}`
+      written.set(id, digest)
+      if (!isFull && this.#written.get(id) === digest) continue
+      const key = sources.keyOf(source, (name, json) => writer.addText(name, position, at, json))
+      writer.addText(
+        keyOfTask(id),
+        position,
+        at,
+        JSON.stringify({ task, source: key, record } satisfies StoredCheckpoint),
+      )
+    }
+    this.#written = written
+    return { writer: writer.characters === 0 ? undefined : writer, isFull }
+  }
+}
+
+/** The last one at or before an instant or position, back to a round with all tasks. */
+export async function readCheckpoint(
+  segments: SegmentReader,
+  rows: readonly CheckpointRow[],
+  id: string,
+  before: { readonly at: number } | { readonly position: number },
+): Promise<InputCheckpoint | undefined> {
+  const isBefore = (one: { readonly position: number; readonly at: number }): boolean =>
+    'at' in before ? one.at <= before.at : one.position <= before.position
+  for (const row of rows.toReversed()) {
+    if (!isBefore({ position: row.first, at: row.firstAt })) continue
+    const found = (await segments.texts(row, keyOfTask(id))).findLast(isBefore)
+    if (found !== undefined) {
+      const { task, source, record } = JSON.parse(found.text) as StoredCheckpoint
+      const [stored] = await segments.texts(row, source)
+      if (stored === undefined) continue
+      const whole = { ...task, source: JSON.parse(stored.text) as RunnableTask['source'] }
+      return { position: found.position, at: found.at, task: whole, record }
+    }
+    if (row.isFull) return undefined
+  }
+  return undefined
+}
+
+/** Rules of a round, by the keys under which its segment has them. */
+class Sources {
+  readonly #keys = new Map<string, string>()
+  readonly #known = new Map<object, string>()
+
+  keyOf(source: object, add: (key: string, text: string) => void): string {
+    const known = this.#known.get(source)
+    if (known !== undefined) return known
+    const text = JSON.stringify(source)
+    const key = this.#keys.get(text) ?? `s${this.#keys.size}`
+    if (!this.#keys.has(text)) add(key, text)
+    this.#keys.set(text, key)
+    this.#known.set(source, key)
+    return key
+  }
+}

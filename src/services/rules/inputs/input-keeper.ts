@@ -1,0 +1,473 @@
+/**
+ * Keeps the inputs of one tenant: a follower of its log that writes what it finds to segments, keeps them up to an age
+ * and a size, and reads them again (`KeptInputs`).
+ *
+ * Segments are contents of objects, which are never changed; which of them count is in one document, the manifest. A
+ * segment is written first and visible with the next manifest, together with the position of the log that it reaches;
+ * contents that no manifest names are deleted when the tenant is opened. All of it happens behind the answers to posts.
+ *
+ * KEEPER-1 an entry is trimmed from the log only when a durable manifest has it (INPUTS-2)
+ * KEEPER-2 readers see the segments of one manifest to their end: contents are deleted when the last reader has left
+ * KEEPER-3 what fails is tried again in the next round, and neither posts nor tasks notice it
+ */
+import { AppError, type Logger, messageOf, RateLimitedLogger, Yielder } from '#kernel'
+import { KEPT_MARK_ID, MARKS, PARTITION, type TenantLog } from '#log'
+import { machineTimers } from '#platform'
+import type { LogEntry, Store } from '#storage'
+import { CheckpointWriter, type LiveTasks, readCheckpoint } from './checkpoint-rows.ts'
+import type { InputCheckpoint, InputRange, KeptInput, KeptInputs, KeptSince } from './contract.ts'
+import { KEPT_INPUTS, type Manifest, MANIFEST_ID, type SegmentRow } from './manifest.ts'
+import { loggedInput } from './logged-input.ts'
+import { SegmentReader, type RowFilter } from './segment-reader.ts'
+import { keyOfResource, type NewInput, SegmentWriter } from './segment-writer.ts'
+import { selectInput, selectMessages } from './select-input.ts'
+
+/** How much is kept: the oldest inputs are dropped first. */
+export interface KeepLimits {
+  /** ms */
+  readonly ageMs: number
+  /** of a tenant, with its checkpoints */
+  readonly bytes: number
+}
+
+export interface KeeperOptions {
+  readonly store: Store
+  readonly log: TenantLog
+  /** which of several partitions of the tenant it is, from 0 */
+  readonly partition: number
+  readonly limits: KeepLimits
+  /** epoch ms */
+  readonly now: () => number
+  /** the tasks whose checkpoints are kept */
+  readonly tasks?: LiveTasks
+  readonly logger?: Pick<Logger, 'warn'> | undefined
+  readonly sizes?: Partial<SegmentSizes>
+}
+
+export interface SegmentSizes {
+  /** entries of the log that are worth a segment, and messages of one */
+  readonly entries: number
+  /** characters of a segment */
+  readonly characters: number
+  /** ms after which fewer entries are written, too */
+  readonly restMs: number
+}
+
+export interface KeptFigures {
+  readonly bytes: number
+  readonly messages: number
+  /** epoch ms of the oldest input; undefined: none is kept */
+  readonly oldest: number | undefined
+}
+
+const HOUR = 3_600_000
+export const SEGMENT_SIZES: SegmentSizes = { entries: 65_536, characters: 33_554_432, restMs: HOUR }
+/** ms between two rounds */
+const ROUND_MS = 5_000
+/** entries that are read from the log at once */
+const PAGE = 1_000
+/** deleted resources that are worth a purge before its hour */
+const MAX_DELETED = 500
+/** inputs of one batch of a reader */
+const BATCH = 2_000
+
+export class InputKeeper implements KeptInputs {
+  readonly #options: KeeperOptions
+  readonly #sizes: SegmentSizes
+  readonly #folder: string
+  readonly #segments: SegmentReader
+  readonly #warnings: RateLimitedLogger
+  readonly #opened: Promise<void>
+  #manifest: Manifest = EMPTY
+  #isOpen = false
+  #isClosed = false
+  #rounds: Promise<void> = Promise.resolve()
+  #changes: Promise<unknown> = Promise.resolve()
+  #stopTimer: (() => void) | undefined
+  #readers = 0
+  #retired: string[] = []
+  #flushedAt: number
+  #purgedAt: number
+  /** characters of an entry of the last segment, about */
+  #entryLength = 200
+  readonly #checkpoints = new CheckpointWriter()
+
+  constructor(options: KeeperOptions) {
+    const { store, log, partition, now, logger } = options
+    this.#options = options
+    this.#sizes = { ...SEGMENT_SIZES, ...options.sizes }
+    this.#folder = `inputs/${partition}/`
+    this.#warnings = new RateLimitedLogger({
+      write: (message, details) => logger?.warn(message, details),
+      after: machineTimers.later,
+    })
+    this.#segments = new SegmentReader(store.blobs, (text) => this.#warn(text))
+    this.#flushedAt = now()
+    this.#purgedAt = now()
+    this.#opened = this.#open()
+    this.#opened.catch(() => undefined)
+    log.pruner.inputs = async () => {
+      await this.#opened
+      return this.#manifest.position
+    }
+  }
+
+  /** Reads what is kept, and follows the log from then on. Rejects when the store does. */
+  async start(): Promise<void> {
+    await this.#opened
+    this.#stopTimer = machineTimers.every(ROUND_MS, () => void this.round())
+  }
+
+  /** What is in the log stays there, and is kept after the next start. */
+  async stop(): Promise<void> {
+    this.#isClosed = true
+    this.#stopTimer?.()
+    await this.#rounds
+  }
+
+  figures(): KeptFigures {
+    const { inputs, since } = this.#manifest
+    const messages = inputs.reduce((sum, one) => sum + one.messages, 0)
+    return { bytes: bytesOf(this.#manifest), messages, oldest: this.#isOpen ? since.at : undefined }
+  }
+
+  async since(): Promise<KeptSince | undefined> {
+    await this.#opened
+    return this.#manifest.since
+  }
+
+  async *read(range: InputRange, signal?: AbortSignal): AsyncGenerator<readonly KeptInput[], undefined> {
+    await this.#opened
+    this.#readers += 1
+    try {
+      const { upTo = Number.POSITIVE_INFINITY } = range
+      const end = Math.min(upTo, this.#options.log.position)
+      for (let after = range.after ?? 0; after < end;) {
+        signal?.throwIfAborted()
+        const next = await this.#after(after, end, range)
+        for (let i = 0; i < next.inputs.length; i += BATCH) {
+          signal?.throwIfAborted()
+          yield next.inputs.slice(i, i + BATCH)
+        }
+        after = next.reached
+      }
+    } finally {
+      this.#readers -= 1
+      await this.#deleteRetired()
+    }
+  }
+
+  async checkpoint(
+    task: string,
+    before: { readonly at: number } | { readonly position: number },
+  ): Promise<InputCheckpoint | undefined> {
+    await this.#opened
+    this.#readers += 1
+    try {
+      return await readCheckpoint(this.#segments, this.#manifest.checkpoints, task, before)
+    } finally {
+      this.#readers -= 1
+      await this.#deleteRetired()
+    }
+  }
+
+  /** Messages of the resource up to now are not read any more, and removed in the next rounds. */
+  async deleteResource(resource: string): Promise<void> {
+    await this.#opened
+    const { position } = this.#options.log
+    await this.#change((manifest) => ({ ...manifest, deleted: [...manifest.deleted, [resource, position]] }))
+    if (this.#manifest.deleted.length >= MAX_DELETED) await this.round()
+  }
+
+  /** Keeps what is due: segments, checkpoints, limits. `all`: whatever the log has. Never rejects. */
+  round(all = false): Promise<void> {
+    this.#rounds = this.#rounds.then(() => this.#round(all)).catch((error: unknown) => this.#failed(error))
+    return this.#rounds
+  }
+
+  async #round(all: boolean): Promise<void> {
+    await this.#opened
+    if (this.#isClosed && !all) return
+    let isFlushed = false
+    while (all ? this.#behind > 0 : this.#isWorthIt) {
+      await this.#flush()
+      isFlushed = true
+    }
+    if (isFlushed) await this.#merge()
+    await this.#keepCheckpoints()
+    await this.#drop()
+    await this.#purge(all)
+    if (isFlushed) await this.#options.log.pruner.prune(false)
+  }
+
+  /** entries that only the log has */
+  get #behind(): number {
+    return this.#options.log.position - this.#manifest.position
+  }
+
+  get #isWorthIt(): boolean {
+    const { entries, characters, restMs } = this.#sizes
+    const behind = this.#behind
+    if (behind <= 0) return false
+    if (behind >= entries || behind * this.#entryLength >= characters) return true
+    return this.#options.now() - this.#flushedAt >= restMs
+  }
+
+  async #open(): Promise<void> {
+    const { store, log, now } = this.#options
+    const { first, last } = await log.log.bounds(PARTITION)
+    const known = (await store.collection(KEPT_INPUTS).get(MANIFEST_ID))?.value
+    const isContinued = known !== undefined && known.position >= first - 1 && known.position <= last
+    if (known !== undefined && !isContinued) {
+      const text = `kept inputs reach entry ${known.position}, the log has entries ${first} to ${last}`
+      this.#warn(`${text}: one of them is older, as of a backup. Inputs are kept from here on`)
+    }
+    this.#manifest = isContinued ? known : { ...EMPTY, since: { position: last + 1, at: now() }, position: last }
+    if (!isContinued) await this.#change((manifest) => manifest)
+    await this.#deleteOrphans()
+    this.#isOpen = true
+  }
+
+  async #deleteOrphans(): Promise<void> {
+    const { blobs } = this.#options.store
+    const { inputs, checkpoints } = this.#manifest
+    const known = new Set([...inputs, ...checkpoints].map(({ id }) => id))
+    for (let after: string | undefined = ''; after !== undefined;) {
+      const page: readonly { readonly path: string }[] = await blobs.list({
+        prefix: this.#folder,
+        ...(after !== '' && { after }),
+      })
+      for (const { path } of page) if (!known.has(path)) await blobs.delete(path)
+      after = page.at(-1)?.path
+    }
+  }
+
+  /** One change after the other, each durable before it counts. */
+  #change(make: (manifest: Manifest) => Manifest): Promise<void> {
+    const { store, now } = this.#options
+    const changing = this.#changes.then(async () => {
+      const next = make(this.#manifest)
+      const mark = { position: next.position, time: now(), later: [] }
+      const writes = [store.collection(KEPT_INPUTS).putting(MANIFEST_ID, next)]
+      await store.commit([...writes, store.collection(MARKS).putting(KEPT_MARK_ID, mark)])
+      const kept = new Set([...next.inputs, ...next.checkpoints].map(({ id }) => id))
+      const before = [...this.#manifest.inputs, ...this.#manifest.checkpoints]
+      this.#retired.push(...before.map(({ id }) => id).filter((id) => !kept.has(id)))
+      this.#manifest = next
+    })
+    this.#changes = changing.catch(() => undefined)
+    return changing.then(() => this.#deleteRetired())
+  }
+
+  async #deleteRetired(): Promise<void> {
+    if (this.#readers > 0) return
+    // what cannot be deleted is an orphan of the next start
+    for (const id of this.#retired.splice(0)) {
+      await this.#options.store.blobs.delete(id).catch((error: unknown) => this.#warn(messageOf(error)))
+    }
+  }
+
+  /** Writes the next entries of the log to a segment. */
+  async #flush(): Promise<void> {
+    const { log, now } = this.#options
+    const writer = new SegmentWriter()
+    const yielder = new Yielder(machineTimers)
+    const start = this.#manifest.position
+    const end = Math.min(log.position, start + this.#sizes.entries)
+    let after = start
+    while (after < end && writer.characters < this.#sizes.characters) {
+      const entries = await log.log.read(PARTITION, after, Math.min(PAGE, end - after))
+      if (entries.length === 0) throw new AppError('STORE', `The log has no entry ${after + 1}, which is to be kept`)
+      for (const entry of entries) {
+        const kept = this.#logged(entry)
+        if (kept === undefined) writer.covers(entry.position)
+        else writer.add(kept)
+      }
+      after = entries.at(-1)?.position ?? end
+      await yielder.due()
+    }
+    this.#entryLength = Math.max(1, writer.characters / (after - start))
+    const segment = await this.#write(writer)
+    await this.#change((manifest) => ({ ...manifest, inputs: [...manifest.inputs, segment], position: after }))
+    this.#flushedAt = now()
+  }
+
+  async #write(writer: SegmentWriter): Promise<SegmentRow> {
+    const { content, ...row } = await writer.segment()
+    const id = `${this.#folder}${machineTimers.newId()}`
+    await this.#options.store.blobs.put(id, content)
+    return { ...row, id, bytes: content.length }
+  }
+
+  /** Makes one of the last segments as long as the newer is not much smaller, so that few of them are small. */
+  async #merge(): Promise<void> {
+    for (;;) {
+      const [older, newer] = this.#manifest.inputs.slice(-2)
+      if (older === undefined || newer === undefined) return
+      const { entries, characters } = this.#sizes
+      const isTooLarge = newer.last - older.first >= entries || older.bytes + newer.bytes >= characters / 4
+      if (isTooLarge || newer.last - newer.first < (older.last - older.first) / 2) return
+      await this.#rewrite([older, newer])
+    }
+  }
+
+  /** Writes segments as one, without what was deleted. */
+  async #rewrite(segments: readonly SegmentRow[]): Promise<void> {
+    const writer = new SegmentWriter()
+    const yielder = new Yielder(machineTimers)
+    const filter = this.#filter()
+    for (const segment of segments) {
+      writer.covers(segment.first)
+      writer.covers(segment.last)
+      for (const input of await this.#segments.inputs(segment, 'all', filter)) {
+        writer.add(input)
+        await yielder.due()
+      }
+    }
+    const merged = await this.#write(writer)
+    await this.#change((manifest) => ({
+      ...manifest,
+      inputs: manifest.inputs.flatMap((one) => (one === segments[0] ? merged : segments.includes(one) ? [] : one)),
+    }))
+  }
+
+  async #keepCheckpoints(): Promise<void> {
+    const { tasks, now } = this.#options
+    const { checkpointedAt, checkpoints } = this.#manifest
+    if (tasks === undefined || now() - checkpointedAt < HOUR) return
+    const { writer, isFull } = await this.#checkpoints.take(tasks, checkpoints)
+    const row = writer === undefined ? undefined : { ...(await this.#write(writer)), isFull }
+    await this.#change((manifest) => ({
+      ...manifest,
+      checkpoints: row === undefined ? manifest.checkpoints : [...manifest.checkpoints, row],
+      checkpointedAt: now(),
+    }))
+  }
+
+  /** Drops what is beyond the limits. */
+  async #drop(): Promise<void> {
+    const { limits, now } = this.#options
+    const { inputs, checkpoints } = this.#manifest
+    let bytes = bytesOf(this.#manifest)
+    let dropped = 0
+    for (const one of inputs) {
+      if (one.lastAt >= now() - limits.ageMs && bytes <= limits.bytes) break
+      bytes -= one.bytes
+      dropped += 1
+    }
+    const next = inputs[dropped]
+    const last = inputs[dropped - 1]
+    const since =
+      last === undefined ? this.#manifest.since : { position: last.last + 1, at: next?.firstAt ?? last.lastAt }
+    // the last full round before the oldest input has what a replay begins with
+    const needed = checkpoints.findLastIndex((one) => one.isFull && one.lastAt <= since.at)
+    if (dropped === 0 && needed <= 0) return
+    await this.#change((manifest) => ({
+      ...manifest,
+      since,
+      inputs: manifest.inputs.slice(dropped),
+      checkpoints: manifest.checkpoints.slice(Math.max(0, needed)),
+    }))
+  }
+
+  /** Removes messages of deleted resources from segments. */
+  async #purge(all: boolean): Promise<void> {
+    const { now } = this.#options
+    const { deleted, position } = this.#manifest
+    const isDue = all || deleted.length >= MAX_DELETED || now() - this.#purgedAt >= HOUR
+    const due = deleted.filter(([, upTo]) => upTo <= position)
+    if (!isDue || due.length === 0) return
+    this.#purgedAt = now()
+    for (const segment of this.#manifest.inputs) {
+      const keys = due.filter(([, upTo]) => upTo >= segment.first).map(([resource]) => keyOfResource(resource))
+      if (keys.length > 0 && (await this.#segments.mayHave(segment, keys))) await this.#rewrite([segment])
+    }
+    await this.#change((manifest) => ({ ...manifest, deleted: manifest.deleted.filter((one) => !due.includes(one)) }))
+  }
+
+  /** The next part of a range, of one segment or of a page of the log, and the position that it reaches. */
+  async #after(
+    after: number,
+    end: number,
+    range: InputRange,
+  ): Promise<{ readonly inputs: readonly KeptInput[]; readonly reached: number }> {
+    const { log } = this.#options
+    const manifest = this.#manifest
+    const from = Math.max(after, manifest.since.position - 1)
+    if (from >= end) return { inputs: [], reached: end }
+    const segment = manifest.inputs.find(({ last }) => last > from)
+    if (segment !== undefined) {
+      const part = { ...range, after: from, upTo: end }
+      const inputs = isOutside(segment, range) ? [] : await this.#segments.inputs(segment, part, this.#filter())
+      return { inputs: selected(inputs, part), reached: Math.min(segment.last, end) }
+    }
+    const entries = await log.log.read(PARTITION, from, Math.min(PAGE, end - from))
+    // trimmed meanwhile: a segment has them
+    if (entries[0]?.position !== from + 1 && manifest !== this.#manifest) return { inputs: [], reached: from }
+    const inputs = entries.flatMap((entry) => this.#logged(entry) ?? [])
+    return { inputs: selected(inputs, range), reached: entries.at(-1)?.position ?? end }
+  }
+
+  /** An entry of the log as it is kept; undefined: not at all. */
+  #logged({ position, body }: LogEntry): NewInput | undefined {
+    const found = loggedInput(body)
+    if (found === undefined) return undefined
+    const { input, expires } = found
+    const { now, isDeleted } = this.#filter()
+    if (expires !== undefined && expires <= now) return undefined
+    const kept = input.k === 'data' ? selectMessages(input, ({ resource }) => !isDeleted(resource, position)) : input
+    return kept && { position, input: kept, expires }
+  }
+
+  #filter(): RowFilter {
+    const { deleted } = this.#manifest
+    const now = this.#options.now()
+    if (deleted.length === 0) return { now, isDeleted: () => false }
+    const upTo = new Map(deleted)
+    return { now, isDeleted: (resource, position) => position <= (upTo.get(resource) ?? 0) }
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof AppError && (error.code === 'CLOSED' || error.code === 'FENCED')) return
+    this.#warn(`inputs were not kept, which is tried again: ${messageOf(error)}`)
+  }
+
+  #warn(text: string): void {
+    this.#warnings.log(text, '', {})
+  }
+}
+
+const EMPTY: Manifest = {
+  since: { position: 1, at: 0 },
+  position: 0,
+  inputs: [],
+  checkpoints: [],
+  checkpointedAt: 0,
+  deleted: [],
+}
+
+/** Deletes everything that was kept, where nothing is kept any more. */
+export async function deleteKept(store: Store, partition: number): Promise<void> {
+  if ((await store.collection(KEPT_INPUTS).get(MANIFEST_ID)) === undefined) return
+  await store.commit([
+    store.collection(KEPT_INPUTS).deleting(MANIFEST_ID),
+    store.collection(MARKS).deleting(KEPT_MARK_ID),
+  ])
+  for (;;) {
+    const page = await store.blobs.list({ prefix: `inputs/${partition}/` })
+    for (const { path } of page) await store.blobs.delete(path)
+    if (page.length === 0) return
+  }
+}
+
+function selected(inputs: readonly NewInput[], range: InputRange): readonly KeptInput[] {
+  return inputs.flatMap(({ position, input }) => selectInput({ position, input }, range) ?? [])
+}
+
+function isOutside(segment: SegmentRow, { from, until }: InputRange): boolean {
+  return segment.until < (from ?? Number.NEGATIVE_INFINITY) || segment.from > (until ?? Number.POSITIVE_INFINITY)
+}
+
+function bytesOf({ inputs, checkpoints }: Manifest): number {
+  return [...inputs, ...checkpoints].reduce((sum, { bytes }) => sum + bytes, 0)
+}

@@ -1,0 +1,55 @@
+/** The quota of a tenant for calls: rate, concurrency and CPU time. */
+import { AppError, CpuAllowance, type CpuRate } from '#kernel'
+
+export interface CallLimits {
+  /** Seconds until the next call; 0: now. */
+  readonly takeCall: () => number
+  /** concurrent calls */
+  readonly mostOpen: number
+  readonly cpu: CpuRate
+}
+
+export interface CallQuotaOptions extends CallLimits {
+  /** ms of CPU time so far */
+  readonly cpuMs: () => number
+  /** ms, monotonic */
+  readonly clock: () => number
+}
+
+export class CallQuota {
+  readonly #options: CallQuotaOptions
+  readonly #cpu: CpuAllowance
+  #open = 0
+
+  constructor(options: CallQuotaOptions) {
+    this.#options = options
+    this.#cpu = new CpuAllowance(options.cpu)
+  }
+
+  /** Counts a call against the rate. `RATE_LIMITED`, whose `cause` is the seconds to wait. */
+  admit(): void {
+    const { cpuMs, clock, takeCall } = this.#options
+    this.#refuseBeyondOpen()
+    const cpuWait = this.#cpu.waitAfter(cpuMs(), clock())
+    if (cpuWait > 0) throw refused('Webscripts of the tenant took too much CPU time', cpuWait)
+    const wait = takeCall()
+    if (wait > 0) throw refused('Too many calls of webscripts in a second', wait)
+  }
+
+  /** Returns what ends the call; call it once. `RATE_LIMITED` when too many are open. */
+  begin(): () => void {
+    this.#refuseBeyondOpen()
+    this.#open += 1
+    return () => (this.#open -= 1)
+  }
+
+  #refuseBeyondOpen(): void {
+    const { mostOpen } = this.#options
+    if (this.#open < mostOpen) return
+    throw new AppError('RATE_LIMITED', `${mostOpen} calls of webscripts are open; retry when one has ended`)
+  }
+}
+
+function refused(why: string, seconds: number): AppError {
+  return new AppError('RATE_LIMITED', `${why}; retry in ${seconds} s`, { cause: seconds })
+}
