@@ -167,6 +167,7 @@ function openRules(
     }),
     resources: () => services.resources && resourceFinder(tenant, services.resources),
     templateWritten: (template) => services.work?.templateWritten(template),
+    readable: async () => services.broker?.readable(),
   })
   const running = { runner: durable, refusedDescendants: () => budget.refused }
   return {
