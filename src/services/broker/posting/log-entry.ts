@@ -153,4 +153,4 @@ function project(
   messages.push(expires === undefined ? stored : { ...stored, expires })
 }
 
-export type SeriesOf = Pick<Series, 'append' | 'applied'>
+type SeriesOf = Pick<Series, 'append' | 'applied'>
