@@ -16,7 +16,7 @@ import {
   type Wanted,
 } from './event-batch.ts'
 import { ALL_TYPES, DETAIL_TYPES, FIRED, HELD, typeBit, typesOf, type EventFilter } from './event-filter.ts'
-import type { EndOfInput } from './waiting-work.ts'
+import type { PendingFlush } from './reentrancy-queue.ts'
 import type { EventHistory } from './event-history.ts'
 import { GuardedObservable } from './event-stream.ts'
 import type { EngineEvent } from './events.ts'
@@ -61,14 +61,14 @@ class Group {
     const [only, another] = this.firings
     this.only = another === undefined && only !== undefined && (only.types & FIRED) !== 0 ? only : undefined
     this.tellsFirings = this.events.some(({ types }) => (types & FIRINGS) !== 0)
-    const told = [...this.events, ...this.batches.filter(({ takesRecords }) => !takesRecords)]
-    this.toldTypes = told.reduce((types, one) => types | one.types, 0)
+    const receivers = [...this.events, ...this.batches.filter(({ takesRecords }) => !takesRecords)]
+    this.toldTypes = receivers.reduce((types, one) => types | one.types, 0)
     this.types = this.recorded.reduce((types, one) => types | one.types, this.toldTypes)
   }
 }
 
 export interface SubscriptionsHost {
-  readonly end: EndOfInput
+  readonly end: PendingFlush
   report(error: unknown): void
   /** The demand for events of a task, or of all, has changed. */
   changed(task: string | undefined): void
