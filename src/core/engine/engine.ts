@@ -106,17 +106,14 @@ export class CoreEngine implements Engine {
     this.#clocks = new Clocks(options.runsAtStart)
     this.#timers = new TimerQueue(options.scheduler, () => this.#enqueue(() => undefined), options)
     this.#fullStates = new StateCache(this.#end, options.fullStates)
-    const { onRare, journal, timed, maxRemembered: most = MAX_REMEMBERED } = options
+    const { onRare, journal, maxRemembered: most = MAX_REMEMBERED } = options
     this.#executor = newExecutor({
       globalSettings: options.globalSettings ?? {},
       counts: this.#counts,
       keepsLog: onRare !== undefined,
       asksForCalls: options.latency !== undefined || journal?.mayCall !== undefined,
-      tellsOfCalls: journal !== undefined || timed !== undefined,
       generate: options.generate,
-      open: this.#open,
       end: this.#end,
-      enqueue: (work) => this.#enqueue(work),
       why: options.why ?? true,
       keeps: this.#history,
       events: this.#events,
