@@ -141,15 +141,15 @@ async function readFirings(path: string): Promise<readonly FiredEvent[]> {
   return firings.sort((a, b) => a.time - b.time)
 }
 
-function eventOf(line: string, place: string): FiredEvent | undefined {
+function eventOf(line: string, location: string): FiredEvent | undefined {
   const event = parsed(line)
   if (!isPlainObject(event) || typeof event['type'] !== 'string') {
-    throw wrong(place, 'is not an event', 'write what simulate --json printed, one event a line')
+    throw wrong(location, 'is not an event', 'write what simulate --json printed, one event a line')
   }
   if (event['type'] !== 'fired') return undefined
   if (isFired(event)) return event
   throw wrong(
-    place,
+    location,
     'is a firing without a time, a node or a source',
     'write the whole line that simulate --json printed',
   )
@@ -168,6 +168,6 @@ function parsed(line: string): unknown {
   }
 }
 
-function wrong(place: string, what: string, right: string): AppError {
-  return new AppError('BAD_RECORDING', `${place}: the line ${what}; ${right}`)
+function wrong(location: string, what: string, right: string): AppError {
+  return new AppError('BAD_RECORDING', `${location}: the line ${what}; ${right}`)
 }

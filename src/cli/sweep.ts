@@ -120,10 +120,10 @@ function sweepLines(sweep: Sweep, wall: number, paint: Paint): string[] {
   ])
   const [head = '', ...lines] = tableLines([header, ...cells], new Set(header.keys()))
   const work = `${counted(rows.length, 'run')} in one pass over ${counted(messages, 'message')} in ${formatSpan(wall)}`
-  const told = [paint('underline', head), ...lines, '', paint('bold', work)]
-  if (destinations.length === 0) told.push('no trigger leads anywhere, so nothing can fire')
-  if (late > 0) told.push(`${counted(late, 'message')} had a timestamp before the time of the clock`)
-  return told
+  const report = [paint('underline', head), ...lines, '', paint('bold', work)]
+  if (destinations.length === 0) report.push('no trigger leads anywhere, so nothing can fire')
+  if (late > 0) report.push(`${counted(late, 'message')} had a timestamp before the time of the clock`)
+  return report
 }
 
 function textOf(value: unknown): string {
