@@ -26,7 +26,7 @@ export interface ServiceRegistry {
   rules?: InternalRules
   runner?: TaskRunner
   running?: {
-    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats'>
+    readonly runner: Pick<DurableRunner, 'queued' | 'waiting' | 'counts' | 'stats' | 'inputs'>
     /** Messages and calls of rules that exceeded the limit per root */
     readonly refusedDescendants: () => number
   }

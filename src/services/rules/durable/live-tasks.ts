@@ -9,14 +9,15 @@ import type { SchedulerLike, Subscription } from 'rxjs'
 import { type Preparer, type Reply, requireMessages, resolveResources } from '#core/spi'
 import type { Lost, Message, RareEvent } from '#core'
 import { AppError, isAway, messageOf } from '#kernel'
-import { type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
+import { ARRIVED, type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
 import type { Store, Write } from '#storage'
+import type { InputCheckpoint } from '../inputs/contract.ts'
 import type { Intake, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './input.ts'
 import { Recovery, type Recovered } from './recovery.ts'
-import { isInParts, joinedState, withoutParts } from './stored-states.ts'
+import { joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 import { StallDetector } from './stall-detector.ts'
@@ -30,6 +31,8 @@ export interface LiveTasksDependencies {
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
+  /** Inputs are kept: entries of messages that no task takes have their arrival, too */
+  readonly keepsInputs: boolean
   bind?(resources: readonly string[]): Promise<void>
   /** Throws `RATE_LIMITED` when too many messages wait in all tasks. */
   requireRoom(): void
@@ -66,6 +69,8 @@ export class LiveTasks {
   #portions = 0
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
+  /** epoch ms of the last messages that no task took */
+  #arrived = Number.NEGATIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
   #isCatchingUp = false
   #isClosing = false
@@ -125,6 +130,24 @@ export class LiveTasks {
     if (until === undefined) runner.#allResumed()
     else await runner.#take({ k: 'open', until })
     return runner
+  }
+
+  /** The task as it is now; undefined for one that does not run. */
+  checkpoint(id: string): InputCheckpoint | undefined {
+    const task = this.deterministic.task(id)
+    const record = this.deterministic.save(id)
+    if (task === undefined || record?.state.status !== 'running') return undefined
+    return { position: this.#log.position, at: this.deterministic.now, task, record }
+  }
+
+  /** Position of the last applied input */
+  get position(): number {
+    return this.#log.position
+  }
+
+  /** Plugs that answer later */
+  get laterKinds(): ReadonlySet<string> {
+    return this.#later
   }
 
   get queued(): number {
@@ -283,7 +306,7 @@ export class LiveTasks {
     const entries: NewEntry[] = before.map((input) => entryOf(input))
     for (const post of posts) {
       if (accepted.has(post)) entries.push(entryOf({ ...dataOf(post.messages, post), at }, post))
-      else if (post.kept !== undefined) entries.push({ body: messageBody(post, undefined) })
+      else if (post.kept !== undefined) entries.push({ body: messageBody(post, this.#aboutUntaken(post)) })
     }
     if (entries.length === 0 && followed === undefined) {
       // the store keeps these in order with the inputs before them
@@ -300,6 +323,15 @@ export class LiveTasks {
     return { taken, results }
   }
 
+  /** What kept inputs have of messages that no task takes. */
+  #aboutUntaken(post: IntakePost): object | undefined {
+    if (!this.#dependencies.keepsInputs) return undefined
+    const { k: _k, m: _m, ...about } = dataOf(post.messages, post)
+    const { scheduler } = this.#dependencies
+    this.#arrived = Math.max(scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
+    return { ...about, [ARRIVED]: this.#arrived }
+  }
+
   async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
     if (this.#isClosed) throw closed()
     const { at, before } = this.#arriving()
@@ -312,7 +344,7 @@ export class LiveTasks {
    * at the same position.
    */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
-    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt)
+    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
     const { horizon } = this.#log
     // inputs on their way may begin calls, which have no timers yet
     if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }
@@ -488,7 +520,7 @@ export class LiveTasks {
     const found = new Map<string, StateRecord>()
     for (let i = 0; i < ids.length; i += 1000) {
       for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) {
-        found.set(id, isInParts(value) ? await joinedState(this.#dependencies.store, id, value) : value)
+        found.set(id, value.parts !== undefined ? await joinedState(this.#dependencies.store, id, value) : value)
         this.#checkpoints.known(id, value)
       }
     }

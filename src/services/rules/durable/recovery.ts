@@ -124,8 +124,8 @@ export class Recovery {
     const messages = await messagesAt(this.#store, positions)
     const complete = new Map<string, CompleteRecord>()
     for (const [id, record] of stored) {
-      const whole = withMessages(record, messages)
-      if (isComplete(whole)) complete.set(id, whole)
+      const { state, ...rest } = withMessages(record, messages)
+      if (state !== undefined) complete.set(id, { ...rest, state })
     }
     return complete
   }
@@ -244,17 +244,13 @@ export class Recovery {
   }
 }
 
-function isComplete(record: StateRecord): record is CompleteRecord {
-  return record.state !== undefined
-}
-
 function stateOf(task: RunnableTask, states: ReadonlyMap<string, CompleteRecord>): CompleteRecord | undefined {
   const record = states.get(task.id)
   return record?.epoch === task.epoch ? record : undefined
 }
 
 /** A restored task repeats open calls under the next number; a replay keeps their number. */
-function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
+export function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>): SavedState {
   if (state.executing === undefined) return state
   const executing = state.executing.map((one) => {
     if (one.phase !== 'called' && one.phase !== 'rendering') return one
@@ -265,7 +261,7 @@ function asCalled(task: RunnableTask, state: SavedState, withheld: Set<string>):
   return { ...state, executing }
 }
 
-function callKey(task: string, epoch: number, execution: number, call: number): string {
+export function callKey(task: string, epoch: number, execution: number, call: number): string {
   return `${execution}/${call}/${epoch}/${task}`
 }
 
