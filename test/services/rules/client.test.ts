@@ -6,24 +6,18 @@ import type { RulesApi } from '../../../src/services/rules/contract.ts'
 import { bench, NOON, type Bench } from './support/bench-of-rules.ts'
 import { GRAPH, ruleOf, templateOf } from './support/rules.ts'
 
-/** Every fact must hold whichever way the service is asked. */
-const WAYS = ['in process', 'over HTTP'] as const
-
-describe.each(WAYS)('the rules service, %s', (way) => {
+describe('the client of the rules service', () => {
   let rules: Bench
   let api: RulesApi
   beforeEach(async () => {
     rules = await bench()
-    if (way === 'in process') api = rules.api
-    else {
-      await rules.app.listen({ port: 0, host: '127.0.0.1' })
-      const { port } = rules.app.server.address() as AddressInfo
-      api = createClient({ url: `http://127.0.0.1:${port}` }).rules
-    }
+    await rules.app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = rules.app.server.address() as AddressInfo
+    api = createClient({ url: `http://127.0.0.1:${port}` }).rules
   })
   afterEach(() => rules.close())
 
-  it('takes a task from creation to deletion', async () => {
+  it('creates, changes, lists and removes a task', async () => {
     const { ID } = await api.tasks.create(ruleOf({ tags: { site: 'ghent' } }))
     expect(await api.tasks.get(ID)).toMatchObject({ ID, status: 'running', nodes: [{ name: 'hot' }] })
     expect((await api.tasks.get(ID, { format: 'simplified' })).network).toMatchObject({ sensors: GRAPH.sensors })
@@ -64,14 +58,14 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     [{ tags: [{ key: 'a=b', value: 'c=d' }] }, 1],
     [{ template: null }, 3],
     [{ filter: 'one' }, 1],
-  ])('counts %j alike', async (where, expected) => {
+  ])('counts tasks by %j', async (where, expected) => {
     await api.tasks.create(ruleOf({ name: 'one', tags: { a: 1 }, start: false }))
     await api.tasks.create(ruleOf({ name: 'two', tags: { a: 2, b: '' }, start: false }))
     await api.tasks.create(ruleOf({ name: 'three', tags: { 'a=b': 'c=d' }, start: false }))
     expect(await api.tasks.count(where)).toBe(expected)
   })
 
-  it('refuses with the same code and text', async () => {
+  it('rejects with the code and text of the service', async () => {
     const refusal = async (work: Promise<unknown>): Promise<readonly [string, string] | undefined> => {
       try {
         await work
@@ -94,7 +88,7 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     expect((await refusal(api.inspection.push('t1', 'hot', { state: 'WARM' })))?.[0]).toBe('INVALID_STATE')
   })
 
-  it('keeps templates', async () => {
+  it('creates, changes, lists and removes templates', async () => {
     const created = await api.templates.create(templateOf('over/heating'))
     expect(created).toMatchObject({
       statusCode: 201,
@@ -119,23 +113,17 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     await expect(api.templates.get('copy')).rejects.toThrow('No template with name copy')
   })
 
-  it('is strict about what is posted and put when it is asked to be', async () => {
+  it('passes the checks of a body on', async () => {
     const sensors = GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit: 90, limt: 80 } }))
-    await api.templates.create(templateOf())
-    const { ID } = await api.tasks.create(ruleOf())
-    const [rule, template] = [{ ...ruleOf(), sensors }, templateOf('overheating', { sensors })]
-    const strictly = { strict: true }
-    for (const given of [
-      api.tasks.create(rule, strictly),
-      api.tasks.replace(ID, rule, strictly),
-      api.templates.create(template, strictly),
-      api.templates.replace('overheating', template, strictly),
-    ])
-      await expect(given).rejects.toMatchObject({ code: 'VALIDATION', issues: [{ type: 'UNKNOWN_PROPERTY' }] })
-    expect((await api.templates.replace('overheating', template)).warnings).toHaveLength(1)
+    const template = templateOf('overheating', { sensors })
+    await expect(api.templates.create(template, { strict: true })).rejects.toMatchObject({
+      code: 'VALIDATION',
+      issues: [{ type: 'UNKNOWN_PROPERTY' }],
+    })
+    expect((await api.templates.create(template)).warnings).toHaveLength(1)
   })
 
-  it('names versions of templates', async () => {
+  it('addresses versions of templates', async () => {
     await api.templates.create(templateOf())
     const hotter = GRAPH.sensors.map((sensor) => ({ ...sensor, properties: { limit: 95 } }))
     await api.templates.replace('overheating', templateOf('overheating', { sensors: hotter }))
@@ -155,7 +143,7 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     }
   })
 
-  it('works off batches', async () => {
+  it('runs batches', async () => {
     await api.tasks.create(ruleOf())
     const request = { entity: 'task', action: 'stop', query: { ids: ['t1', 'nope'] } } as const
     expect(await api.batches.preview(request)).toMatchObject({ dryRun: true, total: 1 })
@@ -165,7 +153,7 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     })
   })
 
-  it('looks into tasks', async () => {
+  it('inspects tasks', async () => {
     await api.tasks.create(ruleOf())
     expect(await api.inspection.states('t1', 'hot')).toEqual(['COLD', 'HOT'])
     expect(await api.inspection.push('t1', 'hot', { state: 'HOT' })).toMatchObject({
@@ -179,7 +167,7 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     expect(await api.inspection.deliveries('t1', { limit: 5 })).toEqual([])
   })
 
-  it('streams events that go on where the reader left', async () => {
+  it('resumes a stream of events after the last id', async () => {
     await api.tasks.create(ruleOf())
     const read = async (lastEventId: string, last: string): Promise<readonly { id: string; type: string }[]> => {
       const controller = new AbortController()
@@ -199,7 +187,7 @@ describe.each(WAYS)('the rules service, %s', (way) => {
     await expect.poll(() => rules.service.gauges().eventStreams).toBe(0)
   })
 
-  it('has tools that need no task', async () => {
+  it('calls tools that need no task', async () => {
     expect((await api.tools.plugs('sensors')).map(({ name }) => name)).toEqual(['always', 'broken', 'heat'])
     expect(await api.tools.plug('sensors', 'heat', '1.0.0')).toMatchObject({ version: '1.0.0' })
     expect(await api.tools.versions('actions', 'say')).toHaveLength(1)
