@@ -15,7 +15,6 @@ export interface Config {
   readonly host: string
   /** Port of MQTT at the same address; 0: chosen by the system; undefined: none */
   readonly mqtt: number | undefined
-  /** Absolute path of the data folder */
   readonly data: string
   readonly store: StoreChoice
   /** Absolute path of the folder of objects; undefined: in the data folder */
@@ -26,35 +25,27 @@ export interface Config {
   readonly cluster: ClusterChoice | undefined
   /** First tenant's key pair, when the operator chose it */
   readonly pair: { readonly key: string; readonly secret: string } | undefined
-  /** Tenant of the first key pair */
   readonly tenant: string
   /** Names of the services to serve; undefined: all */
   readonly only: readonly string[] | undefined
   /** Whether an empty store receives demo data */
   readonly demo: boolean
   readonly logLevel: LogLevel
-  /** Addresses of trusted proxies, separated by commas */
   readonly trustProxy: string | undefined
-  /** Private addresses that callURL and remote models may call */
   readonly allowUrl: readonly string[]
   /** Hosts from which packages of functions may come, besides those of the settings of npm and pip */
   readonly installFrom: readonly string[]
   /** Whether packages of Python functions require exact versions */
   readonly requirePinned: boolean
-  /** Files and folders with plugs besides the built-in ones */
   readonly plugs: readonly string[]
   readonly limits: Limits
-  /** Limit of messages, commands and alarms that rules create from one root */
   readonly maxDescendants: number
-  /** Keys of messages that duplicate detection ignores */
   readonly identityIgnores: readonly string[]
   readonly duplicates: (typeof DUPLICATES)[number]
   /** ms */
   readonly dedupWindow: number
-  /** Accepted timestamps of live messages */
   readonly times: TimeBounds
   readonly issuer: ForeignIssuer | undefined
-  /** Location of object contents: with the data, or in a bucket of S3 */
   readonly objects: { readonly kind: 'files' } | { readonly kind: 's3'; readonly url: string }
   /** External address of this host, without a trailing slash; undefined: its own address */
   readonly url: string | undefined
@@ -80,9 +71,7 @@ export interface ClusterChoice {
 }
 
 export interface SharedKeys {
-  /** Key that seals secrets of tenants */
   readonly seal: Uint8Array
-  /** Key from which signing keys of object addresses are derived */
   readonly objects: Uint8Array
 }
 
@@ -97,7 +86,6 @@ export interface Option {
   /** Name of the value in the help; absent for a switch */
   readonly value?: string
   readonly default?: string
-  /** Repeatable; separated by commas in the environment */
   readonly many?: true
   readonly help: string
 }

@@ -11,7 +11,6 @@ const NO_WAYS: Ways = { vectorized: 0, rows: 0, why: {} }
 export class TenantFigures {
   readonly #gauges: Gauges
   readonly #open = new Set<ServiceRegistry>()
-  /** Each adds the totals of a closing tenant */
   readonly #keep: ((ended: ServiceRegistry) => void)[] = []
 
   constructor(gauges: Gauges) {
@@ -22,7 +21,6 @@ export class TenantFigures {
     this.#open.add(registry)
   }
 
-  /** Keeps the totals of a closed tenant. */
   ended(registry: ServiceRegistry): void {
     if (this.#open.delete(registry)) for (const keep of this.#keep) keep(registry)
   }

@@ -84,7 +84,6 @@ export class ActuatorCalls implements RowActuators {
     return false
   }
 
-  /** Keeps what an actuator gave, when a row can hold it. */
   #keeps(row: number, actuator: number, given: unknown): boolean {
     const kept = this.#rows.keepAnswer(row, actuator, given)
     if (kept === NOT_ORDINARY) return false
@@ -97,7 +96,6 @@ export class ActuatorCalls implements RowActuators {
     return true
   }
 
-  /** Records the answer for event records and the history. */
   #note(row: number, answer: KeptAnswer): void {
     const { records, history } = this.#batch
     if (records !== undefined || history !== undefined) this.#records.answered(row, answer)
@@ -121,7 +119,6 @@ export class ActuatorCalls implements RowActuators {
     if (this.#acting.size > 0) this.#acting.delete(row)
   }
 
-  /** Whether a call has its turn behind others in flight. */
   #mustWait(row: number): boolean {
     const handle = this.#acting.get(row)
     return handle !== undefined && handle.task.state.effectQueues.size > 0
@@ -144,7 +141,6 @@ export class ActuatorCalls implements RowActuators {
     return this.#calls.act(context, context.begun.effect, outcome)
   }
 
-  /** Queues the call of an actuator, which may run at once. Returns false as above. */
   #queue(context: RowContext): boolean {
     if (this.#batch.records === undefined && !this.#batch.isStamped) this.#calls.begin(context)
     if (context.begun !== null) {

@@ -1,7 +1,7 @@
 /**
- * The messages of one resource and the tasks that listen to it, in their order. Those that can are rows: neighbours of
- * one batch are taken in one go, many of them in a vectorized batch. A message that no row can take detaches those that
- * hear it; they become rows again with one of the next.
+ * The messages of one resource and the tasks that listen to it, in their order. Neighbouring rows of one batch take a
+ * message in one go, many of them in a vectorized batch. A message that rows cannot take detaches the listeners; they become
+ * rows again with one of the next.
  */
 import type { MessageListener, MessageSource } from '../engine/executor.ts'
 import { Listeners, receiveAll } from '../engine/listeners.ts'
@@ -38,14 +38,12 @@ interface Stretch {
   vectorized: VectorizedBatch | undefined
 }
 
-/** messages after which rows may go in a vectorized batch */
 const CALM = 32
 /** Rows that take fewer messages than that before they have to leave are not worth it, and when that comes again and again ... */
 const WORTH = 8
 const SHORT_LIVES = 3
 /** ... so many messages go the full way before the next try. */
 const PAUSE = 32
-/** Shared by all who heard nothing yet. */
 const NO_STRETCHES: readonly Stretch[] = []
 
 export class ColumnarSource<L extends MessageListener = MessageListener> implements MessageSource<L>, TakenSource {
@@ -53,15 +51,11 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   total = 0
   readonly #resource: string
   readonly #shared: SharedByEngine
-  /** where messages go that pass by here */
   #indexed: { readonly batch: IndexedBatch; readonly row: number } | null = null
   #isStale = true
-  /** of the last message while there are rows */
   #era: Era | undefined
   #stretches: readonly Stretch[] = NO_STRETCHES
-  /** listeners that may be rows but are not yet */
   #unattached = 0
-  /** whether some of them may be at rest by now without another message: they had calls open, or were never asked */
   #mayAttachLate = false
   #hasRows = false
   #hasHeard = false
@@ -71,12 +65,9 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   #arrivedAt = 0
   /** `total` when a row was made last */
   #attachedAt = 0
-  /** while a message is taken: the one before, for rows that it has not reached yet, and when it came */
   #before: Message | undefined
   #arrivedBefore = 0
-  /** how often rows left early, one time after the other */
   #shortLives = 0
-  /** messages during which nobody tries to attach */
   #pause = 0
 
   constructor(resource: string, shared: SharedByEngine) {
@@ -99,10 +90,6 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   arrivalOf(total: number): number {
     if (this.#indexed !== null) return this.#indexed.batch.rows.arrivals[this.#indexed.row] as number
     return total === this.total ? this.#arrivedAt : this.#arrivedBefore
-  }
-
-  get fields(): Fields | undefined {
-    return this.#era?.fields
   }
 
   eraAt(index: number): Era {
@@ -159,7 +146,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#arrivedBefore = this.#arrivedAt
     this.#arrivedAt = now
     for (const stretch of this.#stretches) {
-      if (stretch.batch === null) takeWithoutRow(stretch.listeners[0], message, now, stamped ? undefined : fields)
+      if (stretch.batch === null) stretch.listeners[0]?.receive(now, [message])
       else if (stretch.batch.isStamped !== stamped) this.#takeAllPlain(stretch, message, time, now)
       else this.#takeStretch(stretch, stretch.batch, message, time, now, turns)
     }
@@ -169,7 +156,6 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#before = undefined
   }
 
-  /** What is known of earlier messages, when the next one has these fields. True when they are others than before. */
   #turn(fields: Fields): boolean {
     const era = this.#era
     if (era?.fields === fields) return false
@@ -213,27 +199,23 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     batch.end()
   }
 
-  /** Rows of a batch that takes no such messages. */
   #takeAllPlain({ listeners }: Stretch, message: Message, time: number, now: number): void {
     this.#shared.reason = 'fields'
     for (const listener of listeners) this.#takePlain(listener, message, time, now)
     this.#shared.reason = 'first'
   }
 
-  /** On its full state; its row goes on after it when it can. */
   #takePlain(listener: MessageListener, message: Message, time: number, now: number): void {
     if (inRows(listener).takeFully(now, message, time)) return
     this.#detour()
     listener.receive(now, [message])
   }
 
-  /** Rows leave for a message that they cannot take. */
   #detour(): void {
     this.#shortLives = this.total - this.#attachedAt < WORTH ? this.#shortLives + 1 : 0
     if (this.#shortLives >= SHORT_LIVES) this.#pause = PAUSE
   }
 
-  /** A message that no row takes, whatever it compares. */
   #takeStrange(message: Message, now: number): void {
     this.#shared.reason = 'fields'
     this.#detour()
@@ -243,13 +225,11 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.takeFully(message, now)
   }
 
-  /** Those whose sensors took their time for the message before. */
   #attachLate(before: Message): void {
     this.#attach(before)
     if (this.#isStale) this.#arrange()
   }
 
-  /** A resource's only row becomes its indexed row. */
   #add(last: Message): void {
     if (this.#isStale) this.#arrange()
     const handle = this.#onlyHandle()
@@ -270,7 +250,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     if (this.#indexed === null) return
     const { batch, row } = this.#indexed
     const { last, era } = this.#shared.singleListeners.remove(this.#resource, batch, row)
-    // Who is told of a firing may leave in the middle of a message: then that is the last one.
+    // A row may leave in the middle of a message, which is the last one then.
     const current = batch.batch.currentRow === row ? batch.batch.current : undefined
     this.#last = current ?? last
     this.#before = current === undefined ? undefined : last
@@ -322,7 +302,7 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
     this.#mayAttachLate = false
     for (const listener of this.listeners) {
       const own = inRows(listener)
-      if (own.handle !== undefined || own.isIncomplete || !own.canAttach) continue
+      if (own.handle !== undefined || !own.canAttach) continue
       own.attach(message, this)
       if (inRows(listener).handle === undefined) {
         this.#mayAttachLate ||= own.isCalling
@@ -334,27 +314,14 @@ export class ColumnarSource<L extends MessageListener = MessageListener> impleme
   }
 }
 
-/** The columnar executor makes the executors of all that listen here. */
 function inRows<L extends MessageListener | undefined>(listener: L): L extends undefined ? undefined : Attachable {
   return listener?.executor as never
-}
-
-/** `fields`: undefined for a stamped message, which only the full state takes. */
-function takeWithoutRow(
-  listener: MessageListener | undefined,
-  message: Message,
-  now: number,
-  fields: Fields | undefined,
-): void {
-  if (fields !== undefined && inRows(listener)?.takeIncomplete(message, now, fields) === true) return
-  listener?.receive(now, [message])
 }
 
 function stretchOf(batch: Batch | null, rows: number[], listener: MessageListener): Stretch {
   return { batch, rows, listeners: [listener], calm: 0, vectorized: undefined }
 }
 
-/** As far as a vectorized batch takes it: the place of the first row that has to take it by itself. */
 function takeVectorized(
   stretch: Stretch,
   batch: Batch,

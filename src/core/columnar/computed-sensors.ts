@@ -1,4 +1,4 @@
-/** Which sensors of a task are worked out by its rows, without a call: those that compare, and those that calculate. */
+/** Sensors that rows evaluate without a call: comparisons and calculations. */
 import type { SensorNode } from '../graph/graph.ts'
 import type { NodeProperties, RuleProperties } from '../graph/rule-properties.ts'
 import type { Steps } from '../plug/plug.ts'
@@ -14,7 +14,7 @@ export interface SensorSteps {
   readonly cuts: number
   /** state index by range, as `Steps.states` */
   readonly states: readonly number[]
-  /** as `Steps.reads`: what is no number is known without a call, too */
+  /** as `Steps.reads`: a value that is not a number needs no call either */
   readonly takesTexts: boolean
 }
 
@@ -94,7 +94,6 @@ function computedBut(called: ReadonlySet<SensorNode>, order: readonly SensorNode
   return { computed, constants }
 }
 
-/** Whether each value of the message has to be the same for a calculation as for those before. Adds its own. */
 function isOfOneType(types: Map<string, ParameterType>, formula: SensorFormula): boolean {
   const own = parametersIn(formula)
   const all = new Map([...types, ...own])
@@ -103,7 +102,6 @@ function isOfOneType(types: Map<string, ParameterType>, formula: SensorFormula):
   return true
 }
 
-/** What a plug says of its comparison, when it can be used as it stands. */
 function stepsOf({ plug, constant }: NodeProperties): Steps | undefined {
   const steps = constant && plug.steps?.(constant)
   if (steps === undefined) return undefined

@@ -1,10 +1,6 @@
-/**
- * Events of what fires in rows, or is held back: made from a message of a row and from what follows from its states. When
- * they are made is no matter: nothing that they are made from changes any more.
- */
+/** Events of firings and holds in rows, created from a message of a row and what follows from its states, at any later time. */
 import type { FiredEvent, HeldEvent, InputSummary, Why, WhyGate, WhySensor } from '../engine/events.ts'
 import type { Message } from '../task/origin.ts'
-import type { EffectIds } from './effect-ids.ts'
 import type { RowTexts, SensorText, TriggerText } from './row-texts.ts'
 import type { Fires } from './followings.ts'
 
@@ -12,7 +8,8 @@ import type { Fires } from './followings.ts'
 export interface FiringTask {
   readonly task: string
   readonly texts: RowTexts
-  readonly effects: EffectIds
+  /** what its effect ids begin with */
+  readonly effects: string
   /** numbers of the input and the invocation of the message number 0 */
   readonly inputs: number
   readonly invocations: number
@@ -32,14 +29,13 @@ export interface FiringMessage extends NumberedMessage {
   /** state bits before it, and after it as far as they are known */
   readonly before: number
   readonly after: number
-  /** since when each node had its state before the message, from a place on */
+  /** since when each node had its state before the message */
   readonly since: ArrayLike<number>
-  readonly sinceAt: number
 }
 
 /**
- * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: among those that fire after
- * the same sensor. `why`: undefined when nobody wants it.
+ * `number`, `time`: of the message, as in `FiringMessage`. `at`: the engine's clock. `place`: among the firings after the
+ * same sensor. `why`: undefined without a subscriber to it.
  */
 export function firedEvent(
   of: FiringTask,
@@ -65,7 +61,7 @@ export function firedEvent(
 
 /** Its id. `number`: of the message. */
 export function effectOf({ effects, inputs, texts }: FiringTask, number: number, fires: Fires, place: number): string {
-  return effects.of(inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2, place)
+  return `${effects}${inputs + (number - 1) * (1 + texts.sensors) + fires.position + 2}/${place}`
 }
 
 export function heldEvent(
@@ -82,7 +78,6 @@ export function heldEvent(
     : { time, at, task, invocation, type: 'held', node, source, until, reason: 'invocationPolicy' }
 }
 
-/** Shared, as lists of gates are that are not empty. */
 const NO_GATES: readonly WhyGate[] = []
 
 export function inputOf(message: Message, time: number): InputSummary {
@@ -123,7 +118,7 @@ function whySensor(sensor: SensorText, told: FiringMessage, input: InputSummary)
   return {
     node,
     state: states[state] ?? null,
-    since: isOld ? (told.since[told.sinceAt + slot] as number) : told.time,
+    since: isOld ? (told.since[slot] as number) : told.time,
     input,
   }
 }

@@ -39,7 +39,6 @@ import {
   notRunAt,
   PRIOR,
   SILENT,
-  WAITS,
   type Layout,
 } from './row-layout.ts'
 import { NOTHING, type RowStore } from './row-store.ts'
@@ -107,7 +106,6 @@ class SourceWriter {
     return [
       `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
       `if (era !== usual && era.fields !== usualFields) ${leave}`,
-      ...this.#unlessWaiting('return false'),
       // Numbers are asked for anyway, and a resource is there.
       fieldsSource(
         fields.length,
@@ -123,7 +121,6 @@ class SourceWriter {
   takePart(part: Part): string {
     const leave = 'return false'
     return [
-      ...this.#unlessWaiting(leave),
       ...this.#read(leave, part),
       ...this.#unlessUnknown(leave, part),
       `const era = objects[row * ${this.#layout.objects} + ${ERA}]`,
@@ -155,13 +152,12 @@ class SourceWriter {
 
   /** As `RowStore.takesPart`. */
   #takesPart(part: Part): readonly string[] {
-    if (this.#shape.early) return ['rows.takesPart(row, part, turns && rows.ranAll(era))']
     const { size, pastSize } = this.#layout
     const bits = (place: number) => `ints[2 * (${HEAD} + row * ${size}) + ${place}]`
     return [
       `const n = ${HEAD} + row * ${pastSize} + ${notRunAt(this.#layout)}`,
       `const known = turns && rows.ranAll(era) ? -1 : past[n + ${PRIOR}]`,
-      `past[n + ${PRIOR}] = (known === -1 ? ${bits(BEFORE)} : known) & ${~part.mask} | ${bits(AFTER)} & ${part.mask & ~WAITS}`,
+      `past[n + ${PRIOR}] = (known === -1 ? ${bits(BEFORE)} : known) & ${~part.mask} | ${bits(AFTER)} & ${part.mask}`,
       `past[n + ${MISSED}] += ${part.missing}`,
       ...(isSilent(part) ? [`past[n + ${SILENT}]++`] : []),
     ]
@@ -178,10 +174,6 @@ class SourceWriter {
     return [
       'const now = clock[0]',
       ...this.#row(refuse, `{ ${end(true).join('; ')} }`, set, end(true), part),
-      // Who is told of what a sensor runs may have asked for something.
-      ...(this.#shape.inner
-        ? [`if (batch.tellsInner && batch.firings === undefined) { ${end(true).join('; ')} }`]
-        : []),
       ...end(this.#layout.isCalled),
     ]
   }
@@ -193,7 +185,6 @@ class SourceWriter {
       'const to = list.length',
       'for (let i = from; i < to; i++) {',
       'const row = list[i]',
-      ...this.#unlessWaiting('return i'),
       ...this.#unlessUnknown('return i', part),
       ...(part.missing === 0 ? [] : ['rows.takesPart(row, part, isFirst)']),
       ...this.#row('return i', 'continue', [], [], part),
@@ -205,7 +196,7 @@ class SourceWriter {
   /** `follow(row, what, message)`: fires what its cool-down lets fire. */
   follow(): string {
     const { size, pastSize, objects, actuators } = this.#layout
-    const { early, chooses, edgeMask } = this.#shape
+    const { edgeMask } = this.#shape
     const only = actuators === 1
     return [
       `const own = row * ${objects}`,
@@ -220,19 +211,17 @@ class SourceWriter {
       `if (batch.records !== undefined) batch.records.follows(row, list, ${this.#before('p')})`,
       ...(this.#hasHistory ? ['batch.history.follows(row)'] : []),
       'const { freed } = rows',
-      ...(early ? ['if (list.length > 0 && list[0].isEarly) rows.keepPast(row)'] : []),
       'let firings = 0',
       'let held = 0',
       'for (let i = 0; i < list.length; i++) {',
-      `${chooses ? 'let' : 'const'} one = list[i]`,
+      'const one = list[i]',
       ...(only ? [] : ['const { actuator } = one']),
       `const count = nums[d + ${COUNT}]`,
       `const b = ${only ? 'p' : `p + actuator * ${this.#layout.blockSize}`}`,
       `const fired = past[b + ${FIRED}]`,
-      ...(chooses ? ['while (one.next !== undefined && now < fired + one.policyMs) one = one.next'] : []),
       'const until = fired + one.policyMs',
       'if (now < until) {',
-      `if (${only ? 'batch.tellsHeld' : '(batch.tellsHeld || batch.tells && list.length > 1)'} && !batch.tellFiring(row, list, i, one, until)) return`,
+      'if (batch.firings !== undefined) batch.firings.firing(row, message, list, one, until)',
       `const hold = p + ${holdAt(this.#layout, 0)}${only ? '' : ` + ${holdAt(this.#layout, 1) - holdAt(this.#layout, 0)} * actuator`}`,
       `past[hold + ${HELD}] = now`,
       `past[hold + ${HELD_BY}] = one.trigger`,
@@ -240,7 +229,7 @@ class SourceWriter {
       'held++',
       'continue',
       '}',
-      'if (batch.tells && !batch.tellFiring(row, list, i, one, until)) return',
+      'if (batch.firings !== undefined) batch.firings.firing(row, message, list, one, until)',
       `const place = own + ${objectsAt(0)}${only ? '' : ` + ${objectsAt(1) - objectsAt(0)} * actuator`}`,
       ...this.#keep(),
       `objects[place + ${FIRED_BY}] = message`,
@@ -257,7 +246,6 @@ class SourceWriter {
     ].join('\n')
   }
 
-  /** Since when each node had its state before the message, then when each actuator had fired. */
   #before(past: string): string {
     const { nodes, since, actuators } = this.#layout
     const nodeTimes = Array.from({ length: nodes }, (_, n) => `nums[d + ${since + n}]`)
@@ -265,7 +253,6 @@ class SourceWriter {
     return `[${[...nodeTimes, ...fired].join(', ')}]`
   }
 
-  /** Copies what a synchronize needs of the message at which an actuator fires. */
   #keep(): readonly string[] {
     const { since, nodes, actuators } = this.#layout
     const all = Array.from({ length: actuators }, (_, a) => ({
@@ -297,7 +284,6 @@ class SourceWriter {
     return readSource(values, this.#types, otherwise)
   }
 
-  /** What sensors calculate with and find in earlier messages. */
   #carried(otherwise: string, { carried }: Part): readonly string[] {
     return carried.flatMap((name) => {
       const value = `v${this.#parameters.indexOf(name)}`
@@ -310,7 +296,6 @@ class SourceWriter {
     })
   }
 
-  /** Places of the numbers that are read of a message. */
   #places(part: Part | undefined): readonly number[] {
     const sensors = this.#runs(part)
     return this.#parameters.flatMap((name, place) => {
@@ -375,7 +360,6 @@ class SourceWriter {
     ]
   }
 
-  /** For the history of its task. */
   #kept(): readonly string[] {
     return [
       'batch.history.add(row, message, count, now, after, bits)',
@@ -384,13 +368,6 @@ class SourceWriter {
     ]
   }
 
-  /** A row whose call is open takes no message. */
-  #unlessWaiting(leave: string): readonly string[] {
-    const { isCalled, size } = this.#layout
-    return !isCalled ? [] : [`if (ints[2 * (${HEAD} + row * ${size}) + ${AFTER}] < 0) ${leave}`]
-  }
-
-  /** A part leaves sensors as they are, and a row does not know how they are; and its bits may not say how gates are. */
   #unlessUnknown(leave: string, { missing }: Part): readonly string[] {
     return [
       missing === 0
@@ -434,7 +411,7 @@ class SourceWriter {
         : `bits |= ${stateSource(formula, this.#names)} << ${shift}`
     })
     if (!this.#layout.isCalled) {
-      const told = `if (batch.tellsInner && !batch.tellInner(row, bits, message)) ${leave}`
+      const told = 'if (batch.firings !== undefined) batch.firings.allInner(row, message, bits)'
       return this.#shape.inner ? [...lines, told] : lines
     }
     return [
@@ -442,11 +419,10 @@ class SourceWriter {
       `if (rawData === null) ${leave}`,
       `const base = row * ${sensors.length}`,
       ...lines,
-      `if (!batch.endCalls(row, bits)) ${leave}`,
+      'batch.endCalls(row, bits)',
     ]
   }
 
-  /** What sensors calculate, before anything is written. */
   #numbers(refuse: string): readonly string[] {
     const all = this.#shape.sensors.flatMap(({ formula }) => formula?.numbers ?? [])
     if (all.length === 0) return []
@@ -465,16 +441,14 @@ class SourceWriter {
     number: (place) => `n${place}`,
   }
 
-  #call({ fill, shift: at }: ShapeSensor, position: number, leave: string): string {
-    const lines = [`const sensor = rows.sensorCalls[base + ${position}]`, 'let filled']
-    if (fill !== undefined) {
-      lines.push(...fill.values.map((value, i) => `const x${i} = ${value}`))
-      lines.push(`if (${fill.checks.join(' && ')}) {`, 'filled = sensor.toFill')
-      lines.push(...fill.properties.map((property, i) => `filled[${property}] = x${i}`), '}')
-    }
-    lines.push(`const state = batch.call(sensor, ${position}, bits, rawData, filled)`)
-    lines.push(`if (state < 0) ${leave}`, `bits |= state << ${at}`)
-    return `{\n${lines.join('\n')}\n}`
+  #call({ shift: at }: ShapeSensor, position: number, leave: string): string {
+    return [
+      '{',
+      `const state = batch.call(rows.sensorCalls[base + ${position}], ${position}, bits, rawData)`,
+      `if (state < 0) ${leave}`,
+      `bits |= state << ${at}`,
+      '}',
+    ].join('\n')
   }
 
   readonly #limit = (constant: number): string => `nums[d + ${this.#layout.constants + constant}]`

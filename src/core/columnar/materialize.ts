@@ -41,7 +41,6 @@ import { remember } from '../task/stream.ts'
 import { besideEffects } from './seen-task.ts'
 import type { BatchTask, RowHandle } from './row-handle.ts'
 
-/** Called sensors gave the raw data that their row has, as far as anybody can tell: by position, as bits. */
 const ALL_GAVE = -1
 
 type Kept = Partial<{ readonly message: string; readonly rawData: Readonly<Record<string, unknown>> }>
@@ -69,8 +68,8 @@ export function materialize(rows: RowStore, handle: RowHandle): void {
 }
 
 /**
- * Brings the full state into the row's last message, up to a call in it. `bits`: what its sensors have shown so far.
- * Gives that call, which is open then. `sink` hears what happens until then. `gave`: which called sensors gave raw data.
+ * Brings the full state into the row's last message, up to a call in it, and returns that call, which is open then. `bits`:
+ * states of its sensors so far. `sink`: receives the events until then. `gave`: called sensors that returned raw data.
  */
 export function materializeInto(
   rows: RowStore,
@@ -81,7 +80,7 @@ export function materializeInto(
   gave = ALL_GAVE,
 ): Execution | undefined {
   const { row } = handle
-  if (until.sensors !== ALL.sensors || rows.firesEarly(row)) materializeBefore(rows, handle)
+  if (until.sensors !== ALL.sensors) materializeBefore(rows, handle)
   const last = lastOf(rows, row, bits)
   return materializeTo(rows, handle, last, until, sink, gave)
 }
@@ -95,12 +94,9 @@ export function materializeBefore(rows: RowStore, handle: RowHandle): void {
   if (handle.materializedCount >= count) return
   const at = rows.at(row) + rows.layout.earlier
   const before = rows.nums[at] ?? 0
-  const present = rows.earlierPast(row)
-  const part = rows.parts.of(handle.batch.eraOf(handle).fields) as Part // it was taken
-  const notRun = part.missing > 0 ? rows.notRunBefore(row) : rows.notRun(row)
+  const notRun = rows.notRun(row)
   materializeTo(rows, handle, { count, time: rows.nums[at + 1] ?? 0, before, bits: rows.before(row), notRun }, ALL)
   rows.forgetFirings(row)
-  if (present !== undefined) rows.firedInMessage(row, present, part)
   handle.materializedCount = count
   handle.failed.length = 0
 }
@@ -126,14 +122,12 @@ function moveTo(
 ): Execution | undefined {
   const { task, row, materializedCount } = handle
   const { nums } = rows
-  const waiting = rows.waiting[row] ?? (rows.goingOn?.row === row ? rows.goingOn : undefined)
   const seen = handle.offset + materializedCount
   const era = handle.batch.eraOf(handle)
   const own = count === rows.count(row) ? era : handle.source.eraAt(handle.offset + count)
   const part = rows.parts.of(own.fields) as Part // it was taken
   const kept = keptSince(own, seen)
-  const message =
-    (count === rows.count(row) ? waiting?.message : waiting?.before) ?? handle.source.messageOf(handle.offset + count)
+  const message = handle.source.messageOf(handle.offset + count)
   const calls = answers(rows, task, row, bits, true, gave)
   const isLast = rows.parts.isStamped && count === rows.count(row)
   const at = isLast ? Math.max(time, handle.source.arrivalOf(handle.offset + count)) : time
@@ -213,7 +207,6 @@ function answers(rows: RowStore, task: BatchTask, row: number, bits: number, cal
   }
 }
 
-/** What an actuator gave when it fired last. */
 function answerOf({ answers, layout }: RowStore, row: number, actuator: number): Kept {
   return keptAnswer(answers[row * layout.actuators + actuator])
 }
@@ -256,7 +249,6 @@ function restoreFirings(rows: RowStore, handle: RowHandle, count: number): void 
   }
 }
 
-/** The state after the message at which an actuator fired last. */
 function stateAt(
   rows: RowStore,
   { task, row, offset, materializedCount }: RowHandle,
@@ -296,12 +288,10 @@ function stateAt(
   return state
 }
 
-/** What messages did not run before one that runs a part and is counted. */
 function beforeOwn(part: Part, { missed, silent }: NotRunCounts = ALL_RAN): NotRunCounts {
   return { missed: missed - part.missing, silent: silent - (isSilent(part) ? 1 : 0) }
 }
 
-/** The counters of messages that rows took. */
 function addMessages(
   { shape }: RowStore,
   { state, model }: Pick<BatchTask, 'state' | 'model'>,
@@ -316,7 +306,6 @@ function addMessages(
   if (messages > 0) setNews(state, model)
 }
 
-/** Each message has run all sensors, one after the other: new to a sensor is what stands after it. */
 function setNews(state: TaskState, model: TaskModel): void {
   const { nodes } = evaluationOf(model)
   for (const node of model.graph.sensors) {
@@ -328,7 +317,6 @@ function setNews(state: TaskState, model: TaskModel): void {
   }
 }
 
-/** Of gates that are not what states say. */
 function setGates(state: TaskState, { graph }: TaskModel, gates: number): void {
   for (const { index, slot } of graph.gates) {
     const observed = state.observed[index]

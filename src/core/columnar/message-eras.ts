@@ -1,17 +1,16 @@
 /**
- * What rows know of the messages before their last one. As long as the fields stay the same, nothing: a message has
- * all that the one before had. When they change, the last message with the old ones is kept for as long as it has a
- * field that no later message has: what plugs find in earlier messages, and what made the state of a sensor that later
- * messages did not run.
+ * What rows know of the messages before their last one: nothing while the fields stay the same. When the fields change, the
+ * last message with the old ones is kept while it has a field that later messages lack: plugs read it, and it determined
+ * the states of sensors that later messages did not run.
  *
- * How the state machine takes a message that lacks something, which rows have to equal:
+ * How the state machine takes a message that lacks values, which rows have to equal:
  * ERA-1 a sensor that waits for values runs when the message has one of them that is not undefined; null is a value.
- *   One that does not run keeps its state for any time, and all that is known of it.
- * ERA-2 a message that runs no sensor is an input and no invocation; it is remembered as the last of its resource.
+ *   A sensor that does not run keeps its state for any time, and all that is known of it.
+ * ERA-2 a message that runs no sensor is an input and not an invocation; it is remembered as the last of its resource.
  * ERA-3 a value that the last message does not have is found in the last one that had it, for the validity of streams
  *   counted from when that came; plugs read it, but a comparison that waits for it does not run by it.
- * ERA-4 a comparison of a value that is no number fails: its state is unknown then, and what it had before is what
- *   triggers go by (unknown-states.ts).
+ * ERA-4 a comparison of a value that is not a number fails: its state is unknown then, and triggers go by the state before
+ *   (unknown-states.ts).
  */
 import { messageValue } from '../task/message-value.ts'
 import type { Message } from '../task/origin.ts'
@@ -92,7 +91,7 @@ export interface UnknownMessages {
   readonly fired: number
 }
 
-/** What messages did not run: sensors, and those that ran none. */
+/** Sensors that messages did not run, and messages that ran none. */
 export interface NotRunCounts {
   readonly missed: number
   readonly silent: number
@@ -120,9 +119,8 @@ export interface Known {
   readonly before: Era | undefined
 }
 
-/** Of a source whose earlier messages nobody wants. */
 export function firstEra(fields: Fields): Era {
-  // Less than the number of any message. -Infinity, which is no integer, would make `from` a double in every era.
+  // Less than the number of any message. -Infinity, which is not an integer, would make `from` a double in every era.
   return { fields, from: -1, kept: undefined, previous: undefined }
 }
 
@@ -156,7 +154,6 @@ function unboxed(number: number): number {
   return whole === number ? whole : number
 }
 
-/** Those that have a field which none of the newer ones has. */
 function stillKept(kept: KeptMessage, newer: readonly Fields[]): KeptMessage | undefined {
   const needed: KeptMessage[] = []
   const above = [...newer]
@@ -170,7 +167,7 @@ function stillKept(kept: KeptMessage, newer: readonly Fields[]): KeptMessage | u
   return list
 }
 
-/** Those that came after a message, oldest first. */
+/** Messages after one, oldest first. */
 export function keptSince({ kept }: Era, index: number): readonly KeptMessage[] {
   const list: KeptMessage[] = []
   for (let one = kept; one !== undefined && one.index > index; one = one.older) list.push(one)

@@ -8,7 +8,7 @@ import type { Generate } from '../engine/executor.ts'
 export interface Fields {
   /** place in the table */
   readonly id: number
-  /** those that are not undefined, in any order; never `__proto__` */
+  /** fields that are not undefined, in any order; never `__proto__` */
   readonly names: readonly string[]
   has(name: string): boolean
   /** Whether a message has just these. */
@@ -17,20 +17,15 @@ export interface Fields {
   covers(fields: Fields): boolean
 }
 
-/** More lists than that are no form of data: their messages go the plain way. */
 const MAX_LISTS = 250
-/** Lists that are tried before names are put in order. */
 const RECENT = 8
-/** The first lists have code together, which counts the fields of a message once. */
 const FIRST = 8
 
 /** The lists of fields of one engine. */
 export class FieldsTable {
   readonly #generate: Generate
   readonly #all = new Map<string, Fields>()
-  /** those that came last */
   readonly #recent: Fields[] = []
-  /** Whichever of the first lists a message has: most engines have no more. */
   #ofFirst: (message: Message) => Fields | undefined = () => undefined
 
   constructor(generate: Generate) {
@@ -76,7 +71,7 @@ function fieldsOf(id: number, names: readonly string[], generate: Generate): Fie
 export function fieldsSource(count: number, names: readonly string[], leave: string): string {
   const missing = names.map((name) => `message[${JSON.stringify(name)}] === undefined`)
   return [
-    // To look for a name costs less than to count, and mostly tells lists apart.
+    // To look for a name costs less than to count, and mostly distinguishes lists.
     ...(missing.length === 0 ? [] : [`if (${missing.join(' || ')}) ${leave}`]),
     'let fields = 0',
     'for (const _ in message) fields++',
@@ -84,7 +79,6 @@ export function fieldsSource(count: number, names: readonly string[], leave: str
   ].join('\n')
 }
 
-/** Finds the one of some lists that a message has. */
 function oneOf(lists: readonly Fields[], generate: Generate): (message: Message) => Fields | undefined {
   const source = [
     'return (message) => {',

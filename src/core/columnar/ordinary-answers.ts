@@ -1,7 +1,4 @@
-/**
- * What plugs ordinarily answer, told by cheap reads. Whatever is not ordinary here is read by plug/result.ts, which
- * decides; nothing is ordinary here that would be wrong there.
- */
+/** Ordinary answers of plugs, recognized by cheap reads; plug/result.ts reads all others. */
 import { isPlainRecord } from '../plug/answer-json.ts'
 
 type Fields = Readonly<Record<string, unknown>>
@@ -22,7 +19,6 @@ export class MessageAndData {
 /** Kept in place of an answer that comes beside the row. */
 export const LATER = new MessageAndData('', {})
 
-/** What `keptOf` gives of an answer that is not ordinary. */
 export const NOT_ORDINARY: unique symbol = Symbol('not ordinary')
 
 /** What is kept of an actuator's answer. */
@@ -30,7 +26,7 @@ export function keptOf(given: unknown): KeptAnswer | typeof NOT_ORDINARY {
   if (given === null) return undefined
   if (!isOrdinary(given)) return NOT_ORDINARY
   const { message, rawData } = given
-  // An actuator's memory is nobody's, so that it does not matter.
+  // The memory of an actuator is never read.
   const more = given['state'] ?? given['observedState'] ?? given['after'] ?? given['then']
   if (more !== undefined || (message !== undefined && typeof message !== 'string')) return NOT_ORDINARY
   if (rawData === undefined) return message
@@ -50,11 +46,6 @@ function isOrdinary(value: unknown): value is Record<string, unknown> {
     value.constructor === Object &&
     Object.getPrototypeOf(value) === Object.prototype
   )
-}
-
-/** A promise of the language's own, which calls back once and never at once. */
-export function isPromise(value: unknown): value is Promise<unknown> {
-  return value instanceof Promise && value.constructor === Promise
 }
 
 /** The state of an answer that is a state and perhaps raw data; -1 when there is more to it. */
@@ -79,10 +70,4 @@ function indexOf(states: readonly string[], state: string): number {
 function isSafeRecord(value: unknown): value is Record<string, unknown> {
   if (!isOrdinary(value) || value['prototype'] !== undefined || value['__proto__'] !== Object.prototype) return false
   return isPlainRecord(value)
-}
-
-/** Whether raw data may have the properties in it: it outlives the call. */
-export function mayHold(data: Readonly<Record<string, unknown>>): boolean {
-  for (const key in data) if (typeof data[key] === 'object' || typeof data[key] === 'function') return true
-  return false
 }

@@ -60,11 +60,10 @@ export interface TakenMessage {
 /** What called sensors gave. */
 export interface Given {
   readonly rawData: readonly RawData[]
-  /** positions of those that gave raw data with this message, as bits */
+  /** positions of sensors that returned raw data with this message, as bits */
   readonly positions: number
 }
 
-/** Of a message from which nothing followed. */
 const NOTHING_KNOWN: readonly number[] = []
 
 /** `until`: as far as that call of an actuator, by the order in which they fire. */

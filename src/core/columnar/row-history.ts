@@ -1,6 +1,6 @@
 /**
- * The last messages of each row as numbers, for the history of its task: what it takes to make their events (row-records.ts)
- * when somebody asks, or before the task goes on elsewhere. A message costs a few stores, and nothing for a collector.
+ * The last messages of each row as numbers, for the history of its task: events are created from them (row-records.ts) on
+ * demand, or before the task leaves its row. A message costs a few stores and no allocation.
  */
 import type { Message } from '../task/origin.ts'
 import type { KeptAnswer } from './ordinary-answers.ts'
@@ -21,21 +21,19 @@ const SINCE = 3
 const FOLLOWED = 1 << 30
 const NO_MESSAGE = -1
 
-/** messages of a row that are kept, while any are */
 const LEAST_KEPT = 2
 
-/** What `take` gives. */
 export interface TakenMessages {
   /** oldest first */
   readonly taken: readonly KeptTaken[]
-  /** whether none of those that were asked for is gone */
+  /** whether none of the requested messages is gone */
   readonly isWhole: boolean
 }
 
 /** What is kept of a message. */
 export interface KeptTaken extends Omit<TakenMessage, 'of' | 'answers'> {
   readonly answers: KeptAnswer[] | undefined
-  /** how many of its first events were told as they happened */
+  /** how many of its first events were emitted as they happened */
   readonly told: number
 }
 
@@ -43,13 +41,10 @@ export class RowHistory implements MessageHistory {
   /** messages of a row; fewer when rows become many, and 0 when they are too many */
   kept: number
   nums = new Float64Array(0)
-  /** of all rows at most */
   readonly #inAll: number
-  /** for which there is room */
   #rows = 0
   readonly #store: RowStore
   readonly #givenBy: (row: number) => Given | undefined
-  /** numbers of a message */
   readonly #size: number
   #ints = new Int32Array(0)
   #messages: (Message | undefined)[] = []
@@ -57,9 +52,8 @@ export class RowHistory implements MessageHistory {
   #answers: (KeptAnswer[] | undefined)[] = []
   /** by row: the number of the last message that was handed over, or that the row did not take by itself */
   readonly #done: number[] = []
-  /** by place: how many events of a message were told as they happened */
+  /** by place: how many events of a message were emitted as they happened */
   #told = new Map<number, number>()
-  /** of the message whose actuators answer: its place, and how many have */
   #answering = -1
   #answered = 0
 
@@ -86,7 +80,7 @@ export class RowHistory implements MessageHistory {
     time: number,
     before: number,
     after: number,
-    arrived = this.#store.clockOf(row, time),
+    arrived = this.#store.clockOf(time),
   ): void {
     if (row >= this.#rows) this.#grow(row)
     if (this.kept === 0) return
@@ -114,7 +108,7 @@ export class RowHistory implements MessageHistory {
     return { taken: this.#at(slot), answered: slot === this.#answering ? this.#answered : 0 }
   }
 
-  /** So many events of a message of a row were told as they happened. */
+  /** So many events of a message of a row were emitted as they happened. */
   tell(row: number, number: number, told: number): void {
     this.#told.set(this.#slot(row, number), told)
   }
@@ -157,7 +151,7 @@ export class RowHistory implements MessageHistory {
     ;(this.#answers[slot] ??= [])[place] = answer
   }
 
-  /** The message of a row goes on in the state machine, which tells its events. */
+  /** The message of a row continues in the state machine, which emits its events. */
   opened(row: number, number: number): void {
     if (row < this.#rows) this.nums[this.#slot(row, number) * this.#size + NUMBER] = NO_MESSAGE
   }
@@ -213,7 +207,6 @@ export class RowHistory implements MessageHistory {
     return row * this.kept + (number & (this.kept - 1))
   }
 
-  /** Room for one more row at least. */
   #grow(row: number): void {
     if (this.kept === 0) return
     const rows = Math.max(row + 1, Math.min(2 * this.#rows, this.#store.room))
@@ -243,7 +236,6 @@ export class RowHistory implements MessageHistory {
     this.#answering = -1
   }
 
-  /** Where each message is, and where it will be when so many of a row are kept; of one place the newest comes last. */
   #placesIn(kept: number): readonly (readonly [from: number, to: number])[] {
     const places: [from: number, to: number, number: number][] = []
     for (let slot = 0; slot < this.#rows * this.kept; slot++) {
@@ -254,7 +246,6 @@ export class RowHistory implements MessageHistory {
     return places.sort(([, , a], [, , b]) => a - b).map(([from, to]) => [from, to])
   }
 
-  /** There are too many rows for a history. */
   #giveUp(): void {
     this.kept = 0
     this.#rows = 0

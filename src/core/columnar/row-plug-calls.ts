@@ -17,7 +17,6 @@ export class RowPlugCalls implements ContextOwner {
   readonly #host: ExecutorHost
   /** of the last call */
   context: RowContext
-  /** for actuators, one after the other */
   #spare: RowContext
   #isOn = false
 
@@ -93,7 +92,6 @@ export class RowPlugCalls implements ContextOwner {
   /** Brings the task's full state to the call under way, which is open in it from then on. */
   open(context = this.context): Opened {
     if (context.opened !== null) return context.opened
-    if (context.isKept) return context.openLater()
     const handle = context.handle()
     const progress = context.isSensor
       ? { sensors: context.nodeAt, firings: ALL_DONE }
@@ -111,7 +109,6 @@ export class RowPlugCalls implements ContextOwner {
 
   begin(context: RowContext): Opened {
     if (context.begun !== null) return context.begun
-    if (context.isKept) return context.openLater()
     const handle = context.handle()
     const effect = handle.batch.beginEffect(context.row, context.nodeAt, context.triggerAt)
     if (effect === undefined) return this.open(context)

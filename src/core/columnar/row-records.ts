@@ -1,10 +1,10 @@
 /**
- * Records of the messages that a batch's rows take, while somebody wants what happens at every message: how many events
- * each made, and what it takes to make them later (record-events.ts). Rows stay rows.
+ * Records of the messages that a batch's rows take, while a subscriber receives the events of every message: the number of
+ * events of each, and what is needed to create them later (record-events.ts). Rows stay rows.
  *
- * RECORD-1 a record counts, by type, the events that the state machine would tell of the message, and makes them with
- *   the same bytes in the same order, whenever it is asked.
- * RECORD-2 a message that goes on in the state machine has no record: its events up to there are told as they are.
+ * RECORD-1 a record counts, by type, the events that the state machine would emit for the message, and creates them with
+ *   the same bytes in the same order, at any later time.
+ * RECORD-2 a message that continues in the state machine does not have a record: its events up to there are emitted.
  */
 import { ALL_TYPES, DATA, FIRED, GATE, HELD, RESULT, STATE, typeBit } from '../engine/event-filter.ts'
 import type { EventRecord } from '../engine/event-batch.ts'
@@ -19,7 +19,7 @@ import { eventsOf, type Given, type RecordedTask, type TakenMessage, type Totals
 import type { EpochSource, MessageRecords, RecordEpoch } from './row-code.ts'
 import type { RowHandle } from './row-handle.ts'
 import { RowHistory } from './row-history.ts'
-import { chosen, type Following } from './followings.ts'
+import type { Following } from './followings.ts'
 import type { RowStore } from './row-store.ts'
 import { VectorEpoch, type EpochOwner, type VectorRecord } from './vector-records.ts'
 
@@ -44,7 +44,7 @@ export class RowRecord implements EventRecord, TakenMessage {
   readonly gates: number
   fired = 0
   held = 0
-  /** its events are told in another way */
+  /** its events are emitted in another way */
   isVoid = false
   #events: readonly EngineEvent[] | undefined = undefined
 
@@ -112,23 +112,19 @@ const NO_CALLS = -1
 export class RowRecords implements MessageRecords, EpochOwner {
   readonly #rows: RowStore
   readonly #host: ExecutorHost
-  /** of any task of the shape */
   readonly #model: TaskModel
   readonly #totals: Totals
   /** of all rows, when it is kept */
   readonly history: RowHistory | undefined
   /** by row; undefined: to be made with its next record */
   readonly #tasks: (RecordedTask | undefined)[] = []
-  /** how often gates change, plus one, by key bits before and after; 0: not known yet */
   readonly #gates: Int16Array
   /** positions of sensors that gave raw data with the message at hand, as bits; NO_CALLS: none is called */
   gave = NO_CALLS
-  /** of the message at hand */
   #record: RowRecord | undefined
   #row = -1
-  /** of the message that a vectorized batch takes */
   #vector: VectorRecord | undefined
-  /** how often gates change with each message; -1: not equally often; undefined: nobody asked yet */
+  /** how often gates change with each message; -1: not equally often; undefined: not determined yet */
   #sameGates: number | undefined
 
   constructor(rows: RowStore, model: TaskModel, host: ExecutorHost) {
@@ -145,7 +141,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const { sensors, resets } = this.#totals
     const least = 1 + (resets ? 2 : 1) * sensors
     const { keeps } = host
-    // One more: what is told in the midst of a message stands behind whole ones.
+    // One more: what is emitted in the middle of a message stands behind whole ones.
     const kept = keeps && { perRow: Math.ceil(keeps.perTask / least) + 1, inAll: keeps.inAll }
     this.history = kept && new RowHistory(rows, kept, (row) => this.#givenBy(row))
   }
@@ -166,14 +162,13 @@ export class RowRecords implements MessageRecords, EpochOwner {
     after: number,
     earlier: readonly number[] | undefined,
   ): void {
-    const at = this.#rows.clockOf(row, time)
+    const at = this.#rows.clockOf(time)
     const record = this.#make(row, message, number, time, at, before, after, this.#givenBy(row), earlier)
     this.#record = record
     this.#row = row
     this.#host.events.record(record)
   }
 
-  /** What called sensors of a row gave with the message at hand; undefined when it has none. */
   #givenBy(row: number): Given | undefined {
     const { gave } = this
     return gave === NO_CALLS ? undefined : { rawData: this.#rows.rawData[row] ?? [], positions: gave }
@@ -217,7 +212,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     }
   }
 
-  /** Keeps what the message at hand of a row did up to the call of an actuator, of which something is told beside the row. */
+  /** Emits the events of a row's current message up to the call of an actuator, of which an event beside the row follows. */
   tellSoFar(row: number): void {
     const { history } = this
     const number = this.#rows.count(row)
@@ -230,7 +225,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     history.tell(row, number, events.length)
   }
 
-  /** Tells the events of the message at hand of a row once more: all that were not told as they happened, or come beside it. */
+  /** Returns a function that emits the events of a row's current message, without events that were or will be emitted otherwise. */
   teller(row: number): (event: EngineEvent) => void {
     const { tellRecorded } = this.#host.events
     const { answers, told = 0 } = this.history?.atHand(row, this.#rows.count(row))?.taken ?? {}
@@ -254,8 +249,7 @@ export class RowRecords implements MessageRecords, EpochOwner {
     const { nodes } = this.#rows.layout
     const { time } = record
     for (const following of list) {
-      const firedAt = earlier[nodes + following.actuator] as number
-      if (time < firedAt + chosen(following, time, firedAt).policyMs) record.held++
+      if (time < (earlier[nodes + following.actuator] as number) + following.policyMs) record.held++
       else record.fired++
     }
   }
@@ -320,7 +314,6 @@ export class RowRecords implements MessageRecords, EpochOwner {
     return known === 0 ? this.#changes(before, after, entry) : known - 1
   }
 
-  /** How many sensors change that no message resets. */
   #changed(before: number, after: number): number {
     let changed = 0
     for (const { mask, shift } of this.#rows.shape.sensors) if (((before ^ after) & (mask << shift)) !== 0) changed++

@@ -1,6 +1,6 @@
 /**
- * The ways into the rows of one batch: code for messages with the usual fields, and for each part of the sensors that
- * others run. Made when it is first needed, and anew when the rows move.
+ * The code of one batch for messages with the usual fields, and for each part of the sensors that other messages run.
+ * Generated on first use, and again when the rows move.
  */
 import type { Message } from '../task/origin.ts'
 import { firstEra, type Era } from './message-eras.ts'
@@ -10,7 +10,6 @@ import type { RowCode, RowEvents, TakeAll, TakeOne, TakePart } from './row-code.
 import type { RowStore } from './row-store.ts'
 import type { IndexedBatch } from './single-listener-index.ts'
 
-/** Fields with which so many of the rows begin to be indexed have code of their own. */
 const USUAL_SHARE = 1 / 8
 
 export class RowTakers {
@@ -19,7 +18,6 @@ export class RowTakers {
   readonly #fields: FieldsTable
   readonly #eras = new Map<Fields, Era>()
   readonly #indexed = new Map<Fields, IndexedBatch>()
-  /** how often rows were indexed, in all and by fields of their last message */
   #asked = 0
   readonly #askedWith = new Map<Fields, number>()
   #code: RowCode
@@ -78,7 +76,6 @@ export class RowTakers {
     return this.#code.takeOne(this.#era(fields), this.#others)
   }
 
-  /** Messages with other fields than the usual ones. */
   readonly #others: TakeOne = (row, message) => {
     const fields = this.#fields.of(message as Message)
     const part = fields === undefined ? null : this.#rows.parts.next(fields)

@@ -1,6 +1,6 @@
 /**
- * What events of rows say that does not change from message to message: labels, names of states, and where in a row's
- * bits a state stands. Made once per graph, when somebody first listens.
+ * Parts of events of rows that stay the same from message to message: labels, names of states, and the positions of states
+ * in a row's bits. Created once per graph, with the first subscriber.
  */
 import type { WhyGate, WhyStep, WhyTrigger } from '../engine/events.ts'
 import type { SensorState } from '../engine/firing.ts'
@@ -58,13 +58,10 @@ export interface TriggerText {
 const ALL_MATCHES: readonly WhyTrigger['matched'][] = ['state', 'change', 'begins', 'ends', 'execution']
 const MATCHES = ALL_MATCHES.length
 
-/** Of sources with more states than this what whys say is made anew each time. */
 const SAID_STATES = 8
 
-/** What is kept of one trigger for firings to share. */
 const MAX_SAID = 4096
 
-/** Of a trigger into a sensor. */
 const WITHOUT_CONDITION = { matched: 'execution', from: -1, to: -1, also: [] } as const
 
 export class RowTexts {
@@ -78,7 +75,6 @@ export class RowTexts {
   /** by state bits after a message, then by those before it: what whys of `inner` say */
   #innerSaid = new Map<number, Map<number, readonly StateWhy[]>>()
   #innerSaidSize = 0
-  /** what was said of them last: mostly it is said again */
   #innerLast: readonly StateWhy[] | undefined
   #innerLastBefore = 0
   #innerLastAfter = 0
@@ -253,7 +249,6 @@ class WhyPaths {
   #steps: (readonly WhyStep[] | undefined)[] = []
   #time = Number.NaN
 
-  /** By position: the triggers that lead to the sensor, first one first. */
   constructor(paths: readonly (readonly TriggerEdge[])[]) {
     this.#lengths = paths.map(({ length }) => length)
     const goesBy = (path: readonly TriggerEdge[], by: readonly TriggerEdge[]) => by.every((step, i) => step === path[i])
@@ -277,13 +272,11 @@ class WhyPaths {
   }
 }
 
-/** Of what is said of a sensor that fires, behind which there is nothing else. */
 function ownKey({ shift, mask }: SensorText, { matched }: Fires, before: number, after: number): number {
   const old = (before >> shift) & mask
   return (old * MATCHES + placeOfMatch(matched)) * (mask + 1) + ((after >> shift) & mask)
 }
 
-/** The same of a gate, by the sensors behind it. */
 function gateKey(sensors: readonly SensorText[], { from, to, matched }: Fires, after: number): number {
   let key = ((from + 1) * SAID_STATES + to + 1) * MATCHES + placeOfMatch(matched)
   for (const { shift, mask } of sensors) key = key * (mask + 1) + ((after >> shift) & mask)
@@ -298,13 +291,11 @@ function stateOf({ states, shift, mask }: SensorText, bits: number): string | nu
   return states[(bits >> shift) & mask] ?? null
 }
 
-/** The triggers that run a sensor, first one first. */
 function ledTo({ incoming: [trigger] }: SensorNode): readonly TriggerEdge[] {
   if (trigger === undefined) return []
   return trigger.source.kind === 'sensor' ? [...ledTo(trigger.source), trigger] : [trigger]
 }
 
-/** What a gate goes back to: the parent that is evaluated last, and so on. */
 function leadingTo(source: ObservableNode, nodes: readonly GraphNode[]): SensorNode {
   if (source.kind === 'sensor') return source
   const last = source.parents.reduce((one, other) => (nodes.indexOf(other) > nodes.indexOf(one) ? other : one))

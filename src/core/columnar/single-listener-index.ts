@@ -1,6 +1,6 @@
 /**
- * The shortest way of a message: a resource to which one task listens that has a handle. One lookup gives a number that
- * says which batch and which row: a fleet's objects are scattered over memory, its rows are not.
+ * The shortest way of a message: a resource with one listener that has a handle. One look-up returns a number that consists
+ * of batch and row: a fleet's objects are scattered over memory, its rows are not.
  */
 import type { Message } from '../task/origin.ts'
 import { type RowEvents, type TakeOne } from './row-code.ts'
@@ -21,13 +21,11 @@ export interface IndexedBatch {
   usualOf(fields: Fields): Era
 }
 
-/** bits of the row in a number; the rest is the place of its batch */
 const ROW_BITS = 20
 const MAX_ROWS = 2 ** ROW_BITS
 const MAX_BATCHES = 2 ** 10
 
 export class SingleListenerIndex {
-  /** batch and row by resource */
   readonly #numbers = new ResourceTable()
   readonly #batches: IndexedBatch[] = []
   /** what was read ahead: without a use it would not be read */
@@ -84,7 +82,7 @@ export class SingleListenerIndex {
     this.#ahead[0] = (rows.ints[2 * rows.at(row) + AFTER] as number) ^ (era === undefined ? 1 : 0)
   }
 
-  /** Messages of the resource go to a row, whose last one is given, and what is known of those before. False when there is no room for it. */
+  /** Messages of the resource go to a row from here on. False when the index is full. */
   add(resource: string, batch: IndexedBatch, row: number, last: Message, era: Era): boolean {
     let place = this.#batches.indexOf(batch)
     if (place === -1 && this.#batches.length < MAX_BATCHES) place = this.#batches.push(batch) - 1
@@ -96,7 +94,7 @@ export class SingleListenerIndex {
     return true
   }
 
-  /** Messages go another way. Gives what is known of them, as it was added. */
+  /** Messages take another way from here on. Returns the last one and its era. */
   remove(
     resource: string,
     { rows, batch }: IndexedBatch,

@@ -1,6 +1,6 @@
 /**
- * Of a row's full state, what its last message did not touch: sensors that it did not run, and gates behind none of
- * those that it ran. They are as the last message left them that ran them, or one of their sensors.
+ * The parts of a row's full state that its last message did not touch: sensors that it did not run, and gates that do not
+ * depend on sensors that it ran. They are as the last message left them that ran them, or one of their sensors.
  */
 import { UNKNOWN, type GateNode, type Graph, type SensorNode } from '../graph/graph.ts'
 import { newExecution } from '../task/execution.ts'

@@ -19,6 +19,6 @@ export interface TakenTogether {
   statesAt(i: number, place: number): number
   /** Messages up to a place that ran no sensor of a row, since its last synchronization. */
   silentUpTo(row: number, place: number): number
-  /** Since when each node had its state, up to a message: of those that have changed. */
+  /** Sets since when each node had its state, up to a message, for nodes that have changed. */
   setSince(i: number, place: number, target: number[]): void
 }

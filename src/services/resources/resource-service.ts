@@ -162,7 +162,6 @@ export function commandFailures(entity: Attributes): ReturnType<typeof checkAttr
   )
 }
 
-/** Number of resources that have it as parent or refer to it. */
 async function usersOf({ collections: { resources } }: TenantResources, id: string): Promise<number> {
   const child = { field: 'parentId', op: 'eq', value: id } as const
   const referrer = { field: 'references', op: 'eq', value: id } as const

@@ -54,7 +54,6 @@ export interface HostedResources extends InternalResources {
   readonly outbox: CommandOutbox
   /** Retries failed managed tasks of a template that was created or changed. Never waits. */
   templateWritten(template: string): void
-  /** Resolves when everything requested so far is done as far as possible. */
   idle(): Promise<void>
 }
 

@@ -34,7 +34,6 @@ import { TOOL_ROUTES } from './tools/tool-api.ts'
 
 /** Batch operations of other services on the same paths. */
 export interface OtherBatches {
-  /** whether the body, valid or not, is theirs */
   takes(body: unknown): boolean
   /** `VALIDATION` with every problem */
   queue(caller: Caller, body: unknown): Promise<{ readonly id: string }>
@@ -44,7 +43,6 @@ export interface OtherBatches {
 
 interface RulesRouting {
   readonly service: RulesService
-  /** looked up at each request */
   readonly otherBatches?: (() => OtherBatches | undefined) | undefined
 }
 
@@ -244,7 +242,6 @@ const TASK_ROUTES = [
   }),
 ]
 
-/** Registers the routes of the service, each kind in a scope of its own. */
 export async function rulesRoutes(app: FastifyInstance, { service, otherBatches }: RulesRouting): Promise<void> {
   const shared = { tag: 'rules', errors: ErrorBodySchema }
   const routes = [

@@ -67,20 +67,17 @@ export interface RulesService {
   as(caller: Caller): RulesApi
 }
 
-/** The service as the host and its neighbours see it. */
 export interface InternalRules extends RulesService {
   /** Resumes running tasks and batches. Resolves when tasks accept inputs. The signal ends streams of events. */
   start(closing?: AbortSignal): Promise<void>
   /** Stops accepting work. Batches and running tasks continue at the next start. */
   stop(): Promise<void>
   gauges(): RulesGauges
-  /** Counts of tasks by status. */
   tasksByStatus(): Promise<Readonly<Record<string, number>>>
   /**
    * Restarts running tasks of the resource whose references in metadata now mean other resources. Returns their number.
    */
   rebind(resource: string): Promise<number>
-  /** Answers a question of another partition of the tenant. */
   answer(question: RulesQuestion): Promise<unknown>
 }
 
@@ -108,7 +105,6 @@ export interface TaskApi {
   remove(id: string, options?: RemoveOptions & RevisionOptions): Promise<void>
   start(id: string, options?: RevisionOptions): Promise<TaskEntity>
   stop(id: string, options?: RevisionOptions): Promise<TaskEntity>
-  /** Stops a running task first. */
   restart(id: string, options?: RevisionOptions): Promise<TaskEntity>
   /**
    * Forgets when resources were last measured, so that readings of a clock that was set back are accepted.
@@ -120,7 +116,6 @@ export interface TaskApi {
   conf(id: string, format?: GraphFormat): Promise<TaskSpecification>
   list(query: TaskQuery, options?: ShowOptions & { readonly withoutGraph?: boolean }): Promise<Page<TaskEntity>>
   count(where: TaskFilter): Promise<number>
-  /** The last 20 runs, newest first. */
   runs(id: string): Promise<readonly TaskRunRecord[]>
 }
 
@@ -136,7 +131,6 @@ export interface TemplateApi {
   remove(name: string, options?: RevisionOptions): Promise<void>
   copy(name: string, newName: string): Promise<TemplateEntity>
   get(name: string, format?: GraphFormat, version?: number): Promise<TemplateEntity>
-  /** The kept versions, newest first. */
   versions(name: string, page: Pick<TemplateQuery, 'hits' | 'startIndex'>): Promise<Page<TemplateVersion>>
   list(query: TemplateQuery): Promise<Page<TemplateEntity>>
   upgrade(where: TemplateFilter, upgrade: TemplateUpgrade): Promise<UpgradedTemplates>
@@ -160,7 +154,6 @@ export interface BatchApi {
 
 export interface InspectionApi {
   node(id: string, node: string): Promise<RuntimeNode>
-  /** The possible states of a node; none for an actuator. */
   states(id: string, node: string): Promise<readonly string[]>
   push(id: string, node: string, push: NodePush): Promise<RuntimeNode>
   command(id: string, node: string, command: NodeCommand): Promise<RuntimeNode>
@@ -173,7 +166,6 @@ export interface InspectionApi {
 
 export interface ToolApi {
   plugs(family: PlugFamily): Promise<readonly PlugEntity[]>
-  /** The newest version by default. */
   plug(family: PlugFamily, name: string, version?: string): Promise<PlugEntity>
   versions(family: PlugFamily, name: string): Promise<readonly PlugEntity[]>
   /** Runs one plug once. A failed run is an ordinary outcome. */

@@ -4,14 +4,13 @@ import { type Caller, isAway, messageOf } from '#kernel'
 import { JobRunner } from '#jobs'
 import { machineTimers } from '#platform'
 import { portions } from '#storage'
-import { batchHandler } from './batches/batch-jobs.ts'
+import { act, batchHandler, preview } from './batches/batch-jobs.ts'
 import { batchApi } from './batches/batch-service.ts'
 import type { RulesApi, InternalRules } from './contract.ts'
 import { inspectionApi } from './inspection/inspection-service.ts'
 import { rebind } from './tasks/rebinding.ts'
 import type { RunnableTask } from './runner.ts'
 import { taskIdsLike } from '#cluster'
-import { act, preview } from './batches/task-action.ts'
 import { acrossPartitions, foreignOf } from './partitions/rules-partition.ts'
 import type { RulesQuestion } from './partitions/rules-question.ts'
 import { runnable } from './tasks/task-maker.ts'
@@ -22,9 +21,7 @@ import { templateApi } from './templates/template-service.ts'
 import { toolApi } from './tools/tool-service.ts'
 import { type RulesOptions, TenantRules } from './tenant-rules.ts'
 
-/** Tasks handed to the runner at once. */
 const PORTION = 1000
-/** portions on their way to the runner */
 const AT_ONCE = 3
 
 export function createRulesService(options: RulesOptions): InternalRules {
@@ -114,7 +111,6 @@ class Rules implements InternalRules {
 
   async start(closing?: AbortSignal): Promise<void> {
     closing?.addEventListener('abort', () => this.#history.endStreams(), { once: true })
-    // once for all partitions
     const isFirst = (this.#options.partition?.number ?? 0) === 0
     if (isFirst) await this.#rules.sources.tidy()
     await this.#resume()
@@ -131,7 +127,6 @@ class Rules implements InternalRules {
 
   async tasksByStatus(): Promise<Readonly<Record<string, number>>> {
     const all = { running: 0, stopped: 0, failed: 0 }
-    // counted once for all partitions
     if ((this.#options.partition?.number ?? 0) > 0) return all
     return { ...all, ...Object.fromEntries(await this.#rules.collections.tasks.countBy('status')) }
   }
@@ -176,7 +171,6 @@ class Rules implements InternalRules {
       }
       if (taking.length === AT_ONCE) await taking.shift()
       const resumed = options.runner.resume(tasks)
-      // handled by a later await
       resumed.catch(() => undefined)
       taking.push(resumed)
     }

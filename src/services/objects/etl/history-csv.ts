@@ -10,17 +10,14 @@ import type { SampleColumns, SampleValue, Series } from '#storage'
 export interface History {
   readonly resource: string
   readonly metrics: readonly string[]
-  /** epoch ms, inclusive */
   readonly from: number
   readonly until: number
   /** escapes texts that begin as formulas, which are then not read back unchanged */
   readonly isSafe?: boolean
 }
 
-/** samples in memory, of all metrics */
 const HELD = 100_000
 const MAX_OF_ONE = 10_000
-/** characters of a piece */
 const PIECE = 65_536
 
 /** Reads the series twice, since the first row needs the types of all columns. `STORE` when values changed meanwhile. */

@@ -26,9 +26,7 @@ export const MAX_CELLS = 2_000_000
 export class Execution {
   readonly #options: ExecutionOptions
   readonly #yielder: Yielder
-  /** Notes for the caller about the rows read so far */
   readonly notes: Note[] = []
-  /** Number of samples by column */
   readonly points: number[]
   readonly empty: number[]
   readonly took = { read: 0, interpolate: 0 }
@@ -81,7 +79,6 @@ export class Execution {
     return table
   }
 
-  /** Notes missing values in buckets. */
   #describe({ cells }: RowTable): void {
     const { columns, line } = this.#options
     for (const [i, column] of columns.entries()) {
@@ -119,7 +116,6 @@ export class Execution {
   }
 }
 
-/** Formatted as a Python tuple, which clients of the platform look for. */
 function seriesText(column: ColumnPlan): string {
   const parts = [ownerOf(column), column.metric, ...(column.aggregation === undefined ? [] : [column.aggregation.name])]
   return `(${parts.map((part) => `'${part}'`).join(', ')})`

@@ -29,9 +29,7 @@ export interface RunDependencies {
   readonly store: Store
   readonly now: () => number
   readonly resources: () => ResourceSelector | undefined
-  /** Resolves when samples acknowledged so far are readable. */
   readonly readable: () => Promise<void>
-  /** Shared by all queries */
   readonly yielder: Yielder
 }
 
@@ -145,7 +143,6 @@ export async function begun<T>(
   return { first, all: all() }
 }
 
-/** Marks failures of the store, which are not errors of the query. */
 async function* reading(execution: Execution): AsyncGenerator<RowBatch> {
   try {
     yield* execution.batches()
@@ -186,7 +183,6 @@ function explanationOf({ plan, columns, execution }: Run, time: Explanation['tim
   }
 }
 
-/** Rows as lines of JSON, in batches. */
 async function* lineParts(
   headers: readonly string[],
   batches: AsyncIterable<RowBatch>,

@@ -84,7 +84,6 @@ function isLong(list: readonly unknown[]): boolean {
   return list.length > ITEMS || list.some(isLarge)
 }
 
-/** An object that contains a long list. */
 function isDeep(value: unknown): boolean {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return Object.values(value).some(isLarge)

@@ -45,7 +45,6 @@ export function levelNames(all: readonly Levels[]): readonly string[] {
 
 export interface RolledUp {
   readonly levels: readonly Levels[]
-  /** Levels with the same value in all columns */
   readonly common: JsonObject
 }
 

@@ -31,9 +31,7 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
   /** the plugs that rules may name; the same list until it changes. Tasks keep the plugs that they began with */
   readonly plugs: () => readonly Plug[]
   readonly store: Store
-  /** shared with the broker; default: a log of the runner alone */
   readonly log?: TenantLog
-  /** real time in epoch ms, and timers */
   readonly scheduler: SchedulerLike
   /** delay and size limits of checkpoints */
   readonly checkpoints?: Partial<CheckpointSettings>
@@ -50,17 +48,12 @@ export interface DurableOptions extends Omit<EngineSettings, 'plugs'> {
 }
 
 export interface DurableRunner extends TaskRunner {
-  /** inputs on their way to the store and the tasks */
   readonly queued: number
-  /** messages that wait for busy tasks */
   readonly waiting: number
   /** why a restart would take long or lose something */
   readonly trouble: string | undefined
-  /** ms by which the tasks are ahead of the host's time */
   readonly leadMs: number
-  /** undefined until the tasks are open */
   readonly counts: RunnerCounts | undefined
-  /** undefined until the tasks are open */
   readonly stats: EngineStats | undefined
   /**
    * Stops accepting input, drains what is in flight, and checkpoints all tasks. Open calls of plugs are repeated at the
@@ -70,7 +63,6 @@ export interface DurableRunner extends TaskRunner {
 }
 
 export interface RunnerCounts extends Counts {
-  /** accepted messages and pushes */
   readonly inputs: number
 }
 
@@ -177,10 +169,8 @@ class Runner implements DurableRunner {
   }
 
   readonly intake: TaskRunner['intake'] = {
-    receive: async (messages, options) => (await this.#open()).receive(messages, options),
     // without a turn in between where possible: later calls of the same turn stay behind it
-    receiveAll: async (...args) =>
-      ((this.#closing === undefined && this.#tasks) || (await this.#open())).receiveAll(...args),
+    receive: async (...args) => ((this.#closing === undefined && this.#tasks) || (await this.#open())).receive(...args),
   }
 
   close(): Promise<void> {
@@ -200,13 +190,11 @@ class Runner implements DurableRunner {
     }
   }
 
-  /** Applies due timers first. */
   #running(id: string) {
     this.#tasks?.catchUp()
     return this.#engine?.tasks.get(id)
   }
 
-  /** A failed opening is retried by the next call. */
   #open(): Promise<LiveTasks> {
     if (this.#closing !== undefined) return Promise.reject(closed())
     if (this.#opening === undefined) {

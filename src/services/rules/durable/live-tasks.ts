@@ -11,12 +11,12 @@ import type { Lost, Message, RareEvent } from '#core'
 import { AppError, isAway, messageOf } from '#kernel'
 import { type Followed, messageBody, type NewEntry, type TenantLog } from '#log'
 import type { Store, Write } from '#storage'
-import type { Intake, IntakeOptions, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
+import type { Intake, IntakePost, PlannedChange, RunnableTask, TaskChange } from '../runner.ts'
 import { Checkpoints, type CheckpointSettings } from './checkpoints.ts'
 import { EndedDeliveries } from './ended-deliveries.ts'
 import { dataOf, entryOf, messagesOf, plain, type Input, type Untimed } from './input.ts'
 import { Recovery, type Recovered } from './recovery.ts'
-import { isInParts, joinedState, withoutParts } from './stored-states.ts'
+import { joinedState, withoutParts } from './stored-states.ts'
 import { STATES, type StateRecord } from './records.ts'
 import { SignsOfLife } from './signs-of-life.ts'
 import { StallDetector } from './stall-detector.ts'
@@ -27,7 +27,6 @@ export interface LiveTasksDependencies {
   readonly log: TenantLog
   readonly engine: EngineSettings
   readonly preparer: Preparer
-  /** real time in epoch ms, and timers */
   readonly scheduler: SchedulerLike
   readonly checkpoints: CheckpointSettings
   readonly restMs: number
@@ -48,12 +47,10 @@ const AWAY_MS = 250
 const RESUMED_AFTER_MS = 60_000
 
 type Answer = Untimed<Extract<Input, { k: 'answer' | 'ahead' }>>
-type ChannelPost = IntakePost & Pick<IntakeOptions, 'channel'>
 
 export class LiveTasks {
   readonly deterministic: DeterministicEngine
   readonly deliveries: EndedDeliveries
-  /** accepted messages and pushes */
   inputs = 0
   readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
@@ -70,7 +67,6 @@ export class LiveTasks {
   #wake: Subscription | undefined
   #wakeAt = Number.POSITIVE_INFINITY
   #wokenAt = Number.NEGATIVE_INFINITY
-  /** timers act without an input */
   #isCatchingUp = false
   #isClosing = false
   #isClosed = false
@@ -224,7 +220,6 @@ export class LiveTasks {
     if (input.k === 'push') this.inputs++
   }
 
-  /** Messages that wait for busy tasks. */
   get waiting(): number {
     return this.deterministic.engine.waitingMessages
   }
@@ -232,19 +227,6 @@ export class LiveTasks {
   /** Reasons, by task whose state could not be stored. */
   get unstored(): ReadonlyMap<string, string> {
     return this.#checkpoints.unstored
-  }
-
-  async receive(messages: Message | readonly Message[], options: IntakeOptions = {}): Promise<Intake> {
-    const { writes = [], ...post } = options
-    return this.#receive([{ messages, ...post }], writes)
-  }
-
-  async receiveAll(
-    posts: readonly IntakePost[],
-    writes: readonly Write[],
-    followed?: Followed,
-  ): Promise<readonly number[]> {
-    return (await this.#receive(posts, writes, followed)).results
   }
 
   catchUp(): void {
@@ -283,7 +265,7 @@ export class LiveTasks {
     return now - (this.deterministic.nextAt ?? now) > SLEPT_MS
   }
 
-  #takes({ messages, channel }: ChannelPost): boolean {
+  #takes({ messages, channel }: IntakePost): boolean {
     if (this.#log.has('begin') || this.#log.has('change')) return true
     const { engine } = this.deterministic
     const hasListener = ({ resource }: Message) =>
@@ -291,7 +273,7 @@ export class LiveTasks {
     return messagesOf(messages).some(hasListener)
   }
 
-  async #receive(posts: readonly ChannelPost[], writes: readonly Write[], followed?: Followed): Promise<Intake> {
+  async receive(posts: readonly IntakePost[], writes: readonly Write[] = [], followed?: Followed): Promise<Intake> {
     for (const post of posts) requireMessages(messagesOf(post.messages), post)
     this.#dependencies.requireRoom()
     if (posts.length > 0) this.#allResumed()
@@ -362,11 +344,9 @@ export class LiveTasks {
     void this.#log.add({ entries: [entryOf(this.#jumpTo(now))] }).catch(() => this.#stall.refused(scheduler.now()))
   }
 
-  /** Result of a checkpoint. */
   #onRound(isStoreAway: boolean): void {
     if (isStoreAway) return this.#stall.away()
     const now = this.#dependencies.scheduler.now()
-    // inputs that wait were sent earlier
     this.#stall.responded(Math.min(now, this.#log.horizon), now)
     this.#spareCalls()
   }
@@ -378,7 +358,6 @@ export class LiveTasks {
     const now = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now)
     this.#stall.counted(now)
     const { engine, nextAt = Number.POSITIVE_INFINITY } = this.deterministic
-    // due timers may begin calls
     if (engine.openCalls === 0 && nextAt > now) return
     // timers of so long a time act once: otherwise calls would be retried throughout it
     const isLong = now - Math.max(since, this.deterministic.now) > SLEPT_MS || this.#hasSlept(now)
@@ -414,7 +393,6 @@ export class LiveTasks {
       .catch(() => this.#stall.refused(scheduler.now()))
   }
 
-  /** After due timers have acted. */
   async #storeSign(): Promise<void> {
     this.catchUp()
     await this.#checkpoints.alive()
@@ -477,7 +455,6 @@ export class LiveTasks {
       const delivered = await this.deliveries.count(task.id, task.epoch)
       await this.#begin(task, await this.#resources(task), delivered)
     } catch (error) {
-      // the caller retries
       if (isAway(error)) throw error
       this.#fail(task, messageOf(error))
     }
@@ -511,7 +488,7 @@ export class LiveTasks {
     const found = new Map<string, StateRecord>()
     for (let i = 0; i < ids.length; i += 1000) {
       for (const { id, value } of await states.getMany(ids.slice(i, i + 1000))) {
-        found.set(id, isInParts(value) ? await joinedState(this.#dependencies.store, id, value) : value)
+        found.set(id, value.parts !== undefined ? await joinedState(this.#dependencies.store, id, value) : value)
         this.#checkpoints.known(id, value)
       }
     }

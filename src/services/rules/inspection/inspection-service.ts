@@ -24,7 +24,7 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
     const [view] = nodes.view(task.id, label)
     const network = forms.of(graph, [], 'bn')
     const listed: readonly unknown[] = Array.isArray(network['nodes']) ? network['nodes'] : []
-    const found = listed.find((each) => isNamed(each, label))
+    const found = listed.find((each) => isPlainObject(each) && each['name'] === label)
     if (isPlainObject(found)) return runtimeNode(found, view)
     const actuator = graph.actuators?.find((each) => each.label === label)
     if (actuator === undefined) throw noNode(task.id, label, graph)
@@ -61,24 +61,15 @@ export function inspectionApi(rules: TenantRules): InspectionApi {
       await taskOf(rules, query.taskId)
       return logPage(history.events(query.taskId), query)
     },
-    events: (id, reader) =>
-      later(async () => {
-        await taskOf(rules, id)
-        return history.stream(id, options.now(), reader)
-      }),
+    events: async function* (id, reader) {
+      await taskOf(rules, id)
+      yield* history.stream(id, options.now(), reader)
+    },
     deliveries: async (id, query) => {
       await taskOf(rules, id)
       return nodes.deliveries(id, query)
     },
   }
-}
-
-async function* later<T>(open: () => Promise<AsyncIterable<T>>): AsyncGenerator<T> {
-  yield* await open()
-}
-
-function isNamed(node: unknown, label: string): boolean {
-  return isPlainObject(node) && node['name'] === label
 }
 
 function actuatorNode(

@@ -86,7 +86,6 @@ export function acrossPartitions(local: RulesApi, caller: Caller, partition: Rul
   }
 }
 
-/** Undefined: it is here. */
 export function foreignOf(id: string, partition: Partition | undefined): number | undefined {
   const at = partition && partitionOfTask(id, partition.count)
   return at === partition?.number ? undefined : at
@@ -111,7 +110,6 @@ export async function shownElsewhere(
   return new Map(shown.map((task) => [task.ID, task]))
 }
 
-/** Undefined: it is here. */
 export function previewElsewhere(
   id: string,
   action: TaskAction,

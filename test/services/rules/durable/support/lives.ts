@@ -15,7 +15,7 @@ import {
   type DurableRunner,
   openDurableRunner,
 } from '../../../../../src/services/rules/durable/durable-runner.ts'
-import type { EndedRun, IntakeOptions, RunnableTask } from '../../../../../src/services/rules/runner.ts'
+import type { EndedRun, IntakePost, RunnableTask } from '../../../../../src/services/rules/runner.ts'
 import type { Storage, Store } from '../../../../../src/storage/contract.ts'
 import { MemoryDisk } from '../../../../../src/storage/memory/memory-disk.ts'
 import { openMemory } from '../../../../../src/storage/memory/open-memory.ts'
@@ -237,8 +237,12 @@ export class Life {
     await plan.apply()
   }
 
-  async send(resource: string, values: Record<string, unknown>, options?: IntakeOptions): Promise<boolean> {
-    return (await this.runner.intake.receive({ resource, ...values }, options)).taken
+  async send(
+    resource: string,
+    values: Record<string, unknown>,
+    options?: Omit<IntakePost, 'messages'>,
+  ): Promise<boolean> {
+    return (await this.runner.intake.receive([{ messages: { resource, ...values }, ...options }])).taken
   }
 
   /** Moves the clock through all that is due, and lets promises and commits come to rest at each instant. */
