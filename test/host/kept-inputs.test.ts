@@ -39,8 +39,8 @@ describe('inputs of a task', () => {
     const rest = await host.done<InputsPage>('GET', `${path}/inputs?after=${page.next}`)
     expect([...page.values, ...rest.values]).toEqual(all.values)
     expect(rest.next).toBeUndefined()
-    const { arrival = 0 } = all.values[3] ?? {}
-    const last = await host.done<InputsPage>('GET', `${path}/inputs?from=${arrival}&until=${arrival}`)
+    const { time = 0 } = all.values[3] ?? {}
+    const last = await host.done<InputsPage>('GET', `${path}/inputs?from=${time}&until=${time}`)
     expect(last.values).toContainEqual(all.values[3])
   })
 
@@ -108,7 +108,7 @@ describe('the state of a task', () => {
     for (const route of [`state?at=${Date.now() - 1}`, 'inputs']) {
       expect(await host.ask('GET', `${path}/${route}`)).toMatchObject({
         status: 404,
-        body: { error: expect.stringContaining('--keep-inputs') },
+        body: { error: expect.stringContaining('--keep-inputs') as unknown },
       })
     }
   })

@@ -58,7 +58,8 @@ export class LiveTasks {
   readonly #dependencies: LiveTasksDependencies
   readonly #log: TenantLog
   readonly #checkpoints: Checkpoints
-  readonly #later: Set<string>
+  /** Plugs that answer later */
+  readonly laterKinds: Set<string>
   readonly #stall: StallDetector
   readonly #signs: SignsOfLife
   readonly #ended: EndOfRun[] = []
@@ -80,7 +81,7 @@ export class LiveTasks {
     const { store, log, scheduler, checkpoints, engine } = dependencies
     this.#dependencies = dependencies
     this.#recovery = recovery
-    this.#later = new Set(recovery.mark?.later)
+    this.laterKinds = new Set(recovery.mark?.later)
     this.#stall = new StallDetector(scheduler.now())
     const hooks: EngineHooks = {
       touched: (task) => this.#checkpoints.touched(task, this.#isCatchingUp),
@@ -103,7 +104,7 @@ export class LiveTasks {
         position,
         pruner: log.pruner,
         floor,
-        later: this.#later,
+        later: this.laterKinds,
         logger: engine.logger,
         onRound: (isStoreAway) => this.#onRound(isStoreAway),
       },
@@ -140,14 +141,8 @@ export class LiveTasks {
     return { position: this.#log.position, at: this.deterministic.now, task, record }
   }
 
-  /** Position of the last applied input */
   get position(): number {
     return this.#log.position
-  }
-
-  /** Plugs that answer later */
-  get laterKinds(): ReadonlySet<string> {
-    return this.#later
   }
 
   get queued(): number {
@@ -327,9 +322,12 @@ export class LiveTasks {
   #aboutUntaken(post: IntakePost): object | undefined {
     if (!this.#dependencies.keepsInputs) return undefined
     const { k: _k, m: _m, ...about } = dataOf(post.messages, post)
-    const { scheduler } = this.#dependencies
-    this.#arrived = Math.max(scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
+    this.#arrived = this.#arrival
     return { ...about, [ARRIVED]: this.#arrived }
+  }
+
+  get #arrival(): number {
+    return Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
   }
 
   async #take(input: Untimed, writes: readonly Write[] = []): Promise<void> {
@@ -344,7 +342,7 @@ export class LiveTasks {
    * at the same position.
    */
   #arriving(): { readonly at: number; readonly before: readonly Input[] } {
-    const at = Math.max(this.#dependencies.scheduler.now(), this.deterministic.now, this.#log.lastAt, this.#arrived)
+    const at = this.#arrival
     const { horizon } = this.#log
     // inputs on their way may begin calls, which have no timers yet
     if (at - horizon > SLEPT_MS || this.#hasSlept(at)) return { at, before: [this.#jumpTo(at)] }
@@ -545,9 +543,9 @@ export class LiveTasks {
   }
 
   #isLater(plug: string): void {
-    if (this.#later.has(plug)) return
-    this.#later.add(plug)
-    void this.#take({ k: 'later', p: plug }).catch(() => this.#later.delete(plug))
+    if (this.laterKinds.has(plug)) return
+    this.laterKinds.add(plug)
+    void this.#take({ k: 'later', p: plug }).catch(() => this.laterKinds.delete(plug))
   }
 
   #fail(task: RunnableTask, error: string): void {
