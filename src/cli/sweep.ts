@@ -7,10 +7,11 @@ import { type Opened, openPlayback, playbackOf, withHint } from './open-playback
 import { recordingText, spanText } from './report/recording-text.ts'
 import { sweepLines } from './report/sweep-table.ts'
 import type { Terminal } from './terminal.ts'
+import { runStored, type StoredFlags, withStoredFlags } from './stored.ts'
 import { readOptions, type SimulateFlags, type SimulateOptions, withPlaybackFlags } from './simulate-options.ts'
 
 export const define: DefineCommand = (command, start) => {
-  withPlaybackFlags(command)
+  withStoredFlags(withPlaybackFlags(command))
     .description(
       'Runs a rule or template once for each value of a property, all in one pass over the recording, and prints the\n' +
         'firings of each destination, in all and per day. Several --set make a grid of at most 1,000 runs.\n\n' +
@@ -24,7 +25,13 @@ export const define: DefineCommand = (command, start) => {
       'after',
       '\nExample:\n  reflexarc sweep fixtures/rules/overheating.json --set temperature.threshold=85..100/5 --messages fixtures/recordings/boiler.csv --resource boiler-1',
     )
-    .action((rule: string, flags: SweepFlags) => start((terminal) => runSweep(rule, flags, terminal)))
+    .action((rule: string, flags: SweepFlags & StoredFlags) =>
+      start((terminal) =>
+        flags.stored === true
+          ? runStored(rule, { sweep: gridOf(flags.set) }, flags, terminal)
+          : runSweep(rule, flags, terminal),
+      ),
+    )
 }
 
 /** Checks everything, runs the rule with every value over the recording, and prints what fired. */
@@ -83,8 +90,22 @@ interface SweepOptions extends SimulateOptions {
 /** Reads all options and reports all that is wrong with them at once. Throws `USAGE`. */
 function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
   const problems: string[] = []
+  const grid = readGrid(flags.set, problems)
+  const options = readOptions(rule, { ...flags, set: [] }, problems)
+  return { ...options, grid }
+}
+
+/** Values by path. Throws `USAGE`. */
+function gridOf(texts: readonly string[]): Readonly<Record<string, readonly unknown[]>> {
+  const problems: string[] = []
+  const grid = readGrid(texts, problems)
+  if (problems.length > 0) throw new AppError('USAGE', problems.join('\nerror: '))
+  return grid
+}
+
+function readGrid(texts: readonly string[], problems: string[]): Readonly<Record<string, readonly unknown[]>> {
   const grid = new Map<string, readonly unknown[]>()
-  for (const text of flags.set) {
+  for (const text of texts) {
     const equals = text.indexOf('=')
     const path = text.slice(0, equals).trim()
     if (equals < 1 || path === '') {
@@ -102,7 +123,6 @@ function readSweepOptions(rule: string, flags: SweepFlags): SweepOptions {
       }
     }
   }
-  if (flags.set.length === 0) problems.push('there is nothing to sweep: give --set node.property=70..90/5')
-  const options = readOptions(rule, { ...flags, set: [] }, problems)
-  return { ...options, grid: Object.fromEntries(grid) }
+  if (texts.length === 0) problems.push('there is nothing to sweep: give --set node.property=70..90/5')
+  return Object.fromEntries(grid)
 }
